@@ -1,0 +1,138 @@
+"""What goes wrong, where it stands, and what to do about it.
+
+The tree of exceptions::
+
+    SpliceError
+    ├── InputError      the content of an input is bad; every problem has a place
+    ├── UnknownName     a name (dataset, domain, format) that nobody has declared
+    └── OutputError     an output may not or cannot be written
+
+Library functions raise these and nothing else for bad input; the command prints them
+and exits with code 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "InputError",
+    "OutputError",
+    "Place",
+    "Problem",
+    "SpliceError",
+    "UnknownName",
+    "did_you_mean",
+]
+
+_SHOWN_PROBLEMS = 20
+_SHOWN_TEXT = 160
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in a file; line and column count from 1, and 0 means "not known".
+
+    >>> str(Place("a.db", 3, 7))
+    'a.db:3:7'
+    >>> str(Place("a.parquet"))
+    'a.parquet'
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.file
+        return f"{self.file}:{self.line}:{max(self.column, 1)}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong: where, what, the offending text, and a hint.
+
+    >>> print(Problem(Place("a.db", 3, 7), "unknown predicate 'Hapens'", "Hapens(A, 1)",
+    ...               "did you mean 'Happens'?"))
+    a.db:3:7: unknown predicate 'Hapens'
+        Hapens(A, 1)
+    hint: did you mean 'Happens'?
+    """
+
+    place: Place
+    message: str
+    text: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.place}: {self.message}"]
+        if self.text.strip():
+            shown = _printable(self.text.strip())
+            lines.append(f"    {shown}")
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SpliceError(Exception):
+    """The base of every error that a user can cause and can mend."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
+
+class InputError(SpliceError):
+    """Bad content, with one :class:`Problem` for each thing that is wrong."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        found = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.problems: Sequence[Problem] = tuple(sorted(found))
+        super().__init__(self._summary())
+
+    def _summary(self) -> str:
+        shown = [str(problem) for problem in self.problems[:_SHOWN_PROBLEMS]]
+        more = len(self.problems) - len(shown)
+        if more > 0:
+            shown.append(f"... and {more} more problems")
+        return "\n".join(shown)
+
+
+class UnknownName(SpliceError):
+    """A name that is not among the declared ones."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        choices = sorted(known)
+        super().__init__(
+            f"unknown {what} '{_printable(name)}'",
+            did_you_mean(name, choices) or f"known: {', '.join(choices) or 'none'}",
+        )
+
+
+class OutputError(SpliceError):
+    """An output that may not be written (it would overwrite something) or cannot be."""
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """Return a hint that names the nearest candidate, or an empty string.
+
+    >>> did_you_mean("Hapens", ["Happens", "Close"])
+    "did you mean 'Happens'?"
+    >>> did_you_mean("zzz", ["Happens", "Close"])
+    ''
+    """
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean '{by_lower[near[0]]}'?" if near else ""
+
+
+def _printable(text: str) -> str:
+    shown = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return shown if len(shown) <= _SHOWN_TEXT else shown[: _SHOWN_TEXT - 3] + "..."

@@ -1,0 +1,30 @@
+"""A domain: the schema, the modes and what is to be learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from splice.logic.modes import Modes
+from splice.logic.schema import HOLDS_AT, Schema, Signature
+
+__all__ = ["DEFAULT_QUERY", "Domain"]
+
+DEFAULT_QUERY: Final = Signature(HOLDS_AT, 2)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What the atoms of a stream mean.
+
+    ``query`` is the predicate whose atoms are labelled, learned and recognised; ``fluents``
+    narrows it to some functors (none: all). With ``closed`` false the schema was not given
+    and grows with the data: a predicate cannot be unknown then.
+    """
+
+    name: str = ""
+    schema: Schema = Schema()
+    modes: Modes = Modes()
+    query: Signature = DEFAULT_QUERY
+    fluents: tuple[str, ...] = ()
+    closed: bool = False

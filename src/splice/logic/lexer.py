@@ -1,0 +1,213 @@
+"""Text into tokens with positions, and a cursor over them: the base of every grammar here.
+
+A language is a :class:`Lexicon`: named token patterns tried in order, what a comment looks
+like, and nothing else. Grammars are recursive descent over a :class:`Cursor`, so each error
+knows its file, line, column and text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NoReturn
+
+from splice.errors import InputError, Place, Problem
+
+__all__ = ["END", "MAX_DEPTH", "Cursor", "Lexicon", "SourceText", "Token", "unquote"]
+
+END: Final = "end of file"
+
+MAX_DEPTH: Final = 100
+"""How deep terms and formulas may nest: far beyond any use, and safe to walk recursively."""
+
+_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A text and the name of the file it came from (or what stands for one)."""
+
+    text: str
+    file: str = "<text>"
+    first_line: int = 1
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def place(self, offset: int) -> Place:
+        """Return the file, line and column of a character."""
+        line = bisect_right(self._starts, offset)
+        column = offset - self._starts[line - 1] + 1
+        return Place(self.file, line + self.first_line - 1, column)
+
+    def line_at(self, offset: int) -> str:
+        """Return the whole line that holds a character."""
+        start = self._starts[bisect_right(self._starts, offset) - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    def problem(self, offset: int, message: str, hint: str = "") -> Problem:
+        """Return a problem at a character."""
+        return Problem(self.place(offset), message, self.line_at(offset), hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of text: its kind, its characters and where it starts."""
+
+    kind: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The tokens of a language.
+
+    ``patterns`` are tried in order; ``line_comment`` and block comments are skipped; when
+    ``newlines`` is true a line's end is a token of kind ``newline``.
+    """
+
+    patterns: tuple[tuple[str, str], ...]
+    line_comment: str | None = None
+    block_comment: tuple[str, str] | None = None
+    newlines: bool = False
+    _regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        named = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in self.patterns)
+        object.__setattr__(self, "_regex", re.compile(named))
+
+    def tokens(self, source: SourceText) -> list[Token]:
+        """Cut a text into tokens; a character that fits nowhere is an error."""
+        text, offset, found = source.text, 0, list[Token]()
+        while offset < len(text):
+            char = text[offset]
+            if char == "\n":
+                if self.newlines:
+                    found.append(Token("newline", "\n", offset))
+                offset += 1
+            elif char.isspace() or char == "\ufeff":
+                offset += 1
+            elif self.line_comment and text.startswith(self.line_comment, offset):
+                end = text.find("\n", offset)
+                offset = len(text) if end < 0 else end
+            elif self.block_comment and text.startswith(self.block_comment[0], offset):
+                offset = self._after_comment(source, offset)
+            else:
+                match = self._regex.match(text, offset)
+                if match is None or match.end() == offset or match.lastgroup is None:
+                    raise InputError(_stray(source, offset))
+                found.append(Token(match.lastgroup, match.group(), offset))
+                offset = match.end()
+        found.append(Token(END, "", len(text)))
+        return found
+
+    def _after_comment(self, source: SourceText, offset: int) -> int:
+        assert self.block_comment is not None
+        opening, closing = self.block_comment
+        end = source.text.find(closing, offset + len(opening))
+        if end < 0:
+            raise InputError(
+                source.problem(offset, "comment is never closed", f"add '{closing}' where it ends")
+            )
+        return end + len(closing)
+
+
+class Cursor:
+    """A position in a list of tokens, with the small vocabulary that grammars are written in."""
+
+    def __init__(self, source: SourceText, tokens: list[Token]) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.index = 0
+        self._depth = 0
+
+    @property
+    def token(self) -> Token:
+        """The token to be read next."""
+        return self.tokens[self.index]
+
+    def peek(self, ahead: int = 1) -> Token:
+        """Return a token further on without reading it."""
+        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+
+    def at(self, *texts: str) -> bool:
+        """Whether the next token is one of the given signs or words (quoted names are not)."""
+        return self.token.text in texts and self.token.kind != "quoted"
+
+    def at_kind(self, *kinds: str) -> bool:
+        """Whether the next token is of one of the given kinds."""
+        return self.token.kind in kinds
+
+    def next(self) -> Token:
+        """Read the next token."""
+        token = self.token
+        if token.kind != END:
+            self.index += 1
+        return token
+
+    def accept(self, *texts: str) -> Token | None:
+        """Read the next token if it is one of the given signs or words."""
+        return self.next() if self.at(*texts) else None
+
+    def expect(self, text: str, hint: str = "") -> Token:
+        """Read a given sign or word, or fail."""
+        if not self.at(text):
+            self.fail(f"expected '{text}' but found {self.shown()}", hint)
+        return self.next()
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Read something inside something else, but not without end."""
+        self._depth += 1
+        self.bounded(self._depth)
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+    def bounded(self, depth: int) -> None:
+        """Fail where nesting goes deeper than :data:`MAX_DEPTH`."""
+        if depth > MAX_DEPTH:
+            self.fail(f"nested more than {MAX_DEPTH} levels deep", "split the expression")
+
+    def shown(self) -> str:
+        """Describe the next token for a message."""
+        token = self.token
+        if token.kind == END:
+            return "the end of the file"
+        return "the end of the line" if token.kind == "newline" else f"'{token.text}'"
+
+    def fail(self, message: str, hint: str = "", at: Token | None = None) -> NoReturn:
+        """Raise a located error at the next token, or at the given one."""
+        token = at or self.token
+        offset = token.start
+        if token.kind == END:
+            offset = len(self.source.text.rstrip())
+        raise InputError(self.source.problem(offset, message, hint))
+
+
+def unquote(text: str) -> str:
+    r"""Return the name inside quotes, escapes resolved.
+
+    >>> unquote(r"'it\'s'")
+    "it's"
+    """
+    return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.DOTALL)
+
+
+def _stray(source: SourceText, offset: int) -> Problem:
+    char = source.text[offset]
+    if char in "'\"":
+        return source.problem(offset, "quote is never closed", f"add a closing {char}")
+    if not char.isprintable():
+        return source.problem(
+            offset, f"unprintable character (code {ord(char)})", "is this really a text file?"
+        )
+    return source.problem(offset, f"unexpected character '{char}'", "remove it, or quote the name")

@@ -1,0 +1,133 @@
+"""Mode declarations: the language bias of the learners and of supervision completion.
+
+A mode gives, for one predicate or function, a recall and a marker for each argument:
+
+====== ==================== ==========================================================
+marker name                 meaning
+====== ==================== ==========================================================
+``+``  input                bound before the literal is used
+``-``  output               may introduce something new
+``.``  ignored              plays no part in path-finding
+``#``  constant (prefix)    stays a constant when an example is lifted
+``n``  numeric (prefix)     compared by value
+``o``  ordered (prefix)     orders examples in time
+``p``  partition (prefix)   read for compatibility, without effect
+====== ==================== ==========================================================
+
+A recall of 0 makes a predicate invisible; ``*`` is unbounded.
+
+>>> mode = Mode(Signature("close", 4), 1, (IGNORED, IGNORED, Marker(".", constant=True), INPUT))
+>>> print(mode)
+modeP(1, Close(.,.,#.,+))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from splice.logic.schema import Signature, upper_first
+
+__all__ = ["IGNORED", "INPUT", "OUTPUT", "UNBOUNDED", "Marker", "Mode", "Modes"]
+
+UNBOUNDED: Final = 2**31 - 1
+"""The recall that ``*`` stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What a mode says of one argument."""
+
+    direction: Literal["+", "-", "."]
+    constant: bool = False
+    numeric: bool = False
+    ordered: bool = False
+    partition: bool = False
+
+    def __str__(self) -> str:
+        flags = (
+            (self.constant, "#"),
+            (self.numeric, "n"),
+            (self.ordered, "o"),
+            (self.partition, "p"),
+        )
+        return "".join(sign for on, sign in flags if on) + self.direction
+
+
+INPUT: Final = Marker("+")
+OUTPUT: Final = Marker("-")
+IGNORED: Final = Marker(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """The declaration of one predicate, or of one function."""
+
+    signature: Signature
+    recall: int
+    markers: tuple[Marker, ...]
+    forbidden: tuple[Signature, ...] = ()
+    is_function: bool = False
+    spelling: str = ""
+
+    @property
+    def visible(self) -> bool:
+        """Whether the predicate takes part at all."""
+        return self.recall > 0
+
+    @property
+    def relation(self) -> tuple[Signature, tuple[Marker, ...]]:
+        """The signature and markers as LoMRF stores them.
+
+        A function becomes a predicate ``AUX<name>`` whose first argument is its value.
+        """
+        if not self.is_function:
+            return self.signature, self.markers
+        name, arity = self.signature
+        return Signature(f"AUX{name}", arity + 1), (INPUT, *self.markers)
+
+    def __str__(self) -> str:
+        keyword = "modeF" if self.is_function else "modeP"
+        name = self.signature.name if self.is_function else self._spelled(self.signature.name)
+        recall = "*" if self.recall == UNBOUNDED else str(self.recall)
+        body = f"{name}({','.join(map(str, self.markers))})"
+        banned = ", ".join(map(str, self.forbidden))
+        return f"{keyword}({recall}, {body}{' body~/> ' + banned if banned else ''})"
+
+    def _spelled(self, name: str) -> str:
+        return self.spelling or upper_first(name)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """All declarations of a domain; a later one for the same symbol replaces an earlier one."""
+
+    declarations: tuple[Mode, ...] = ()
+
+    @cached_property
+    def _predicates(self) -> dict[Signature, Mode]:
+        return {m.signature: m for m in self.declarations if not m.is_function}
+
+    @cached_property
+    def _functions(self) -> dict[Signature, Mode]:
+        return {m.signature: m for m in self.declarations if m.is_function}
+
+    def predicate(self, signature: Signature) -> Mode | None:
+        """Return the mode of a predicate, or None."""
+        return self._predicates.get(signature)
+
+    def function(self, signature: Signature) -> Mode | None:
+        """Return the mode of a function, or None."""
+        return self._functions.get(signature)
+
+    def __iter__(self) -> Iterator[Mode]:
+        yield from self._predicates.values()
+        yield from self._functions.values()
+
+    def __len__(self) -> int:
+        return len(self._predicates) + len(self._functions)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))

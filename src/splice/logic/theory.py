@@ -1,0 +1,67 @@
+"""Theories: weighted rules and formulas over a schema.
+
+>>> from splice.logic.syntax import parse_theory
+>>> theory = parse_theory("1.5 :: initiatedAt(f,T) :- happensAt(e,T). hard :: p(X) => q(X).")
+>>> [statement.weight for statement in theory.statements]
+[1.5, inf]
+>>> print(theory)
+1.5 :: initiatedAt(f,T) :- happensAt(e,T).
+hard :: p(X) => q(X).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from splice.errors import Place
+from splice.logic.clauses import Rule
+from splice.logic.formulas import Formula
+from splice.logic.schema import Schema
+
+__all__ = ["HARD", "Statement", "Theory"]
+
+HARD: Final = math.inf
+"""The weight of a statement that may not be violated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A rule or a formula with its weight: a number, :data:`HARD`, or None for "none given"."""
+
+    content: Rule | Formula
+    weight: float | None = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether the statement may not be violated."""
+        return self.weight == HARD
+
+    def __str__(self) -> str:
+        if self.weight is None:
+            return f"{self.content}."
+        weight = "hard" if self.is_hard else repr(self.weight)
+        return f"{weight} :: {self.content}."
+
+
+@dataclass(frozen=True)
+class Theory:
+    """Statements over a schema, in the order in which they were written."""
+
+    statements: tuple[Statement, ...] = ()
+    schema: Schema = Schema()
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield the rules, without their weights."""
+        for statement in self.statements:
+            if isinstance(statement.content, Rule):
+                yield statement.content
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.statements))

@@ -1,0 +1,73 @@
+"""Sources: where the atoms of a stream come from, a chunk at a time.
+
+A source can be read again and again and always gives the same chunks. The rows of a chunk
+are ordered by sequence and time, no time-point is split between two chunks, sequences do
+not come back once they ended, and no atom is given twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from splice.errors import Problem
+from splice.logic.domain import Domain
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["MemorySource", "ReadReport", "Source", "collect"]
+
+
+@dataclass
+class ReadReport:
+    """What a reading met that is worth telling: merged duplicates and tolerated bad rows."""
+
+    rows: int = 0
+    duplicates: int = 0
+    bad: int = 0
+    examples: list[Problem] = field(default_factory=list)
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Anything that gives ordered chunks of atoms over one vocabulary."""
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean; an inferred schema is complete once the chunks are read."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of all chunks."""
+
+    @property
+    def report(self) -> ReadReport:
+        """What the last reading met."""
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms in order."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemorySource:
+    """A source over a table that is already in memory, ordered and free of duplicates."""
+
+    table: AtomTable
+    domain: Domain = Domain()
+    report: ReadReport = field(default_factory=ReadReport)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of the table."""
+        return self.table.vocabulary
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the whole table."""
+        if len(self.table):
+            yield self.table
+
+
+def collect(source: Source) -> AtomTable:
+    """Return all atoms of a source in one table."""
+    return AtomTable.concat(list(source.chunks()), source.vocabulary)

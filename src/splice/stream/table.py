@@ -1,0 +1,146 @@
+"""A table of ground atoms: one row an atom, one integer column a leaf.
+
+Evidence, query atoms and function facts all live in the same kind of table; ``truth`` is
++1, -1 or 0 as in :mod:`splice.labels`. Rows are ordered by sequence and, inside it, by time;
+atoms without a time stand first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.logic.atoms import Atom
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["NO_TIME", "AtomTable", "IntArray"]
+
+NO_TIME: Final = np.iinfo(np.int64).min
+"""The time of an atom that has none: it holds throughout its sequence."""
+
+IntArray = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class AtomTable:
+    """Columns over one vocabulary; ``args`` has a column per leaf, padded with -1.
+
+    ``lines`` says where in its file each row was read, where that is known.
+    """
+
+    vocabulary: Vocabulary
+    sequence: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int32]
+    args: npt.NDArray[np.int32]
+    truth: npt.NDArray[np.int8]
+    lines: npt.NDArray[np.int64] | None = None
+
+    @classmethod
+    def empty(cls, vocabulary: Vocabulary, width: int = 0) -> AtomTable:
+        """Return a table without rows."""
+        return cls(
+            vocabulary,
+            np.empty(0, np.int32),
+            np.empty(0, np.int64),
+            np.empty(0, np.int32),
+            np.empty((0, width), np.int32),
+            np.empty(0, np.int8),
+        )
+
+    @classmethod
+    def concat(cls, tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
+        """Return the rows of several tables of one vocabulary, one table after the other."""
+        if not tables:
+            return cls.empty(vocabulary)
+        if len(tables) == 1:
+            return tables[0]
+        width = max(table.args.shape[1] for table in tables)
+        lines = [table.lines for table in tables if table.lines is not None]
+        return cls(
+            vocabulary,
+            np.concatenate([table.sequence for table in tables]),
+            np.concatenate([table.time for table in tables]),
+            np.concatenate([table.kind for table in tables]),
+            np.concatenate([_padded(table.args, width) for table in tables]),
+            np.concatenate([table.truth for table in tables]),
+            np.concatenate(lines) if len(lines) == len(tables) else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return f"AtomTable({len(self):,} rows, {self.vocabulary!r})"
+
+    def take(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_] | slice) -> AtomTable:
+        """Return some of the rows: by position, by mask, or a slice (which copies nothing)."""
+        return AtomTable(
+            self.vocabulary,
+            self.sequence[rows],
+            self.time[rows],
+            self.kind[rows],
+            self.args[rows],
+            self.truth[rows],
+            None if self.lines is None else self.lines[rows],
+        )
+
+    def with_truth(self, truth: npt.NDArray[np.int8]) -> AtomTable:
+        """Return the same atoms with other labels."""
+        return AtomTable(
+            self.vocabulary,
+            self.sequence,
+            self.time,
+            self.kind,
+            self.args,
+            truth.astype(np.int8, copy=False),
+            self.lines,
+        )
+
+    def sorted(self) -> AtomTable:
+        """Return the rows ordered by sequence and time, equal ones as they were."""
+        return self.take(np.lexsort((self.time, self.sequence)))
+
+    def of_predicates(self, predicates: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Return which rows belong to the given predicates."""
+        chosen = self.vocabulary.kinds_where(predicates)
+        return chosen[self.kind] if len(self) else np.empty(0, bool)
+
+    def key(self) -> npt.NDArray[np.void]:
+        """Return one comparable value a row: equal exactly for equal atoms of one sequence."""
+        packed = np.empty((len(self), self.args.shape[1] + 4), np.int32)
+        packed[:, 0] = self.sequence
+        packed[:, 1] = self.kind
+        packed[:, 2:4] = self.time.astype(np.int64).view(np.int32).reshape(-1, 2)
+        packed[:, 4:] = self.args
+        return packed.view(np.dtype((np.void, packed.shape[1] * 4))).reshape(-1)
+
+    def atom(self, row: int) -> Atom:
+        """Return one row as an atom."""
+        kind = self.vocabulary.kinds[self.kind[row]]
+        names = self.vocabulary.constants.names(self.args[row, : kind.arity].tolist())
+        return kind.atom(names, int(self.time[row]))
+
+    def atoms(self) -> Iterator[Atom]:
+        """Yield every row as an atom: for talking, not for computing."""
+        return (self.atom(row) for row in range(len(self)))
+
+    def time_points(self) -> int:
+        """Return the number of distinct time-points, summed over sequences."""
+        timed = self.time != NO_TIME
+        if not timed.any():
+            return 0
+        order = np.lexsort((self.time[timed], self.sequence[timed]))
+        time, sequence = self.time[timed][order], self.sequence[timed][order]
+        return 1 + int(((np.diff(time) != 0) | (np.diff(sequence) != 0)).sum())
+
+
+def _padded(args: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.int32]:
+    missing = width - args.shape[1]
+    if not missing:
+        return args
+    return np.pad(args, ((0, 0), (0, missing)), constant_values=-1)

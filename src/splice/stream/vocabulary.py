@@ -1,0 +1,154 @@
+"""The dictionary behind the columns: constants, kinds of atoms and sequences, as codes.
+
+An atom such as ``happensAt(walking(ID1), 100)`` is split into its *kind*, the skeleton
+``happensAt(walking(_), time)`` with a type for each leaf, and the leaves themselves. Kinds
+are few, leaves are codes, time is a number: a stream is a table of integers, and a join
+on typed constants "through nested functions" is a join on columns.
+
+Codes are given out in order of first appearance and never change, so every batch of a
+stream can share one vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.logic.atoms import Atom
+from splice.logic.schema import Signature
+from splice.logic.terms import Constant, Function, Term, Variable
+
+__all__ = ["EQUALS", "Kind", "Symbols", "Vocabulary"]
+
+EQUALS: Final = "="
+"""The predicate of a function fact: ``Walking_ID1 = walking(ID1)``, constant first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The skeleton of an atom: its predicate, its functors, and a type for each leaf.
+
+    ``template`` is the atom with a variable at each leaf, numbered from left to right;
+    ``types`` gives their types; ``time`` is the leaf that says when, which is kept in the
+    table's time column and not among its arguments.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> kind = Kind(parse_atom("happensAt(walking(V0),V1)"), ("id", "time"), time=1)
+    >>> kind.arity, kind.arg_types, str(kind.atom(["ID1"], 100))
+    (1, ('id',), "happensAt(walking('ID1'),100)")
+    """
+
+    template: Atom
+    types: tuple[str, ...]
+    time: int | None
+
+    @property
+    def predicate(self) -> str:
+        """The name of the predicate."""
+        return self.template.predicate
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the predicate."""
+        return self.template.signature
+
+    @property
+    def functor(self) -> str:
+        """The functor of the first argument, or an empty string: ``walking``, ``meet``."""
+        first = self.template.args[0] if self.template.args else None
+        return first.functor if isinstance(first, Function) else ""
+
+    @property
+    def arity(self) -> int:
+        """The number of leaves without the time."""
+        return len(self.types) - (self.time is not None)
+
+    @property
+    def arg_types(self) -> tuple[str, ...]:
+        """The types of the leaves without the time."""
+        return tuple(t for i, t in enumerate(self.types) if i != self.time)
+
+    def atom(self, args: Sequence[str], time: int) -> Atom:
+        """Return the atom with these leaves (``time`` is ignored where the kind has none)."""
+        names = list(args[: self.arity])
+        if self.time is not None:
+            names.insert(self.time, str(int(time)))
+        theta: dict[Variable, Term] = {
+            Variable(f"V{i}"): Constant(name) for i, name in enumerate(names)
+        }
+        return self.template.substitute(theta)
+
+
+class Symbols:
+    """Names and their codes: 0, 1, 2, ... in order of first appearance."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names: list[str] = []
+        self._codes: dict[str, int] = {}
+        for name in names:
+            self.code(name)
+
+    def code(self, name: str) -> int:
+        """Return the code of a name, giving it one if it has none."""
+        code = self._codes.setdefault(name, len(self._names))
+        if code == len(self._names):
+            self._names.append(name)
+        return code
+
+    def codes(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return the codes of many names."""
+        return np.fromiter((self.code(name) for name in names), np.int32, len(names))
+
+    def find(self, name: str) -> int | None:
+        """Return the code of a name, or None if it has none."""
+        return self._codes.get(name)
+
+    def __getitem__(self, code: int) -> str:
+        return self._names[code]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def names(self, codes: Iterable[int]) -> list[str]:
+        """Return the names of many codes."""
+        return [self._names[code] for code in codes]
+
+
+class Vocabulary:
+    """Constants, kinds and sequences of one stream."""
+
+    def __init__(self) -> None:
+        self.constants = Symbols()
+        self.sequences = Symbols()
+        self._kinds: list[Kind] = []
+        self._kind_codes: dict[Kind, int] = {}
+
+    def kind(self, kind: Kind) -> int:
+        """Return the code of a kind, giving it one if it has none."""
+        code = self._kind_codes.setdefault(kind, len(self._kinds))
+        if code == len(self._kinds):
+            self._kinds.append(kind)
+        return code
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """Every kind seen so far, by code."""
+        return self._kinds
+
+    def kinds_where(self, predicate: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Return, by code, which kinds belong to the given predicates."""
+        wanted = frozenset(predicate)
+        return np.fromiter((k.predicate in wanted for k in self._kinds), bool, len(self._kinds))
+
+    def __repr__(self) -> str:
+        return (
+            f"Vocabulary({len(self.constants)} constants, {len(self._kinds)} kinds, "
+            f"{len(self.sequences)} sequences)"
+        )
