@@ -1,1 +1,96 @@
+"""Semi-supervised online structure learning for composite event recognition.
 
+A stream of simple events, a few labels, and rules that say when the composite events
+hold. The words of the project are values whose text reads back:
+
+>>> import splice
+>>> rule = splice.parse_rule("initiatedAt(meet(X,Y),T) :- happensAt(active(X),T), close(X,Y,25,T).")
+>>> print(rule.head)
+initiatedAt(meet(X,Y),T)
+>>> splice.parse_rule(str(rule)) == rule
+True
+
+Every public name can be taken from here. The modules behind them are loaded on first
+use, so ``import splice`` alone costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from splice.errors import InputError as InputError
+    from splice.errors import OutputError as OutputError
+    from splice.errors import Problem as Problem
+    from splice.errors import SpliceError as SpliceError
+    from splice.errors import UnknownName as UnknownName
+    from splice.logic.atoms import Atom as Atom
+    from splice.logic.atoms import Literal as Literal
+    from splice.logic.clauses import Clause as Clause
+    from splice.logic.clauses import Rule as Rule
+    from splice.logic.domain import Domain as Domain
+    from splice.logic.modes import Modes as Modes
+    from splice.logic.schema import Schema as Schema
+    from splice.logic.syntax import parse_atom as parse_atom
+    from splice.logic.syntax import parse_rule as parse_rule
+    from splice.logic.syntax import parse_term as parse_term
+    from splice.logic.syntax import parse_theory as parse_theory
+    from splice.logic.terms import Constant as Constant
+    from splice.logic.terms import Function as Function
+    from splice.logic.terms import Variable as Variable
+    from splice.logic.theory import Theory as Theory
+    from splice.stream.batch import MicroBatch as MicroBatch
+    from splice.stream.cutting import Duration as Duration
+    from splice.stream.cutting import Entities as Entities
+    from splice.stream.cutting import TimePoints as TimePoints
+    from splice.stream.cutting import batches as batches
+    from splice.stream.table import AtomTable as AtomTable
+
+__version__: Final = "0.1.0"
+
+# Each public name and the module that defines it; the block above says the same to type
+# checkers, and a test keeps the two equal.
+_HOMES: Final[dict[str, str]] = {
+    "Atom": "splice.logic.atoms",
+    "AtomTable": "splice.stream.table",
+    "Clause": "splice.logic.clauses",
+    "Constant": "splice.logic.terms",
+    "Domain": "splice.logic.domain",
+    "Duration": "splice.stream.cutting",
+    "Entities": "splice.stream.cutting",
+    "Function": "splice.logic.terms",
+    "InputError": "splice.errors",
+    "Literal": "splice.logic.atoms",
+    "MicroBatch": "splice.stream.batch",
+    "Modes": "splice.logic.modes",
+    "OutputError": "splice.errors",
+    "Problem": "splice.errors",
+    "Rule": "splice.logic.clauses",
+    "Schema": "splice.logic.schema",
+    "SpliceError": "splice.errors",
+    "Theory": "splice.logic.theory",
+    "TimePoints": "splice.stream.cutting",
+    "UnknownName": "splice.errors",
+    "Variable": "splice.logic.terms",
+    "batches": "splice.stream.cutting",
+    "parse_atom": "splice.logic.syntax",
+    "parse_rule": "splice.logic.syntax",
+    "parse_term": "splice.logic.syntax",
+    "parse_theory": "splice.logic.syntax",
+}
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  (every entry is a string)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'splice' has no attribute '{name}'")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

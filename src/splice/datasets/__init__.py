@@ -1,1 +1,1 @@
-""""""
+"""Something to run on: domains that ship, and simulators."""

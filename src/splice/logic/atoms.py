@@ -1,5 +1,6 @@
 """Atoms and literals.
 
+>>> from splice.logic.terms import Constant
 >>> atom = Atom("happensAt", (Function("walking", (Variable("X"),)), Variable("T")))
 >>> print(Literal(atom, positive=False))
 not happensAt(walking(X),T)
@@ -16,7 +17,6 @@ from typing import Any, Final
 from splice.logic.schema import Signature
 from splice.logic.terms import (
     VALUE,
-    Constant,
     Function,
     Substitution,
     Term,
@@ -109,9 +109,11 @@ class Literal(_Ordered):
 
 
 def _side(term: Term) -> str:
-    """Write one side of a comparison; a fluent with a value needs parentheses there."""
+    """Write one side of a comparison; a fluent with a value needs parentheses there.
+
+    A space keeps ``X< -5`` from reading as an arrow.
+    """
     if isinstance(term, Function) and term.functor == VALUE:
         return f"({term})"
-    if isinstance(term, Constant) and term.name.startswith("-") and term.number is not None:
-        return f" {term}"
-    return str(term)
+    shown = str(term)
+    return f" {shown}" if shown.startswith("-") else shown

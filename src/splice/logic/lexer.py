@@ -17,9 +17,12 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["END", "MAX_DEPTH", "Cursor", "Lexicon", "SourceText", "Token", "unquote"]
+__all__ = ["END", "MAX_DEPTH", "STRAY", "Cursor", "Lexicon", "SourceText", "Token", "unquote"]
 
 END: Final = "end of file"
+
+STRAY: Final = "stray"
+"""The kind of a character that fits nowhere: a quote without its twin, binary junk."""
 
 MAX_DEPTH: Final = 100
 """How deep terms and formulas may nest: far beyond any use, and safe to walk recursively."""
@@ -85,12 +88,24 @@ class Lexicon:
 
     def tokens(self, source: SourceText) -> list[Token]:
         """Cut a text into tokens; a character that fits nowhere is an error."""
-        text, offset, found = source.text, 0, list[Token]()
+        found = list(self.scan(source))
+        for token in found:
+            if token.kind == STRAY:
+                raise InputError(_stray(source, token))
+        return found
+
+    def scan(self, source: SourceText) -> Iterator[Token]:
+        """Cut a text into tokens, of kind :data:`STRAY` where a character fits nowhere.
+
+        A grammar that meets such a token fails there, reports what it is, and can go on with
+        the next statement.
+        """
+        text, offset, match = source.text, 0, self._regex.match
         while offset < len(text):
             char = text[offset]
             if char == "\n":
                 if self.newlines:
-                    found.append(Token("newline", "\n", offset))
+                    yield Token("newline", "\n", offset)
                 offset += 1
             elif char.isspace() or char == "\ufeff":
                 offset += 1
@@ -98,25 +113,18 @@ class Lexicon:
                 end = text.find("\n", offset)
                 offset = len(text) if end < 0 else end
             elif self.block_comment and text.startswith(self.block_comment[0], offset):
-                offset = self._after_comment(source, offset)
+                opening, closing = self.block_comment
+                end = text.find(closing, offset + len(opening))
+                if end < 0:
+                    yield Token(STRAY, opening, offset)
+                offset = len(text) if end < 0 else end + len(closing)
             else:
-                match = self._regex.match(text, offset)
-                if match is None or match.end() == offset or match.lastgroup is None:
-                    raise InputError(_stray(source, offset))
-                found.append(Token(match.lastgroup, match.group(), offset))
-                offset = match.end()
-        found.append(Token(END, "", len(text)))
-        return found
-
-    def _after_comment(self, source: SourceText, offset: int) -> int:
-        assert self.block_comment is not None
-        opening, closing = self.block_comment
-        end = source.text.find(closing, offset + len(opening))
-        if end < 0:
-            raise InputError(
-                source.problem(offset, "comment is never closed", f"add '{closing}' where it ends")
-            )
-        return end + len(closing)
+                found = match(text, offset)
+                kind = found.lastgroup if found and found.end() > offset else None
+                token = Token(kind or STRAY, found[0] if found and kind else char, offset)
+                yield token
+                offset += len(token.text)
+        yield Token(END, "", len(text))
 
 
 class Cursor:
@@ -186,6 +194,8 @@ class Cursor:
 
     def fail(self, message: str, hint: str = "", at: Token | None = None) -> NoReturn:
         """Raise a located error at the next token, or at the given one."""
+        if self.token.kind == STRAY:
+            raise InputError(_stray(self.source, self.token))
         token = at or self.token
         offset = token.start
         if token.kind == END:
@@ -202,8 +212,10 @@ def unquote(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.DOTALL)
 
 
-def _stray(source: SourceText, offset: int) -> Problem:
-    char = source.text[offset]
+def _stray(source: SourceText, token: Token) -> Problem:
+    char, offset = token.text, token.start
+    if len(char) > 1:
+        return source.problem(offset, "comment is never closed", "close it where it ends")
     if char in "'\"":
         return source.problem(offset, "quote is never closed", f"add a closing {char}")
     if not char.isprintable():

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from splice.logic.schema import Signature, upper_first
+from splice.logic.schema import Schema, Signature
 
-__all__ = ["IGNORED", "INPUT", "OUTPUT", "UNBOUNDED", "Marker", "Mode", "Modes"]
+__all__ = ["IGNORED", "INPUT", "OUTPUT", "UNBOUNDED", "Marker", "Mode", "Modes", "Symbol"]
 
 UNBOUNDED: Final = 2**31 - 1
 """The recall that ``*`` stands for."""
@@ -62,13 +62,31 @@ IGNORED: Final = Marker(".")
 
 
 @dataclass(frozen=True, slots=True)
+class Symbol:
+    """A predicate, or a function, by its signature."""
+
+    signature: Signature
+    is_function: bool = False
+
+    @property
+    def relation(self) -> Signature:
+        """The signature as LoMRF stores it: a function becomes a predicate ``AUX<name>``."""
+        name, arity = self.signature
+        return Signature(f"AUX{name}", arity + 1) if self.is_function else self.signature
+
+    def __str__(self) -> str:
+        name, arity = self.signature
+        return f"{name if self.is_function else Schema().spelling(name)}/{arity}"
+
+
+@dataclass(frozen=True, slots=True)
 class Mode:
     """The declaration of one predicate, or of one function."""
 
     signature: Signature
     recall: int
     markers: tuple[Marker, ...]
-    forbidden: tuple[Signature, ...] = ()
+    forbidden: tuple[Symbol, ...] = ()
     is_function: bool = False
     spelling: str = ""
 
@@ -79,25 +97,19 @@ class Mode:
 
     @property
     def relation(self) -> tuple[Signature, tuple[Marker, ...]]:
-        """The signature and markers as LoMRF stores them.
-
-        A function becomes a predicate ``AUX<name>`` whose first argument is its value.
-        """
-        if not self.is_function:
-            return self.signature, self.markers
-        name, arity = self.signature
-        return Signature(f"AUX{name}", arity + 1), (INPUT, *self.markers)
+        """The signature and markers as LoMRF stores them: a function's value comes first."""
+        markers = (INPUT, *self.markers) if self.is_function else self.markers
+        return Symbol(self.signature, self.is_function).relation, markers
 
     def __str__(self) -> str:
         keyword = "modeF" if self.is_function else "modeP"
-        name = self.signature.name if self.is_function else self._spelled(self.signature.name)
+        name = self.signature.name
+        if not self.is_function:
+            name = self.spelling or Schema().spelling(name)
         recall = "*" if self.recall == UNBOUNDED else str(self.recall)
         body = f"{name}({','.join(map(str, self.markers))})"
         banned = ", ".join(map(str, self.forbidden))
         return f"{keyword}({recall}, {body}{' body~/> ' + banned if banned else ''})"
-
-    def _spelled(self, name: str) -> str:
-        return self.spelling or upper_first(name)
 
 
 @dataclass(frozen=True)

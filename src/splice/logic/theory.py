@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from splice.errors import Place
+from splice.errors import Place, SpliceError
+from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.formulas import Formula
+from splice.logic.formulas import Formula, Not
 from splice.logic.schema import Schema
 
 __all__ = ["HARD", "Statement", "Theory"]
@@ -29,11 +30,20 @@ HARD: Final = math.inf
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A rule or a formula with its weight: a number, :data:`HARD`, or None for "none given"."""
+    """A rule or a formula with its weight: a number, :data:`HARD`, or None for "none given".
+
+    A formula that is one literal (and no comparison) says the same as a rule without a body,
+    and is kept as one.
+    """
 
     content: Rule | Formula
     weight: float | None = None
     place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.weight is not None and not (math.isfinite(self.weight) or self.is_hard):
+            raise SpliceError(f"{self.weight} is no weight", "give a number, or HARD")
+        object.__setattr__(self, "content", _fact(self.content) or self.content)
 
     @property
     def is_hard(self) -> bool:
@@ -65,3 +75,13 @@ class Theory:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements))
+
+
+def _fact(content: Rule | Formula) -> Rule | None:
+    match content:
+        case Atom() if not content.is_comparison:
+            return Rule(Literal(content))
+        case Not(Atom() as atom) if not atom.is_comparison:
+            return Rule(Literal(atom, positive=False))
+        case _:
+            return None

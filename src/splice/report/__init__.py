@@ -1,1 +1,1 @@
-""""""
+"""Something to look at: values stay plain, and what is here draws them."""

@@ -58,8 +58,7 @@ class MicroBatch:
     @cached_property
     def times(self) -> npt.NDArray[np.int64]:
         """The distinct time-points, ascending."""
-        times = np.unique(self.table.time)
-        return times[times != NO_TIME]
+        return np.unique(self.table.time[self.table.time != NO_TIME])
 
     def with_labels(self, labels: LabelArray) -> MicroBatch:
         """Return the batch with other labels for its query atoms."""

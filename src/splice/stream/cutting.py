@@ -121,7 +121,7 @@ class _Cutter:
 
     def feed(self, chunk: AtomTable) -> Iterator[MicroBatch]:
         """Take a chunk and give back every batch that can grow no more."""
-        for piece in _sequences(chunk):
+        for piece in chunk.by_sequence():
             if int(piece.sequence[0]) != self._sequence:
                 yield from self.flush()
                 self._start(int(piece.sequence[0]))
@@ -161,14 +161,6 @@ class _Cutter:
     def _joined(self, left: AtomTable, right: AtomTable) -> AtomTable:
         parts = [table for table in (left, right) if len(table)]
         return AtomTable.concat(parts, self._source.vocabulary)
-
-
-def _sequences(chunk: AtomTable) -> Iterator[AtomTable]:
-    """Yield the pieces of a chunk that belong to one sequence each."""
-    inner = (np.flatnonzero(np.diff(chunk.sequence)) + 1).tolist()
-    for start, stop in pairwise([0, *inner, len(chunk)]):
-        if stop > start:
-            yield chunk.take(slice(start, stop))
 
 
 def _ranks(time: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

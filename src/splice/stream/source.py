@@ -16,7 +16,7 @@ from splice.logic.domain import Domain
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["MemorySource", "ReadReport", "Source", "collect"]
+__all__ = ["MemorySource", "ReadReport", "Source", "WrappedSource", "collect", "sequences"]
 
 
 @dataclass
@@ -66,6 +66,46 @@ class MemorySource:
         """Yield the whole table."""
         if len(self.table):
             yield self.table
+
+
+@dataclass(frozen=True, eq=False)
+class WrappedSource:
+    """The base of sources that change what another one gives."""
+
+    inner: Source
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean."""
+        return self.inner.domain
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of all chunks."""
+        return self.inner.vocabulary
+
+    @property
+    def report(self) -> ReadReport:
+        """What the last reading met."""
+        return self.inner.report
+
+
+def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
+    """Yield each sequence whole, with its name; memory is bounded by the longest one."""
+    held: list[AtomTable] = []
+    for chunk in source.chunks():
+        for piece in chunk.by_sequence():
+            if held and held[0].sequence[0] != piece.sequence[0]:
+                yield _named(held)
+                held = []
+            held.append(piece)
+    if held:
+        yield _named(held)
+
+
+def _named(pieces: list[AtomTable]) -> tuple[str, AtomTable]:
+    table = AtomTable.concat(pieces, pieces[0].vocabulary)
+    return table.vocabulary.sequences[int(table.sequence[0])], table
 
 
 def collect(source: Source) -> AtomTable:

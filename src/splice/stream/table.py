@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -105,6 +106,13 @@ class AtomTable:
         """Return the rows ordered by sequence and time, equal ones as they were."""
         return self.take(np.lexsort((self.time, self.sequence)))
 
+    def by_sequence(self) -> Iterator[AtomTable]:
+        """Yield the pieces of an ordered table that belong to one sequence each."""
+        inner = (np.flatnonzero(np.diff(self.sequence)) + 1).tolist()
+        for start, stop in pairwise([0, *inner, len(self)]):
+            if stop > start:
+                yield self.take(slice(start, stop))
+
     def of_predicates(self, predicates: Iterable[str]) -> npt.NDArray[np.bool_]:
         """Return which rows belong to the given predicates."""
         chosen = self.vocabulary.kinds_where(predicates)
@@ -121,7 +129,7 @@ class AtomTable:
 
     def atom(self, row: int) -> Atom:
         """Return one row as an atom."""
-        kind = self.vocabulary.kinds[self.kind[row]]
+        kind = self.vocabulary.kinds[int(self.kind[row])]
         names = self.vocabulary.constants.names(self.args[row, : kind.arity].tolist())
         return kind.atom(names, int(self.time[row]))
 

@@ -1,0 +1,79 @@
+"""Evidence files, ``.db``: a source in which each file is one sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+from splice.errors import InputError, Place, Problem
+from splice.io.lomrf.evidence import encode_evidence
+from splice.io.lomrf.places import Places
+from splice.io.lomrf.raw import parse_raw
+from splice.io.lomrf.schema_inference import extend_schema
+from splice.io.text import read_text
+from splice.logic.domain import Domain
+from splice.logic.lexer import SourceText
+from splice.stream.assembly import without_duplicates
+from splice.stream.source import ReadReport
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["DbSource", "sequence_name"]
+
+
+class DbSource:
+    """The sequences of some ``.db`` files, in the order given.
+
+    Atoms are ordered by time, whatever their order in the file. Without a closed domain the
+    schema grows with the files.
+    """
+
+    def __init__(self, files: Sequence[Path], domain: Domain | None = None) -> None:
+        self.files = tuple(files)
+        self.vocabulary = Vocabulary()
+        self.report = ReadReport()
+        self._domain = domain or Domain()
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean; an inferred schema is complete once the chunks are read."""
+        return self._domain
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield one table a file."""
+        self.report = ReadReport()
+        for file in self.files:
+            yield self._table(file)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield every problem of every file."""
+        for file in self.files:
+            try:
+                self._table(file)
+            except InputError as error:
+                yield from error.problems
+
+    def _table(self, file: Path) -> AtomTable:
+        source = SourceText(read_text(file), str(file))
+        raw = parse_raw(source)
+        if not raw.atoms.height and not raw.functions:
+            hint = "evidence is one ground atom a line, such as Happens(Walking_ID1, 5)"
+            raise InputError(Problem(Place(str(file), 1, 1), "the file has no atoms", hint=hint))
+        if not self._domain.closed:
+            schema = extend_schema(raw, self._domain.schema)
+            self._domain = replace(self._domain, schema=schema)
+        table = encode_evidence(raw, sequence_name(file), self._domain, self.vocabulary)
+        places = Places(source)
+        (merged,) = without_duplicates([table], places.place, self.report)
+        return replace(merged, lines=None)
+
+
+def sequence_name(file: Path) -> str:
+    """Return the name of the sequence that a file holds.
+
+    >>> sequence_name(Path("24-Meet_Split.id0_id1.db.gz"))
+    '24-Meet_Split.id0_id1'
+    """
+    return unquote(file.name.removesuffix(".gz").removesuffix(".db"))

@@ -1,0 +1,176 @@
+"""The grammar of evidence: ``Happens(Walking_ID1, 5)``, ``!P(A)``, ``Meet_A_B = meet(A, B)``.
+
+Also read, though LoMRF trips over them: trailing comments, decimals, constants that start in
+lower case or hold dots and colons, constants in quotes, and atoms over several lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from splice import labels
+from splice.errors import InputError, Problem
+from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
+from splice.logic.schema import upper_first
+
+__all__ = ["LEXICON", "FunctionFact", "RawAtom", "parse_statements"]
+
+LEXICON: Final = Lexicon(
+    patterns=(
+        ("name", r"-?\w[\w.:+@-]*"),
+        ("quoted", r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""),
+        ("sign", r"[!?(),={}#<>^|;.*~&%$\[\]/+:-]"),
+    ),
+    line_comment="//",
+    block_comment=("/*", "*/"),
+    newlines=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RawAtom:
+    """A ground atom as written: the predicate as spelled, the arguments as text."""
+
+    name: str
+    args: tuple[str, ...]
+    truth: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFact:
+    """``constant = functor(args)`` as written."""
+
+    constant: str
+    functor: str
+    args: tuple[str, ...]
+    line: int
+
+
+class _Parser(Cursor):
+    def __init__(self, source: SourceText) -> None:
+        super().__init__(source, list(LEXICON.scan(source)))
+
+    def blank(self) -> None:
+        while self.at_kind("newline"):
+            self.next()
+
+    def statement(self) -> RawAtom | FunctionFact:
+        start = self.token
+        sign = self.accept("!", "?")
+        if not sign and self.at_kind("name", "quoted") and self.peek().text == "=":
+            found: RawAtom | FunctionFact = self._function_fact(start)
+        else:
+            found = self._atom(sign, start)
+        if not self.at_kind("newline", END):
+            self.fail(f"unexpected {self.shown()} after the atom", self._end_hint())
+        return found
+
+    def recover(self, start: int) -> None:
+        self.index = max(self.index, start + 1)
+        while not self.at_kind("newline", END):
+            self.next()
+
+    def _line(self, token: Token) -> int:
+        return self.source.place(token.start).line
+
+    def _atom(self, sign: Token | None, start: Token) -> RawAtom:
+        name = self.token
+        if name.kind != "name":
+            hint = "evidence is one ground atom a line, such as Happens(Walking_ID1, 5)"
+            self.fail(f"expected an atom but found {self.shown()}", hint)
+        if not (name.text[0].isupper() and name.text.replace("_", "a").isalnum()):
+            self._bad_predicate(name)
+        self.next()
+        args = self._args() if self.at("(") else ()
+        truth = self._truth(sign)
+        return RawAtom(name.text, args, truth, self._line(start))
+
+    def _bad_predicate(self, name: Token) -> None:
+        if name.text[0].isalpha() and name.text.replace("_", "a").isalnum():
+            spelled = upper_first(name.text)
+            hint = f"predicates start with an upper-case letter: did you mean '{spelled}'?"
+        else:
+            hint = "evidence is one ground atom a line; weights and formulas belong in a .mln file"
+        self.fail(f"'{name.text}' is not a predicate", hint)
+
+    def _args(self) -> tuple[str, ...]:
+        self.expect("(")
+        self.blank()
+        args = [self._constant()]
+        self.blank()
+        while self.accept(","):
+            self.blank()
+            args.append(self._constant())
+            self.blank()
+        self.expect(")", "arguments are separated by commas and closed by ')'")
+        return tuple(args)
+
+    def _constant(self) -> str:
+        if not self.at_kind("name", "quoted"):
+            hint = "arguments are constants; quote one that holds other signs"
+            self.fail(f"expected a constant but found {self.shown()}", hint)
+        token = self.next()
+        if self.at("("):
+            self.fail(
+                f"function '{token.text}' inside an atom is not supported in evidence",
+                f"name its value first, as in {upper_first(token.text)}_A = {token.text}(A), and use it",
+                token,
+            )
+        return unquote(token.text) if token.kind == "quoted" else token.text
+
+    def _truth(self, sign: Token | None) -> int:
+        if not self.at_kind("name"):
+            return {"!": labels.FALSE, "?": labels.UNKNOWN}.get(sign.text if sign else "", labels.TRUE)
+        token = self.token
+        try:
+            probability = float(token.text)
+        except ValueError:
+            self.fail(f"unexpected '{token.text}' after the atom", self._end_hint())
+        if probability not in (0.0, 1.0):
+            hint = "write 1.0 for true, 0.0 for false, or ? before the atom for unknown"
+            self.fail(f"probability {token.text} is not supported", hint)
+        if sign:
+            self.fail(f"'{sign.text}' and a probability on one atom", "keep one of the two", sign)
+        self.next()
+        return labels.TRUE if probability == 1.0 else labels.FALSE
+
+    def _end_hint(self) -> str:
+        return "one atom a line; comments start with //"
+
+    def _function_fact(self, start: Token) -> FunctionFact:
+        constant = self._constant()
+        self.expect("=")
+        functor = self.token
+        if functor.kind != "name" or not functor.text[0].islower():
+            hint = "the constant stands on the left: Meet_A_B = meet(A, B)"
+            self.fail(f"expected a function but found {self.shown()}", hint)
+        self.next()
+        if not self.at("("):
+            self.fail(f"expected '(' but found {self.shown()}", "write Meet_A_B = meet(A, B)")
+        return FunctionFact(constant, functor.text, self._args(), self._line(start))
+
+
+def parse_statements(
+    source: SourceText,
+) -> tuple[list[RawAtom], list[FunctionFact], list[Problem]]:
+    """Read every statement of a text, and every problem of those that cannot be read."""
+    atoms: list[RawAtom] = []
+    functions: list[FunctionFact] = []
+    problems: list[Problem] = []
+    try:
+        parser = _Parser(source)
+    except InputError as error:
+        return atoms, functions, list(error.problems)
+    parser.blank()
+    while not parser.at_kind(END):
+        start = parser.index
+        try:
+            found = parser.statement()
+            atoms.append(found) if isinstance(found, RawAtom) else functions.append(found)
+        except InputError as error:
+            problems.extend(error.problems)
+            parser.recover(start)
+        parser.blank()
+    return atoms, functions, problems

@@ -1,0 +1,210 @@
+"""From names to a table of atoms: functions resolved, types and times checked.
+
+``Happens(Walking_ID1, 5)`` with ``Walking_ID1 = walking(ID1)`` becomes
+``happensAt(walking(ID1), 5)``. All columns of one predicate are treated at once; only distinct
+names are looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice.errors import InputError, Problem, did_you_mean
+from splice.io.lomrf.functions import Aliases, Resolved
+from splice.io.lomrf.places import Places
+from splice.io.lomrf.raw import RawEvidence
+from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
+from splice.logic.schema import PredicateDecl, Schema, Signature
+from splice.logic.terms import Function, Term, Variable
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
+
+__all__ = ["encode_evidence"]
+
+_INTEGER = r"^[-+]?[0-9]{1,19}$"
+
+
+def encode_evidence(
+    raw: RawEvidence, sequence: str, domain: Domain, vocabulary: Vocabulary
+) -> AtomTable:
+    """Return the atoms of one file, ordered by time; raise every problem with their meaning."""
+    places = Places(raw.source)
+    schema = domain.schema
+    aliases = Aliases(raw.functions, schema, places, closed=domain.closed)
+    problems = list(aliases.problems)
+    tables = [_function_table(raw, schema, vocabulary)]
+    for (name, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
+        signature = Signature(schema.internal_name(str(name)), int(arity))  # type: ignore[call-overload]
+        decl = schema.predicate(signature)
+        if decl is None or decl.spelling not in ("", name):
+            problems.extend(_unknown(rows, str(name), signature, schema, places))
+            continue
+        time, bad_times = _times(rows, decl, places)
+        problems.extend(bad_times)
+        if not bad_times:
+            tables.extend(_encode(rows, decl, time, aliases, vocabulary))
+    if problems:
+        raise InputError(problems)
+    table = AtomTable.concat([t for t in tables if len(t)], vocabulary)
+    table.sequence[:] = vocabulary.sequences.code(sequence)
+    assert table.lines is not None or not len(table)
+    order = np.lexsort((table.lines, table.time)) if len(table) else np.empty(0, np.int64)
+    return table.take(order)
+
+
+def _unknown(
+    rows: pl.DataFrame, name: str, signature: Signature, schema: Schema, places: Places
+) -> Iterator[Problem]:
+    arities = schema.arities(signature.name)
+    spelled = schema.spelling(signature.name)
+    if arities and spelled != name:
+        message = f"'{name}' beside '{spelled}': they mean the same"
+        hint = "use one of the two"
+    elif arities:
+        expected = " or ".join(map(str, arities))
+        message = f"'{name}' takes {expected} arguments, not {signature.arity}"
+        hint = "see its other uses, or the schema"
+    else:
+        message = f"unknown predicate '{name}'"
+        spellings = [schema.spelling(decl.name) for decl in schema.predicates]
+        hint = did_you_mean(name, spellings) or f"the domain has: {', '.join(sorted(spellings))}"
+    for line in rows["line"]:
+        yield places.problem(line, message, hint)
+
+
+def _times(
+    rows: pl.DataFrame, decl: PredicateDecl, places: Places
+) -> tuple[npt.NDArray[np.int64], list[Problem]]:
+    if decl.time is None:
+        return np.full(rows.height, NO_TIME, np.int64), []
+    column = rows[f"a{decl.time}"]
+    digits = pl.select(pl.when(column.str.contains(_INTEGER)).then(column)).to_series()
+    times = digits.cast(pl.Int64, strict=False)
+    bad = times.is_null() | (times == NO_TIME)
+    problems = [
+        places.problem(
+            line,
+            f"time '{text}' is not an integer",
+            "times are whole numbers, such as frames or seconds",
+            decl.time,
+        )
+        for line, text in zip(rows["line"].filter(bad), column.filter(bad), strict=True)
+    ]
+    return times.fill_null(0).to_numpy(), problems
+
+
+def _encode(
+    rows: pl.DataFrame,
+    decl: PredicateDecl,
+    time: npt.NDArray[np.int64],
+    aliases: Aliases,
+    vocabulary: Vocabulary,
+) -> Iterator[AtomTable]:
+    """Encode the atoms of one predicate: one table for each kind of atom it has."""
+    columns = [
+        _Column(rows[f"a{i}"], type_name, aliases, vocabulary)
+        for i, type_name in enumerate(decl.args)
+        if i != decl.time
+    ]
+    shapes = np.stack([c.shape for c in columns], 1) if columns else np.zeros((len(time), 0), int)
+    distinct, shape_of = np.unique(shapes, axis=0, return_inverse=True)
+    truth, lines = rows["truth"].to_numpy(), rows["line"].to_numpy()
+    for number, shape in enumerate(distinct):
+        chosen = np.flatnonzero(shape_of.reshape(-1) == number)
+        parts = [c.resolved(int(s)) for c, s in zip(columns, shape, strict=True)]
+        leaves = [c.leaves(chosen, int(s)) for c, s in zip(columns, shape, strict=True)]
+        args = np.concatenate(leaves, 1) if leaves else np.empty((len(chosen), 0), np.int32)
+        kind = vocabulary.kind(_kind(decl, parts))
+        yield AtomTable(
+            vocabulary,
+            np.zeros(len(chosen), np.int32),
+            time[chosen],
+            np.full(len(chosen), kind, np.int32),
+            args,
+            truth[chosen],
+            lines[chosen],
+        )
+
+
+class _Column:
+    """One argument of many atoms: its distinct names, each resolved once."""
+
+    def __init__(
+        self, names: pl.Series, type_name: str, aliases: Aliases, vocabulary: Vocabulary
+    ) -> None:
+        distinct = names.unique(maintain_order=True)
+        codes = pl.Series(range(len(distinct)), dtype=pl.Int32)
+        self._index = names.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
+        found = [aliases.resolve(name, type_name) for name in distinct.to_list()]
+        skeletons = {r.skeleton: i for i, r in zip(count(), found)}
+        numbers = {s: i for i, s in enumerate(skeletons)}
+        shape = np.fromiter((numbers[r.skeleton] for r in found), np.int64, len(found))
+        self.shape: npt.NDArray[np.int64] = shape[self._index]
+        self._examples = {numbers[r.skeleton]: r for r in found}
+        width = max((len(r.leaves) for r in found), default=0)
+        self._leaves = np.full((len(found), width), -1, np.int32)
+        for row, resolved in enumerate(found):
+            self._leaves[row, : len(resolved.leaves)] = vocabulary.constants.codes(resolved.leaves)
+
+    def resolved(self, shape: int) -> Resolved:
+        """Return an example of a shape: its skeleton and its types are those of all."""
+        return self._examples[shape]
+
+    def leaves(self, rows: npt.NDArray[np.intp], shape: int) -> npt.NDArray[np.int32]:
+        """Return the codes of the leaves of some rows, which have the given shape."""
+        return self._leaves[self._index[rows], : len(self._examples[shape].leaves)]
+
+
+def _kind(decl: PredicateDecl, parts: list[Resolved]) -> Kind:
+    """Return the kind of an atom from its resolved arguments, the time among them."""
+    numbers = count()
+
+    def numbered(term: Term) -> Term:
+        if isinstance(term, Function):
+            return Function(term.functor, tuple(numbered(arg) for arg in term.args))
+        return Variable(f"V{next(numbers)}")
+
+    args: list[Term] = []
+    types: list[str] = []
+    time: int | None = None
+    rest = iter(parts)
+    for i, type_name in enumerate(decl.args):
+        if i == decl.time:
+            time = len(types)
+            args.append(Variable(f"V{next(numbers)}"))
+            types.append(type_name)
+        else:
+            part = next(rest)
+            args.append(numbered(part.skeleton))
+            types.extend(part.types)
+    return Kind(Atom(decl.name, tuple(args)), tuple(types), time)
+
+
+def _function_table(raw: RawEvidence, schema: Schema, vocabulary: Vocabulary) -> AtomTable:
+    """Return the function facts as atoms ``'='(Walking_ID1, walking(ID1))`` without a time."""
+    facts = [f for f in raw.functions if schema.function(Signature(f.functor, len(f.args)))]
+    width = max((len(fact.args) for fact in facts), default=0) + 1
+    args = np.full((len(facts), width), -1, np.int32)
+    kinds = np.empty(len(facts), np.int32)
+    for row, fact in enumerate(facts):
+        decl = schema.function(Signature(fact.functor, len(fact.args)))
+        assert decl is not None
+        holes = tuple(Variable(f"V{i + 1}") for i in range(len(fact.args)))
+        template = Atom(EQUALS, (Variable("V0"), Function(fact.functor, holes)))
+        kinds[row] = vocabulary.kind(Kind(template, (decl.returns, *decl.args), None))
+        args[row, : len(fact.args) + 1] = vocabulary.constants.codes((fact.constant, *fact.args))
+    return AtomTable(
+        vocabulary,
+        np.zeros(len(facts), np.int32),
+        np.full(len(facts), NO_TIME, np.int64),
+        kinds,
+        args,
+        np.ones(len(facts), np.int8),
+        np.array([fact.line for fact in facts], np.int64),
+    )

@@ -1,0 +1,171 @@
+"""LoMRF's ``.modes`` files: ``modeP(2, Happens(-,+))``, ``modeF(1, meet(.,.))``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from splice.errors import InputError, Problem, did_you_mean
+from splice.io.text import read_text
+from splice.logic.lexer import END, Cursor, Lexicon, SourceText
+from splice.logic.modes import UNBOUNDED, Marker, Mode, Modes, Symbol
+from splice.logic.schema import Schema, Signature
+
+__all__ = ["format_modes", "parse_modes", "parse_modes_all", "read_modes"]
+
+_LEXICON: Final = Lexicon(
+    patterns=(
+        ("name", r"[A-Za-z_][A-Za-z0-9_]*"),
+        ("number", r"[0-9]+"),
+        ("sign", r"~/>|[-(),.*#+/]"),
+    ),
+    line_comment="//",
+    block_comment=("/*", "*/"),
+)
+
+_KEYWORDS: Final = ("modeP", "modeF")
+
+
+class _Parser(Cursor):
+    def __init__(self, source: SourceText) -> None:
+        super().__init__(source, list(_LEXICON.scan(source)))
+
+    def mode(self) -> Mode:
+        keyword = self.token
+        if keyword.text not in _KEYWORDS:
+            hint = did_you_mean(keyword.text, _KEYWORDS) or "write modeP(...) or modeF(...)"
+            self.fail(f"expected a mode declaration but found {self.shown()}", hint)
+        self.next()
+        self.expect("(")
+        recall = self._recall()
+        self.expect(",")
+        symbol = self._name("a predicate or function")
+        markers = self._markers()
+        is_function = keyword.text == "modeF"
+        forbidden = self._forbidden()
+        self.expect(")", "a declaration ends with ')'")
+        name = symbol if is_function else Schema().internal_name(symbol)
+        return Mode(
+            Signature(name, len(markers)),
+            recall,
+            markers,
+            forbidden,
+            is_function,
+            "" if is_function else symbol,
+        )
+
+    def recover(self) -> None:
+        while not self.at_kind(END) and self.token.text not in _KEYWORDS:
+            self.next()
+
+    def _recall(self) -> int:
+        if self.accept("*"):
+            return UNBOUNDED
+        if not self.at_kind("number"):
+            self.fail(
+                f"expected a recall but found {self.shown()}",
+                "the recall is 0, a positive integer or '*'",
+            )
+        return min(int(self.next().text), UNBOUNDED)
+
+    def _name(self, what: str) -> str:
+        if not self.at_kind("name"):
+            self.fail(f"expected {what} but found {self.shown()}")
+        return self.next().text
+
+    def _markers(self) -> tuple[Marker, ...]:
+        if not self.accept("("):
+            return ()
+        markers = [] if self.at(")") else [self._marker()]
+        while self.accept(","):
+            markers.append(self._marker())
+        if sum(marker.ordered for marker in markers) > 1:
+            self.fail("more than one ordered ('o') argument", "at most one argument is ordered")
+        self.expect(")", "each argument has one marker: + - . with # n o p before it")
+        return tuple(markers)
+
+    def _marker(self) -> Marker:
+        constant = self.accept("#") is not None
+        flags = self.next().text if self.at_kind("name") else ""
+        unknown = set(flags) - set("nop")
+        direction = self.token.text
+        if unknown or direction not in ("+", "-", "."):
+            self.fail(
+                f"expected a marker but found '{flags or direction}'",
+                "a marker is + - or . with # n o p before it",
+            )
+        self.next()
+        return Marker(
+            cast('Literal["+", "-", "."]', direction),
+            constant=constant,
+            numeric="n" in flags,
+            ordered="o" in flags,
+            partition="p" in flags,
+        )
+
+    def _forbidden(self) -> tuple[Symbol, ...]:
+        if not self.at("body"):
+            return ()
+        self.next()
+        self.expect("~/>")
+        found = [self._symbol()]
+        while self.accept(","):
+            found.append(self._symbol())
+        return tuple(found)
+
+    def _symbol(self) -> Symbol:
+        name = self._name("a signature")
+        self.expect("/", "a signature is name/arity")
+        if not self.at_kind("number"):
+            self.fail(f"expected an arity but found {self.shown()}")
+        arity = int(self.next().text)
+        if name[:1].islower():
+            return Symbol(Signature(name, arity), is_function=True)
+        return Symbol(Signature(Schema().internal_name(name), arity))
+
+
+def parse_modes_all(text: str, file: str = "<modes>") -> tuple[Modes, list[Problem]]:
+    """Read what can be read of mode declarations, and every problem of the rest."""
+    try:
+        parser = _Parser(SourceText(text, file))
+    except InputError as error:
+        return Modes(), list(error.problems)
+    modes: list[Mode] = []
+    problems: list[Problem] = []
+    while not parser.at_kind(END):
+        try:
+            modes.append(parser.mode())
+        except InputError as error:
+            problems.extend(error.problems)
+            parser.next()
+            parser.recover()
+    return Modes(tuple(modes)), problems
+
+
+def parse_modes(text: str, file: str = "<modes>") -> Modes:
+    """Read mode declarations.
+
+    >>> modes = parse_modes("modeP(2, Happens(-,+))  modeF(7, foo(-, .))")
+    >>> for mode in modes: print(mode)
+    modeP(2, Happens(-,+))
+    modeF(7, foo(-,.))
+    """
+    modes, problems = parse_modes_all(text, file)
+    if problems:
+        raise InputError(problems)
+    return modes
+
+
+def read_modes(path: Path) -> Modes:
+    """Read a ``.modes`` file; one without a declaration is an error."""
+    modes = parse_modes(read_text(path), str(path))
+    if not len(modes):
+        problem = SourceText("", str(path)).problem(0, "no mode declaration", "is it the right file?")
+        raise InputError(problem)
+    return modes
+
+
+def format_modes(modes: Iterable[Mode]) -> str:
+    """Write mode declarations, one a line."""
+    return "".join(f"{mode}\n" for mode in modes)

@@ -1,0 +1,168 @@
+"""A schema for evidence that came without one.
+
+Predicates of the Event Calculus mean what they always mean. The last argument of any other
+predicate is its time if it is an integer throughout and lies where the events are; other
+arguments get types from the constants they share. Arity conflicts are errors; an unknown
+predicate cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import polars as pl
+
+from splice.errors import InputError, Problem
+from splice.io.lomrf.places import Places
+from splice.io.lomrf.raw import RawEvidence
+from splice.logic.schema import (
+    EVENT_CALCULUS,
+    TIME,
+    FunctionDecl,
+    PredicateDecl,
+    Schema,
+    Signature,
+)
+from splice.stream.inference import infer_types
+
+__all__ = ["extend_schema"]
+
+
+class _Position(NamedTuple):
+    """An argument of a predicate or a function; a function's value is argument -1."""
+
+    is_function: bool
+    name: str
+    arity: int
+    argument: int
+
+
+def extend_schema(raw: RawEvidence, schema: Schema) -> Schema:
+    """Return the schema with what a file adds to it."""
+    problems = [*_predicate_conflicts(raw, schema), *_function_conflicts(raw, schema)]
+    if problems:
+        raise InputError(problems)
+    predicates = _new_predicates(raw, schema)
+    functions = dict.fromkeys(
+        signature
+        for fact in raw.functions
+        if not schema.function(signature := Signature(fact.functor, len(fact.args)))
+    )
+    if not predicates and not functions:
+        return schema
+    wider = schema.with_predicates(predicates)
+    types = infer_types(_constants(raw, wider), _known(wider))
+    named = [_typed(decl, types) for decl in predicates]
+    made = [
+        FunctionDecl(
+            name,
+            tuple(types[_Position(True, name, arity, i)] for i in range(arity)),
+            types[_Position(True, name, arity, -1)],
+        )
+        for name, arity in functions
+    ]
+    return schema.with_predicates(named).with_functions(made)
+
+
+def _predicate_conflicts(raw: RawEvidence, schema: Schema) -> Iterator[Problem]:
+    seen: dict[str, tuple[str, int]] = {
+        decl.name: (schema.spelling(decl.name), len(decl.args)) for decl in schema.predicates
+    }
+    first = raw.atoms.group_by(["name", "arity"], maintain_order=True).agg(pl.col("line").first())
+    for spelled, arity, line in first.iter_rows():
+        name = schema.internal_name(spelled)
+        before = seen.setdefault(name, (spelled, arity))
+        if before[0] != spelled:
+            message = f"'{spelled}' beside '{before[0]}': they mean the same"
+            yield Places(raw.source).problem(line, message, "use one of the two")
+        elif before[1] != arity:
+            message = f"'{spelled}' has {arity} arguments here and {before[1]} elsewhere"
+            yield Places(raw.source).problem(line, message, "a predicate has one arity")
+
+
+def _function_conflicts(raw: RawEvidence, schema: Schema) -> Iterator[Problem]:
+    seen = {decl.name: len(decl.args) for decl in schema.functions}
+    for fact in raw.functions:
+        before = seen.setdefault(fact.functor, len(fact.args))
+        if before != len(fact.args):
+            message = f"'{fact.functor}' has {len(fact.args)} arguments here and {before} elsewhere"
+            yield Places(raw.source).problem(fact.line, message, "a function has one arity")
+
+
+def _new_predicates(raw: RawEvidence, schema: Schema) -> list[PredicateDecl]:
+    """Return the undeclared predicates with ``""`` for the types that are still to be found."""
+    span = _span(raw, schema)
+    found = []
+    for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
+        name = schema.internal_name(str(spelled))
+        signature = Signature(name, int(arity))  # type: ignore[call-overload]
+        if schema.predicate(signature):
+            continue
+        usual = EVENT_CALCULUS.get(signature)
+        if usual:
+            types = usual.args
+        else:
+            timed = _is_time(rows, signature.arity, span)
+            types = ("",) * (signature.arity - timed) + (TIME,) * timed
+        found.append(PredicateDecl(name, types, str(spelled)))
+    return found
+
+
+def _span(raw: RawEvidence, schema: Schema) -> tuple[int, int] | None:
+    """Return the first and last time of the usual predicates, if there are any."""
+    usual = [schema.spelling(s.name) for s in EVENT_CALCULUS] + ["HappensAt"]
+    rows = raw.atoms.filter(pl.col("name").is_in(usual) & pl.col("arity").is_between(1, 2))
+    if not rows.height:
+        return None
+    last = rows["a1"] if "a1" in rows.columns else pl.Series([None] * rows.height, dtype=pl.String)
+    times = pl.select(pl.when(rows["arity"] == 2).then(last).otherwise(rows["a0"])).to_series()
+    numbers = times.cast(pl.Int64, strict=False).drop_nulls()
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else None  # type: ignore[arg-type]
+
+
+def _is_time(rows: pl.DataFrame, arity: int, span: tuple[int, int] | None) -> bool:
+    if not arity:
+        return False
+    numbers = rows[f"a{arity - 1}"].cast(pl.Int64, strict=False)
+    if numbers.null_count():
+        return False
+    return span is None or bool(numbers.is_between(span[0] - 1, span[1] + 1).all())
+
+
+def _constants(raw: RawEvidence, schema: Schema) -> dict[_Position, frozenset[str]]:
+    """Return the constants seen at each position that is not a time."""
+    found: dict[_Position, frozenset[str]] = {}
+    for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
+        name = schema.internal_name(str(spelled))
+        decl = schema.predicate(Signature(name, int(arity)))  # type: ignore[call-overload]
+        for i, type_name in enumerate(decl.args if decl else ()):
+            if type_name != TIME:
+                values = frozenset(rows[f"a{i}"].unique().to_list())
+                found[_Position(False, name, len(decl.args if decl else ()), i)] = values
+    by_function: dict[_Position, set[str]] = {}
+    for fact in raw.functions:
+        for i, constant in enumerate((fact.constant, *fact.args)):
+            position = _Position(True, fact.functor, len(fact.args), i - 1)
+            by_function.setdefault(position, set()).add(constant)
+    return found | {position: frozenset(values) for position, values in by_function.items()}
+
+
+def _known(schema: Schema) -> dict[_Position, str]:
+    known: dict[_Position, str] = {}
+    for predicate in schema.predicates:
+        for i, type_name in enumerate(predicate.args):
+            if type_name:
+                known[_Position(False, predicate.name, len(predicate.args), i)] = type_name
+    for function in schema.functions:
+        for i, type_name in enumerate((function.returns, *function.args)):
+            known[_Position(True, function.name, len(function.args), i - 1)] = type_name
+    return known
+
+
+def _typed(decl: PredicateDecl, types: dict[_Position, str]) -> PredicateDecl:
+    args = tuple(
+        type_name or types[_Position(False, decl.name, len(decl.args), i)]
+        for i, type_name in enumerate(decl.args)
+    )
+    return PredicateDecl(decl.name, args, decl.spelling)

@@ -1,0 +1,116 @@
+"""Text files as blocks of whole lines: plain or gzip, in bounded memory, with line numbers."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import InputError, Place, Problem
+
+__all__ = ["BLOCK_BYTES", "Block", "blocks", "opened"]
+
+BLOCK_BYTES: Final = 8 << 20
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_BOM: Final = b"\xef\xbb\xbf"
+_NEWLINE: Final = ord("\n")
+_QUOTE: Final = ord('"')
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines of a file, each ended by a newline, and the number of the first one."""
+
+    file: str
+    data: bytes
+    first_line: int
+
+    @cached_property
+    def newlines(self) -> npt.NDArray[np.int64]:
+        """The offsets of the newlines, one for each line."""
+        return np.flatnonzero(np.frombuffer(self.data, np.uint8) == _NEWLINE)
+
+    def line(self, number: int) -> str:
+        """Return a line by its number in the file, without its end."""
+        index = number - self.first_line
+        if not 0 <= index < len(self.newlines):
+            return ""
+        start = int(self.newlines[index - 1]) + 1 if index else 0
+        return self.data[start : int(self.newlines[index])].decode("utf-8", "replace").rstrip("\r")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, unpacking gzip; whatever goes wrong with it is an :class:`InputError`."""
+    file = str(path)
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP_MAGIC
+            raw.seek(0)
+            if not packed and path.suffix == ".gz" and path.stat().st_size:
+                raise InputError(
+                    Problem(Place(file), "not a gzip file", "", "remove the ending .gz, or pack it")
+                )
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield unpacked  # type: ignore[misc]
+            else:
+                yield raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            Problem(Place(file), f"damaged gzip file: {error}", "", "is it complete? pack it again")
+        ) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(Problem(Place(file), f"cannot be read: {reason}")) from error
+
+
+def blocks(path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES) -> Iterator[Block]:
+    """Yield a file as blocks of whole lines; an empty file is an error.
+
+    With ``quotes`` a newline between double quotes does not end a line of the table, and no
+    block ends there. Memory is bounded by a few blocks, or by the longest such line.
+    """
+    line, rest, empty = 1, b"", True
+    with opened(path) as stream:
+        while True:
+            read = stream.read(size)
+            data = rest + read
+            if line == 1 and empty:
+                data = data.removeprefix(_BOM)
+            if not read:
+                break
+            end = _last_line_end(data, quotes)
+            rest = data[end:]
+            if end:
+                empty = empty and not data[:end].strip()
+                yield Block(str(path), data[:end], line)
+                line += data.count(b"\n", 0, end)
+            elif len(rest) >= size:
+                size *= 2
+    if data.strip():
+        empty = False
+        yield Block(str(path), data if data.endswith(b"\n") else data + b"\n", line)
+    if empty:
+        raise InputError(
+            Problem(Place(str(path), 1, 1), "the file is empty", "", "was it written completely?")
+        )
+
+
+def _last_line_end(data: bytes, quotes: bool) -> int:
+    """Return the offset after the last newline that ends a line of the table, or 0."""
+    end = data.rfind(b"\n") + 1
+    if not quotes or data.count(b'"', 0, end) % 2 == 0:
+        return end
+    array = np.frombuffer(data, np.uint8)[:end]
+    outside = np.cumsum(array == _QUOTE) % 2 == 0
+    ends = np.flatnonzero((array == _NEWLINE) & outside)
+    return int(ends[-1]) + 1 if len(ends) else 0

@@ -1,0 +1,211 @@
+r"""Cells: the text of a table and the ground terms it stands for.
+
+A cell is a constant with exactly that text (spaces at its ends do not count), except that
+
+* ``name(...)``, a name directly followed by parentheses, is a function, as in
+  ``meet(ID1,ID3)``: a fluent, or an argument that is itself a function;
+* ``'...'`` is the constant whose name stands between the quotes, with ``\'``, ``\\``, ``\n``,
+  ``\r`` and ``\t`` as usual: so a text that looks like a function, or an empty one, can be
+  written: ``'f(x)'``, ``''``;
+* an empty cell says that there is no argument.
+
+Each distinct text is looked at once, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice.errors import InputError
+from splice.logic.lexer import unquote
+from splice.logic.syntax import parse_ground_term
+from splice.logic.terms import VALUE, Constant, Function, Term, Variable, quoted
+from splice.stream.vocabulary import Symbols
+
+__all__ = ["Cell", "CellColumn", "Fault", "cell_text", "ground_text", "leaves", "name_text", "read"]
+
+_FUNCTION: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(.*\)(=.*)?\Z", re.DOTALL)
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
+_NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
+
+ABSENT: Final = 0
+"""The shape of an empty cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a cell or a row: the column it is about, the message and a hint."""
+
+    column: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says, as far as the kind of the atom depends on it.
+
+    ``term`` has a variable ``_`` at each leaf, or is ground in a column of names;
+    ``literal`` says that the text was quoted.
+    """
+
+    term: Term
+    literal: bool = False
+
+
+Shape = Cell | Fault | None
+Reading = Literal["cell", "term", "name"]
+"""How a column is read: as cells, as terms that must parse, or as names that decide the kind."""
+
+
+class CellColumn:
+    """A column of a table, as codes of the distinct texts met so far."""
+
+    def __init__(self, name: str, constants: Symbols, reading: Reading = "cell") -> None:
+        self.name = name
+        self.shapes: list[Shape] = [None]
+        self._reading = reading
+        self._constants = constants
+        self._categories = pl.Categorical(pl.Categories.random())
+        self._shape_codes: dict[Shape, int] = {None: ABSENT}
+        self._shape_of = np.zeros(1, np.int32)
+        self._leaves = np.full((1, 1), -1, np.int32)
+
+    def codes(self, series: pl.Series) -> npt.NDArray[np.int64]:
+        """Return a code for each cell: 0 for an empty one, else that of its distinct text."""
+        if series.dtype != pl.String:
+            series = series.cast(pl.String)
+        physical = series.cast(self._categories).to_physical().cast(pl.Int64)
+        codes = (physical + 1).fill_null(0).to_numpy()
+        known = len(self._shape_of)
+        if len(codes) and int(codes.max()) >= known:
+            rows = np.flatnonzero(codes >= known)
+            _, first = np.unique(codes[rows], return_index=True)
+            self._learn(series.gather(rows[first]).to_list())
+        return codes
+
+    def shape(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return the number of each cell's shape in ``shapes``."""
+        return self._shape_of[codes]
+
+    def leaf(self, codes: npt.NDArray[np.int64], index: int) -> npt.NDArray[np.int32]:
+        """Return the constant at a leaf of each cell, or -1."""
+        return self._leaves[codes, index]
+
+    def _learn(self, texts: Sequence[str]) -> None:
+        shapes, rows = list[int](), list[list[int]]()
+        for text in texts:
+            shape, names = self._look_at(text)
+            code = self._shape_codes.setdefault(shape, len(self.shapes))
+            if code == len(self.shapes):
+                self.shapes.append(shape)
+            shapes.append(code)
+            rows.append([self._constants.code(name) for name in names])
+        width = max(self._leaves.shape[1], *map(len, rows))
+        added = np.full((len(rows), width), -1, np.int32)
+        for i, row in enumerate(rows):
+            added[i, : len(row)] = row
+        old = np.pad(
+            self._leaves, ((0, 0), (0, width - self._leaves.shape[1])), constant_values=-1
+        )
+        self._leaves = np.concatenate([old, added])
+        self._shape_of = np.concatenate([self._shape_of, np.asarray(shapes, np.int32)])
+
+    def _look_at(self, text: str) -> tuple[Shape, list[str]]:
+        term = read(text, self.name, strict=self._reading == "term")
+        if not isinstance(term, Constant | Function | Variable):
+            return term, []
+        if self._reading == "name":
+            return Cell(term, text.strip().startswith("'")), list(leaves(term))
+        return Cell(_skeleton(term)), list(leaves(term))
+
+
+def read(text: str, column: str = "", *, strict: bool = False) -> Term | Fault | None:
+    """Return the term that a cell stands for, None if it is empty, or what is wrong with it.
+
+    With ``strict`` a text that is neither a name nor a function is a fault, not a constant.
+
+    >>> print(read("f(A, 2)"), read(r"'f(A)'"), read("John (CEO)"), read(" "))
+    f('A',2) 'f(A)' 'John (CEO)' None
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if "\0" in text:
+        return Fault(column, "a NUL character", "is this really a table of text?")
+    if _QUOTED.match(text):
+        return Constant(unquote(text))
+    if not strict and not _FUNCTION.match(text):
+        return Constant(text)
+    try:
+        return parse_ground_term(text)
+    except InputError as error:
+        problem = error.problems[0]
+        hint = problem.hint or "write it like meet(ID1,ID3), names with other signs in quotes: 'a b'"
+        message = f"'{text}' is no ground term: {problem.message}"
+        if problem.place.column:
+            message += f" (at character {problem.place.column})"
+        return Fault(column, message, hint)
+
+
+def leaves(term: Term) -> tuple[str, ...]:
+    """Return the names of the constants of a ground term, from left to right."""
+    return tuple(part.name for part in term.walk() if isinstance(part, Constant))
+
+
+def cell_text(term: Term) -> str:
+    """Return the cell that is read as the given term: the inverse of :func:`read`.
+
+    >>> cell_text(Constant("ID1")), cell_text(Constant("f(x)")), cell_text(Constant(""))
+    ('ID1', "'f(x)'", "''")
+    """
+    if isinstance(term, Constant):
+        return name_text(term.name)
+    return ground_text(term)
+
+
+def name_text(name: str) -> str:
+    """Return the cell that is read as a constant of the given name."""
+    plain = name and name == name.strip() and name.isprintable() and "'" not in (name[0], name[-1])
+    return name if plain and not _FUNCTION.match(name) else _quoted(name)
+
+
+def ground_text(term: Term) -> str:
+    """Return a ground term as tables write it, quoting no more than reading it back needs.
+
+    >>> ground_text(Function("meet", (Constant("ID1"), Constant("it's"))))
+    "meet(ID1,'it\\\\'s')"
+    """
+    if not isinstance(term, Function):
+        return _ground_name(term.name)
+    if term.functor == VALUE and len(term.args) == 2:
+        left, right = term.args
+        if isinstance(left, Function) and VALUE not in (left.functor, _functor(right)):
+            return f"{ground_text(left)}={ground_text(right)}"
+    return f"{_ground_name(term.functor)}({','.join(map(ground_text, term.args))})"
+
+
+def _functor(term: Term) -> str:
+    return term.functor if isinstance(term, Function) else ""
+
+
+def _ground_name(name: str) -> str:
+    return name if _NAME.match(name) else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    text = quoted(name)
+    return text if text.startswith("'") else f"'{text}'"
+
+
+def _skeleton(term: Term) -> Term:
+    if isinstance(term, Function):
+        return Function(term.functor, tuple(_skeleton(arg) for arg in term.args))
+    return Variable("_")

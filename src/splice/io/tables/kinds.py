@@ -1,0 +1,255 @@
+"""From ground terms to kinds of atoms: what the schema says, or what the data shows.
+
+With a closed domain every predicate and function must be declared. Otherwise what is not
+declared is learned from its first use: the arguments of a function get the type ``thing``,
+and using it later with another number of arguments is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Final
+
+from splice.errors import did_you_mean
+from splice.io.tables.cells import Fault
+from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
+from splice.logic.schema import (
+    EVENT_CALCULUS,
+    HAPPENS_AT,
+    TIME,
+    FunctionDecl,
+    PredicateDecl,
+    Schema,
+    Signature,
+    lower_first,
+)
+from splice.logic.terms import VALUE, Function, Term, Variable
+from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
+
+__all__ = ["THING", "FaultError", "KindMaker", "loosely", "schema_of"]
+
+THING: Final = "thing"
+"""The type of a constant of which nothing is known."""
+
+
+class FaultError(Exception):
+    """Carries a :class:`Fault` out of the making of a kind; it never leaves this package."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class KindMaker:
+    """Makes kinds over one vocabulary and remembers what it had to infer."""
+
+    def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
+        self._domain = domain
+        self._vocabulary = vocabulary
+        self._predicates: dict[Signature, PredicateDecl] = {}
+        self._functions: dict[Signature, FunctionDecl] = {}
+        self._plain_events: set[str] = set()
+        self._by_spelling = {decl.spelling or str(decl): decl for decl in domain.schema.predicates}
+        self._by_loose_name = {
+            loosely(name): decl.name
+            for decl in reversed(domain.schema.predicates)
+            for name in (decl.spelling, decl.name)
+        }
+
+    @property
+    def domain(self) -> Domain:
+        """The domain, its schema extended by what was inferred."""
+        if not self._predicates and not self._functions:
+            return self._domain
+        schema = self._domain.schema.with_predicates(self._predicates.values())
+        schema = schema.with_functions(self._functions.values())
+        self._domain = replace(self._domain, schema=schema)
+        self._predicates, self._functions = {}, {}
+        return self._domain
+
+    def named_predicate(self, name: str) -> str | None:
+        """Return the declared predicate that a table means by a name, or None.
+
+        An exact spelling comes first, then a function of that very name (which is no
+        predicate), then a predicate but for case and underscores.
+        """
+        schema = self._domain.schema
+        if name in self._by_spelling:
+            return self._by_spelling[name].name
+        if any(decl.name == name for decl in schema.functions):
+            return None
+        return self._by_loose_name.get(loosely(name))
+
+    def event(self, term: Term, *, literal: bool, column: str) -> Term:
+        """Check an event of ``happensAt``: its name may not change its number of arguments."""
+        if isinstance(term, Function):
+            if term.functor in self._plain_events:
+                raise FaultError(_arity_fault(column, term.functor, len(term.args), (0,)))
+        elif not literal and not isinstance(term, Variable):
+            known = self._arities_of_function(term.name)
+            if known:
+                raise FaultError(_arity_fault(column, term.name, 0, known))
+            self._plain_events.add(term.name)
+        return term
+
+    def predicate(self, name: str, arity: int, column: str, *, timed: bool) -> PredicateDecl:
+        """Return the declaration of a predicate, inferring it where that is allowed."""
+        signature = Signature(name, arity)
+        schema = self._domain.schema
+        decl = schema.predicate(signature) or self._predicates.get(signature)
+        if decl is None and not self._domain.closed:
+            decl = EVENT_CALCULUS.get(signature)
+            if decl is None and not self._arities_of_predicate(name):
+                types = (THING,) * (arity - timed) + (TIME,) * timed
+                decl = PredicateDecl(name, types, schema.spelling(name))
+            if decl is not None:
+                self._predicates[signature] = decl
+        if decl is not None:
+            return decl
+        known = self._arities_of_predicate(name)
+        if known:
+            raise FaultError(_arity_fault(column, schema.spelling(name), arity, known))
+        names = [schema.spelling(other.name) for other in schema.predicates]
+        raise FaultError(
+            Fault(
+                column,
+                f"unknown predicate '{schema.spelling(name)}'",
+                did_you_mean(schema.spelling(name), names) or f"the domain has {', '.join(names)}",
+            )
+        )
+
+    def kind(self, decl: PredicateDecl, args: Iterable[Term], column: str) -> int:
+        """Return the code of the kind of an atom; its arguments have variables at the leaves.
+
+        The argument at the place of the time is the leaf that says when.
+        """
+        numbers = count()
+        terms, types = list[Term](), list[str]()
+        time: int | None = None
+        for place, (arg, type_name) in enumerate(zip(args, decl.args, strict=True)):
+            if place == decl.time:
+                time = len(types)
+            terms.append(self._typed(arg, type_name, column, numbers, types))
+        return self._vocabulary.kind(Kind(Atom(decl.name, tuple(terms)), tuple(types), time))
+
+    def fact_kind(self, value: Term, column: str) -> int:
+        """Return the code of the kind of a function fact ``constant = value``."""
+        numbers, types = count(1), list[str]()
+        right = self._typed(value, THING, column, numbers, types)
+        left = THING
+        if isinstance(value, Function):
+            left = self._function(value, THING, column).returns
+        template = Atom(EQUALS, (Variable("V0"), right))
+        return self._vocabulary.kind(Kind(template, (left, *types), None))
+
+    def _typed(
+        self, term: Term, type_name: str, column: str, numbers: Iterator[int], types: list[str]
+    ) -> Term:
+        if not isinstance(term, Function):
+            types.append(type_name)
+            return Variable(f"V{next(numbers)}")
+        decl = self._function(term, type_name, column)
+        args = [
+            self._typed(arg, inner, column, numbers, types)
+            for arg, inner in zip(term.args, decl.args, strict=True)
+        ]
+        return Function(term.functor, tuple(args))
+
+    def _function(self, term: Function, returns: str, column: str) -> FunctionDecl:
+        signature = Signature(term.functor, len(term.args))
+        schema = self._domain.schema
+        decl = schema.function(signature) or self._functions.get(signature)
+        if decl is not None:
+            return decl
+        known = self._arities_of_function(term.functor)
+        if known:
+            raise FaultError(_arity_fault(column, term.functor, len(term.args), known))
+        if self._domain.closed and term.functor != VALUE:
+            names = [other.name for other in schema.functions]
+            raise FaultError(
+                Fault(
+                    column,
+                    f"unknown function '{term.functor}'",
+                    did_you_mean(term.functor, names) or f"the domain has {', '.join(names)}",
+                )
+            )
+        decl = FunctionDecl(term.functor, (THING,) * len(term.args), returns)
+        self._functions[signature] = decl
+        return decl
+
+    def _arities_of_function(self, name: str) -> tuple[int, ...]:
+        every = (*self._domain.schema.functions, *self._functions.values())
+        return tuple(len(decl.args) for decl in every if decl.name == name)
+
+    def _arities_of_predicate(self, name: str) -> tuple[int, ...]:
+        inferred = tuple(s.arity for s in self._predicates if s.name == name)
+        return self._domain.schema.arities(name) + inferred
+
+
+def loosely(name: str) -> str:
+    """Return a name without what spellings differ in: case and underscores."""
+    return name.replace("_", "").lower()
+
+
+def schema_of(schema: Schema, kinds: Iterable[Kind]) -> Schema:
+    """Return a schema extended by the predicates and functions that kinds use.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> kind = Kind(parse_atom("happensAt(walking(V0),V1)"), ("id", "time"), time=1)
+    >>> extended = schema_of(Schema(), [kind])
+    >>> [str(decl) for decl in (*extended.predicates, *extended.functions)]
+    ['Happens(event,time)', 'event walking(id)']
+    """
+    for kind in kinds:
+        types = iter(kind.types)
+        if kind.predicate == EQUALS:
+            returns = next(types)
+            schema, _ = _with_term(schema, kind.template.args[1], returns, types)
+            continue
+        known = schema.predicate(kind.signature) or EVENT_CALCULUS.get(kind.signature)
+        found = list[str]()
+        for place, arg in enumerate(kind.template.args):
+            schema, type_name = _with_term(
+                schema, arg, known.args[place] if known else THING, types
+            )
+            found.append(type_name)
+        if schema.predicate(kind.signature) is None:
+            spelling = known.spelling if known else schema.spelling(kind.predicate)
+            decl = PredicateDecl(kind.predicate, tuple(found), spelling)
+            schema = schema.with_predicates([decl])
+    return schema
+
+
+def _with_term(
+    schema: Schema, term: Term, returns: str, types: Iterator[str]
+) -> tuple[Schema, str]:
+    if not isinstance(term, Function):
+        return schema, next(types)
+    signature = Signature(term.functor, len(term.args))
+    known = schema.function(signature)
+    found = list[str]()
+    for place, arg in enumerate(term.args):
+        schema, type_name = _with_term(schema, arg, known.args[place] if known else THING, types)
+        found.append(type_name)
+    if known is None:
+        known = FunctionDecl(term.functor, tuple(found), returns)
+        schema = schema.with_functions([known])
+    return schema, known.returns
+
+
+def _arity_fault(column: str, name: str, arity: int, known: tuple[int, ...]) -> Fault:
+    expected = " or ".join(str(n) for n in sorted(set(known)))
+    return Fault(
+        column,
+        f"'{name}' has {arity} arguments here and {expected} elsewhere",
+        "a name has one number of arguments; quote a name that only looks alike: "
+        f"'{lower_first(name)}'" if name.isidentifier() else "a name has one number of arguments",
+    )
+
+
+def is_event_predicate(decl: PredicateDecl) -> bool:
+    """Whether atoms of the predicate are written by their event alone."""
+    return decl.signature == Signature(HAPPENS_AT, 2) and decl.time == 1

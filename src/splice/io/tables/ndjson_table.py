@@ -1,0 +1,177 @@
+"""NDJSON files as tables: one JSON object a line, its keys the columns."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice.errors import Place, Problem
+from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
+from splice.io.tables.frames import ARGUMENTS, Chunk, select
+
+__all__ = ["NdjsonTable"]
+
+_SAMPLE: Final = 1 << 16
+_ARGUMENT: Final = re.compile(rb'"(arg[1-9][0-9]{0,2})"\s*:')
+
+
+class NdjsonTable:
+    """An NDJSON file; every value becomes text, a missing one is null."""
+
+    def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:
+        self.path = path
+        self._block_bytes = block_bytes
+        self._names: list[str] | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The keys that the first lines use."""
+        if self._names is None:
+            first = next(blocks(self.path, size=_SAMPLE))
+            self._names = list(dict.fromkeys(_keys(first)))
+        return self._names
+
+    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Yield the rows of some columns, or of all, a block at a time."""
+        wanted = list(self.names if columns is None else columns)
+        for block in blocks(self.path, size=self._block_bytes):
+            if block.data.strip():
+                yield _read(block, _present(block, wanted))
+
+
+def _present(block: Block, wanted: list[str]) -> list[str]:
+    """Return the wanted keys, the arguments among them being those that the block uses."""
+    if ARGUMENTS not in wanted:
+        return wanted
+    found = {name.decode() for name in _ARGUMENT.findall(block.data)}
+    fixed = [name for name in wanted if name != ARGUMENTS]
+    return fixed + [name for name in select(found, wanted) if name not in fixed]
+
+
+def _keys(block: Block) -> Iterator[str]:
+    for line in block.data.split(b"\n"):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield from value
+
+
+def _read(block: Block, wanted: list[str]) -> Chunk:
+    try:
+        frame = pl.read_ndjson(io.BytesIO(block.data), schema={name: pl.String for name in wanted})
+    except pl.exceptions.PolarsError:
+        return _read_slowly(block, wanted)
+    lines = _record_lines(block)
+    if frame.height != len(lines) or _has_nested(frame):
+        return _read_slowly(block, wanted)
+    return Chunk(frame, lines, lambda row, column: _where(block, int(lines[row]), column))
+
+
+def _has_nested(frame: pl.DataFrame) -> bool:
+    """Whether some cell may be an object or a list that was turned into text."""
+    if not frame.width:
+        return False
+    starts = pl.all().str.starts_with("{") | pl.all().str.starts_with("[")
+    return bool(frame.select(pl.any_horizontal(starts).any()).item())
+
+
+def _record_lines(block: Block) -> npt.NDArray[np.int64]:
+    every = block.first_line + np.arange(len(block.newlines), dtype=np.int64)
+    starts = np.concatenate(([0], block.newlines[:-1] + 1))
+    short = np.flatnonzero(block.newlines - starts < 2)
+    if not len(short) and not re.search(rb"\n[ \t\r]+\n", block.data[:_SAMPLE]):
+        return every
+    filled = np.fromiter((bool(line.strip()) for line in block.data.split(b"\n")[:-1]), bool)
+    return every[filled]
+
+
+def _read_slowly(block: Block, wanted: list[str]) -> Chunk:
+    """Read a block line by line, to say of each bad one what is wrong."""
+    rows, lines, problems = list[dict[str, Any]](), list[int](), list[Problem]()
+    for index, raw in enumerate(block.data.split(b"\n")[:-1]):
+        if not raw.strip():
+            continue
+        line = block.first_line + index
+        value = _parsed(block, line, raw, wanted)
+        if isinstance(value, Problem):
+            problems.append(value)
+        else:
+            rows.append(value)
+            lines.append(line)
+    columns = {name: [_text(row.get(name)) for row in rows] for name in wanted}
+    frame = pl.DataFrame(columns, schema={name: pl.String for name in wanted})
+    where = lambda row, column: _where(block, lines[row], column)  # noqa: E731
+    return Chunk(frame, np.asarray(lines, np.int64), where, problems)
+
+
+def _parsed(block: Block, line: int, raw: bytes, wanted: list[str]) -> dict[str, Any] | Problem:
+    try:
+        text = raw.decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError as error:
+        place = Place(block.file, line, error.start + 1)
+        return Problem(place, "invalid UTF-8", block.line(line), "save the file in UTF-8")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_float=lambda number: repr(float(number)),
+            parse_int=str,
+            parse_constant=_no_constant,
+        )
+    except json.JSONDecodeError as error:
+        place = Place(block.file, line, error.colno)
+        hint = "each line is one JSON object; was the file cut off?"
+        return Problem(place, f"invalid JSON: {error.msg}", text, hint)
+    except (_Refused, RecursionError) as error:
+        reason = str(error) if isinstance(error, _Refused) else "nested too deep"
+        return Problem(Place(block.file, line, 1), f"invalid JSON: {reason}", text)
+    if not isinstance(value, dict):
+        hint = 'write a line as {"time": 1, "event": "walking"}'
+        return Problem(Place(block.file, line, 1), "not a JSON object", text, hint)
+    for name in wanted:
+        if isinstance(value.get(name), dict | list):
+            place, _ = _where(block, line, name)
+            hint = "values are texts, numbers, true, false or null"
+            return Problem(place, f"'{name}' is nested", text, hint)
+        if "\ud800" <= max(str(value.get(name) or " ")) <= "\udfff":
+            place, _ = _where(block, line, name)
+            return Problem(place, f"'{name}' holds half a character", text, "invalid UTF-16 escape")
+    return value
+
+
+class _Refused(ValueError):
+    """JSON that Python would take and the standard does not."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise _Refused(f"key '{twice}' appears twice")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _Refused(f"{name} is no JSON value")
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+
+
+def _where(block: Block, line: int, column: str) -> tuple[Place, str]:
+    text = block.line(line)
+    return Place(block.file, line, text.find(json.dumps(column, ensure_ascii=False)) + 1), text

@@ -1,0 +1,109 @@
+"""Parquet files as tables, streamed by polars; a row's number stands for its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from splice.errors import InputError, Place, Problem
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, Where, select
+
+__all__ = ["ParquetTable"]
+
+
+class ParquetTable:
+    """A Parquet file; its columns keep their types."""
+
+    def __init__(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> None:
+        self.path = path
+        self._chunk_rows = chunk_rows
+        self._schema: pl.Schema | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return self._read_schema().names()
+
+    def _read_schema(self) -> pl.Schema:
+        if self._schema is None:
+            with _reading(self.path):
+                self._schema = self._scan().collect_schema()
+        return self._schema
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+
+    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Yield the rows of some columns, or of all."""
+        names = list(self.names)
+        wanted = select(names, columns)
+        self._check_types(names, wanted)
+        row = 1
+        batches = self._batches(wanted)
+        for frame in batches:
+            lines = np.arange(row, row + frame.height, dtype=np.int64)
+            yield Chunk(frame, lines, _where(str(self.path), names, frame, row))
+            row += frame.height
+
+    def _check_types(self, names: list[str], wanted: list[str]) -> None:
+        schema = self._read_schema()
+        nested = [
+            name
+            for name in wanted
+            if schema[name].is_nested() or schema[name] in (pl.Binary, pl.Object)
+        ]
+        if nested:
+            raise InputError(
+                Problem(
+                    Place(str(self.path), 1, names.index(name) + 1),
+                    f"column '{name}' is of type {schema[name]}",
+                    "",
+                    "cells are texts, numbers, booleans or timestamps",
+                )
+                for name in nested
+            )
+
+    def _batches(self, wanted: list[str]) -> Iterator[pl.DataFrame]:
+        query = self._scan().select(wanted)
+        with _reading(self.path):
+            stream = iter(query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True))
+        while True:
+            with _reading(self.path):
+                frame = next(stream, None)
+            if frame is None:
+                return
+            if frame.height:
+                yield frame
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            Problem(
+                Place(str(path)),
+                f"not a readable Parquet file: {reason}",
+                "",
+                "was it written completely?",
+            )
+        ) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(Problem(Place(str(path)), f"cannot be read: {reason}")) from error
+
+
+def _where(file: str, names: list[str], frame: pl.DataFrame, first: int) -> Where:
+    def where(row: int, column: str) -> tuple[Place, str]:
+        cells = frame.row(row, named=True)
+        text = ", ".join(f"{name}={value}" for name, value in cells.items() if value is not None)
+        number = names.index(column) + 1 if column in names else 1
+        return Place(file, first + row, number), text
+
+    return where

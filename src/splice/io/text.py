@@ -1,0 +1,75 @@
+"""Text files in: decoded, or a located error that says why not."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, Place, Problem
+
+__all__ = ["natural_key", "read_bytes", "read_text"]
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, unpacked when its name ends in ``.gz``."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        hint = "compress it again, or give the uncompressed file"
+        raise InputError(
+            Problem(Place(str(path), 1, 1), f"damaged gzip file: {error}", hint=hint)
+        ) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            Problem(Place(str(path)), f"cannot read: {reason.lower()}", hint="check the path")
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """Return a text file: UTF-8 with or without a byte order mark, any kind of line end."""
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, column = _position(data[: error.start].decode("utf-8", "replace"))
+        raise InputError(
+            Problem(
+                Place(str(path), line, column),
+                f"not UTF-8 text: byte 0x{data[error.start]:02x}",
+                hint="save the file as UTF-8; is it really a text file?",
+            )
+        ) from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    junk = _CONTROL.search(text)
+    if junk:
+        line, column = _position(text[: junk.start()])
+        raise InputError(
+            Problem(
+                Place(str(path), line, column),
+                f"control character (code {ord(junk[0])})",
+                hint="is it really a text file?",
+            )
+        )
+    return text
+
+
+def natural_key(name: str) -> list[tuple[int, int, str]]:
+    """Return a sort key in which numbers inside names count by value.
+
+    >>> sorted(["b10.db", "b9.db", "a.db"], key=natural_key)
+    ['a.db', 'b9.db', 'b10.db']
+    """
+    parts = re.split(r"([0-9]+)", name)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+
+
+def _position(before: str) -> tuple[int, int]:
+    line = before.count("\n") + 1
+    return line, len(before) - (before.rfind("\n") + 1) + 1
