@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import strategies as some
 from hypothesis import given
 from hypothesis import strategies as st
 
+import strategies as some
 from splice.errors import SpliceError
 from splice.logic import (
     HARD,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -30,8 +31,9 @@ MACHINE_PATH = re.compile(r"/(work|farm|root|tmp)/[a-z.]")
 
 def python(*args: str) -> str:
     """Run a fresh interpreter at the root of the project and return what it prints."""
+    here = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     return subprocess.run(
-        [sys.executable, *args], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, *args], cwd=ROOT, env=here, check=True, capture_output=True, text=True
     ).stdout
 
 

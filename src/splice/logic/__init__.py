@@ -41,6 +41,7 @@ from splice.logic.formulas import (
     as_clause,
     atoms_of,
     free_variables,
+    height,
     map_atoms,
 )
 from splice.logic.modes import IGNORED, INPUT, OUTPUT, UNBOUNDED, Marker, Mode, Modes, Symbol
@@ -142,6 +143,7 @@ __all__ = [
     "canonical_key",
     "equivalent",
     "free_variables",
+    "height",
     "literalwise_key",
     "lower_first",
     "map_atoms",

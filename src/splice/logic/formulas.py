@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Clause
-from splice.logic.terms import Variable
+from splice.logic.terms import Function, Term, Variable
 
 __all__ = [
     "And",
@@ -27,6 +27,7 @@ __all__ = [
     "as_clause",
     "atoms_of",
     "free_variables",
+    "height",
     "map_atoms",
 ]
 
@@ -161,6 +162,28 @@ def free_variables(formula: Formula) -> tuple[Variable, ...]:
         case Exists(variables, part) | Forall(variables, part):
             inside = [v for v in free_variables(part) if v not in variables]
     return tuple(dict.fromkeys(inside))
+
+
+def height(formula: Formula) -> int:
+    """Return how deep a formula and its terms nest, found without recursion."""
+    deepest = 0
+    todo: list[tuple[int, Formula | Term]] = [(1, formula)]
+    while todo:
+        depth, part = todo.pop()
+        deepest = max(deepest, depth)
+        match part:
+            case Atom() | Function():
+                below: tuple[Formula | Term, ...] = part.args
+            case And() | Or():
+                below = part.parts
+            case Not() | Exists() | Forall():
+                below = (part.part,)
+            case Implies() | Iff():
+                below = (part.left, part.right)
+            case _:
+                below = ()
+        todo.extend((depth + 1, inner) for inner in below)
+    return deepest
 
 
 def as_clause(formula: Formula) -> Clause | None:

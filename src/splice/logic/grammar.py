@@ -15,6 +15,7 @@ from splice.logic.atoms import COMPARISONS, Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or, as_clause
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
+from splice.logic.schema import lower_first
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import HARD, Statement
 
@@ -37,7 +38,7 @@ LEXICON: Final = Lexicon(
 _SPELLINGS: Final = {"<=": "=<", "!=": "\\=", "=\\=": "\\=", "=:=": "="}
 _OPERATORS: Final = (*COMPARISONS, *_SPELLINGS, *ARITHMETIC)
 _UNSUPPORTED: Final = {
-    "|": ("disjunctive heads and list tails are", "write one rule for each head"),
+    "|": ("disjunctive heads are", "write one rule for each head"),
     "{": ("choice rules and aggregates are", "write plain rules"),
     "}": ("choice rules and aggregates are", "write plain rules"),
     "!": ("the cut is", "remove it, or write 'not' for a negation"),
@@ -95,8 +96,9 @@ class Parser(Cursor):
         return formula
 
     def _end(self) -> None:
-        if not self.at("."):
-            self._refuse_unsupported()
+        if self.at("::"):
+            self.fail("expected '.' but found '::'", "a weight is a number or 'hard'")
+        self._refuse_unsupported()
         self.expect(".", "a statement ends with a dot")
 
     def _head(self, formula: Formula, arrow: Token) -> Literal:
@@ -260,16 +262,21 @@ class Parser(Cursor):
         left = self._sum()
         operator = _SPELLINGS.get(self.token.text, self.token.text)
         if operator not in COMPARISONS or not self.at_kind("sign"):
-            self._refuse_unsupported()
-            hint = (
-                "write '=' instead of 'is'" if self.at("is") else "compare it, or name a predicate"
-            )
-            self.fail(f"expected an atom but found '{left}'", hint, start)
+            self._no_atom(left, start)
         self.next()
         below = self._height
         right = self._sum()
         self._rise(below)
         return Atom(operator, (left, right))
+
+    def _no_atom(self, found: Term, start: Token) -> NoReturn:
+        self._refuse_unsupported()
+        hint = "compare it, or name a predicate"
+        if self.at("is"):
+            hint = "write '=' instead of 'is'"
+        elif self.at("(") and isinstance(found, Variable):
+            hint = f"predicates start in lower case: '{lower_first(found.name)}'"
+        self.fail(f"expected an atom but found '{found}'", hint, start)
 
     def term(self) -> Term:
         """Read a term, or a fluent with its value."""
@@ -319,7 +326,8 @@ class Parser(Cursor):
             return inside
         if self.accept("["):
             items = () if self.at("]") else self._terms()
-            self._refuse_unsupported()
+            if self.at("|"):
+                self.fail("list tails are not supported: '|'", "write the list out")
             self.expect("]", "lists are closed by ']'")
             return Function(LIST, items)
         return self._no_term()

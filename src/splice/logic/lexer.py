@@ -170,6 +170,19 @@ class Cursor:
             self.fail(f"expected '{text}' but found {self.shown()}", hint)
         return self.next()
 
+    def close(self, opening: int, sign: str, hint: str = "") -> Token:
+        """Read the sign that closes what was opened at a token.
+
+        Where it is missing and the line has ended, the opening is what is wrong, not whatever
+        the next line happens to hold.
+        """
+        if not self.at(sign):
+            between = self.tokens[opening : self.index + 1]
+            if any(token.kind in ("newline", END) for token in between):
+                self.index = opening
+                self.fail(f"'{self.token.text}' is never closed", hint)
+        return self.expect(sign, hint)
+
     @contextmanager
     def nested(self) -> Iterator[None]:
         """Read something inside something else, but not without end."""

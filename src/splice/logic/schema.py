@@ -86,7 +86,8 @@ class PredicateDecl:
         return places[-1] if places else None
 
     def __str__(self) -> str:
-        return f"{self.spelling or upper_first(self.name)}({','.join(self.args)})"
+        name = self.spelling or upper_first(self.name)
+        return f"{name}({','.join(self.args)})" if self.args else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,10 @@ class Entities:
 
 
 def batches(source: Source, cut: Cut) -> Iterator[MicroBatch]:
-    """Yield the micro-batches of a source; memory is bounded by its chunks and the batch."""
+    """Yield the micro-batches of a source; memory is bounded by its chunks and the batch.
+
+    A sequence that has only atoms without a time gives one batch without time-points.
+    """
     cutter = _Cutter(source, cut)
     windows = (window for chunk in source.chunks() for window in cutter.feed(chunk))
     parts = (part for window in chain(windows, cutter.flush()) for part in cut.split(window))
@@ -132,6 +135,8 @@ class _Cutter:
         if len(self._pending):
             for start, stop in self._borders():
                 yield self._batch(start, stop)
+        elif len(self._facts) and self._first is None:
+            yield self._batch(0, 0)
         self._pending = self._empty
 
     def _grow(self, piece: AtomTable) -> Iterator[MicroBatch]:

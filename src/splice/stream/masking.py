@@ -7,7 +7,7 @@ sequences. For one seed what is kept at a lower level is also kept at a higher o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -25,6 +25,9 @@ from splice.stream.table import AtomTable
 __all__ = ["Keep", "KeepAtoms", "KeepBatches", "KeepSequences", "MaskedSource", "Unit"]
 
 _ROWS_IN_CHUNK = 100_000
+
+Reading: TypeAlias = Callable[[], Iterator[MicroBatch]]
+"""Reads the stream from its start, batch by batch."""
 
 
 class Unit(Enum):
@@ -50,10 +53,10 @@ class KeepAtoms:
     def __post_init__(self) -> None:
         _percent(self.level)
 
-    def kept(self, stream: Iterable[MicroBatch], seed: int) -> Iterator[LabelArray]:
-        """Yield, batch by batch, the labels with those not kept set to unknown."""
+    def masked(self, read: Reading, seed: int) -> Iterator[MicroBatch]:
+        """Yield the batches with the labels that are not kept set to unknown."""
         rng = np.random.default_rng(seed)
-        for batch in stream:
+        for batch in read():
             labels = batch.labels
             known = np.flatnonzero(labels != UNKNOWN)
             units = _units(batch.queries.take(known), self.unit)
@@ -62,7 +65,7 @@ class KeepAtoms:
             keep = np.zeros(len(labels), bool)
             for rows, rounding in zip(self._strata(labels[known], units), share, strict=False):
                 keep[known[rows]] = _lowest(keys[rows], self.level, float(rounding))
-            yield np.where(keep, labels, UNKNOWN).astype(np.int8)
+            yield batch.with_labels(np.where(keep, labels, UNKNOWN).astype(np.int8))
 
     def _strata(
         self, labels: LabelArray, units: npt.NDArray[np.intp]
@@ -87,19 +90,17 @@ class KeepBatches:
     def __post_init__(self) -> None:
         _percent(self.level)
 
-    def kept(self, stream: Iterable[MicroBatch], seed: int) -> Iterator[LabelArray]:
-        """Yield, batch by batch, the labels or as many unknowns; reads the stream first."""
-        rng = np.random.default_rng(seed)
-        labels = [batch.labels.copy() for batch in stream]
-        labelled = np.fromiter((bool((a != UNKNOWN).any()) for a in labels), bool, len(labels))
-        positive = np.fromiter((bool((a > 0).any()) for a in labels), bool, len(labels))
-        keys = rng.random(len(labels))
-        keep = np.zeros(len(labels), bool)
+    def masked(self, read: Reading, seed: int) -> Iterator[MicroBatch]:
+        """Yield the batches with all their labels or none; reads the stream twice."""
+        found = [(bool((b.labels != UNKNOWN).any()), bool((b.labels > 0).any())) for b in read()]
+        labelled, positive = np.array(found, bool).reshape(-1, 2).T
+        keys = np.random.default_rng(seed).random(len(found))
+        keep = np.zeros(len(found), bool)
         strata = [positive, labelled & ~positive] if self.stratified else [labelled]
         for rows in strata:
             keep[rows] = _lowest(keys[rows], self.level, 0.5)
-        for own, kept in zip(labels, keep, strict=True):
-            yield own if kept else np.zeros_like(own)
+        for batch, kept in zip(read(), keep, strict=True):
+            yield batch if kept else _unlabelled(batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,12 @@ class KeepSequences:
                 f"the number of labelled sequences must be a whole number, not {self.count}"
             )
 
-    def kept(self, stream: Iterable[MicroBatch], seed: int) -> Iterator[LabelArray]:
-        """Yield, batch by batch, the labels or as many unknowns."""
+    def masked(self, read: Reading, seed: int) -> Iterator[MicroBatch]:
+        """Yield the batches with all their labels or none; there is nothing random in it."""
         seen: set[str] = set()
-        for batch in stream:
+        for batch in read():
             seen.add(batch.sequence)
-            yield batch.labels if len(seen) <= self.count else np.zeros_like(batch.labels)
+            yield batch if len(seen) <= self.count else _unlabelled(batch)
 
 
 Keep: TypeAlias = KeepAtoms | KeepBatches | KeepSequences
@@ -135,9 +136,7 @@ class MaskedSource(WrappedSource):
 
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the batches by which labels were kept or hidden."""
-        kept = self.keep.kept(batches(self.inner, self.cut), self.seed)
-        for batch, labels in zip(batches(self.inner, self.cut), kept, strict=True):
-            yield batch.with_labels(labels)
+        yield from self.keep.masked(lambda: batches(self.inner, self.cut), self.seed)
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order, many batches at a time."""
@@ -155,6 +154,10 @@ class MaskedSource(WrappedSource):
             yield AtomTable.concat(held, self.vocabulary)
 
 
+def _unlabelled(batch: MicroBatch) -> MicroBatch:
+    return batch.with_labels(np.zeros_like(batch.labels))
+
+
 def _units(queries: AtomTable, unit: Unit) -> npt.NDArray[np.intp]:
     """Return, for each row, the position of the first row of its unit."""
     if unit is Unit.ATOM or not len(queries):
@@ -162,7 +165,8 @@ def _units(queries: AtomTable, unit: Unit) -> npt.NDArray[np.intp]:
     parts = (queries.time[:, None], queries.kind[:, None], np.sort(queries.args, axis=1))
     rows = np.concatenate(parts, axis=1)
     _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first[group.reshape(-1)]
+    units: npt.NDArray[np.intp] = first[group.reshape(-1)]
+    return units
 
 
 def _lowest(keys: npt.NDArray[np.float64], level: float, rounding: float) -> npt.NDArray[np.bool_]:

@@ -96,6 +96,7 @@ class _Parser(Cursor):
         self.fail(f"'{name.text}' is not a predicate", hint)
 
     def _args(self) -> tuple[str, ...]:
+        opening = self.index
         self.expect("(")
         self.blank()
         args = [self._constant()]
@@ -104,7 +105,7 @@ class _Parser(Cursor):
             self.blank()
             args.append(self._constant())
             self.blank()
-        self.expect(")", "arguments are separated by commas and closed by ')'")
+        self.close(opening, ")", "arguments are separated by commas and closed by ')'")
         return tuple(args)
 
     def _constant(self) -> str:

@@ -40,7 +40,7 @@ def encode_evidence(
     problems = list(aliases.problems)
     tables = [_function_table(raw, schema, vocabulary)]
     for (name, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
-        signature = Signature(schema.internal_name(str(name)), int(arity))  # type: ignore[call-overload]
+        signature = Signature(schema.internal_name(str(name)), int(arity))
         decl = schema.predicate(signature)
         if decl is None or decl.spelling not in ("", name):
             problems.extend(_unknown(rows, str(name), signature, schema, places))
@@ -53,9 +53,8 @@ def encode_evidence(
         raise InputError(problems)
     table = AtomTable.concat([t for t in tables if len(t)], vocabulary)
     table.sequence[:] = vocabulary.sequences.code(sequence)
-    assert table.lines is not None or not len(table)
-    order = np.lexsort((table.lines, table.time)) if len(table) else np.empty(0, np.int64)
-    return table.take(order)
+    lines = table.lines if table.lines is not None else np.arange(len(table))
+    return table.take(np.lexsort((lines, table.time)))
 
 
 def _unknown(
@@ -112,13 +111,15 @@ def _encode(
         for i, type_name in enumerate(decl.args)
         if i != decl.time
     ]
-    shapes = np.stack([c.shape for c in columns], 1) if columns else np.zeros((len(time), 0), int)
-    distinct, shape_of = np.unique(shapes, axis=0, return_inverse=True)
+    combined = np.zeros(len(time), np.int64)
+    for column in columns:
+        combined = combined * column.shapes + column.shape
     truth, lines = rows["truth"].to_numpy(), rows["line"].to_numpy()
-    for number, shape in enumerate(distinct):
-        chosen = np.flatnonzero(shape_of.reshape(-1) == number)
-        parts = [c.resolved(int(s)) for c, s in zip(columns, shape, strict=True)]
-        leaves = [c.leaves(chosen, int(s)) for c, s in zip(columns, shape, strict=True)]
+    for number in np.flatnonzero(np.bincount(combined)):
+        chosen = np.flatnonzero(combined == number)
+        shape = [int(column.shape[chosen[0]]) for column in columns]
+        parts = [c.resolved(s) for c, s in zip(columns, shape, strict=True)]
+        leaves = [c.leaves(chosen, s) for c, s in zip(columns, shape, strict=True)]
         args = np.concatenate(leaves, 1) if leaves else np.empty((len(chosen), 0), np.int32)
         kind = vocabulary.kind(_kind(decl, parts))
         yield AtomTable(
@@ -142,8 +143,8 @@ class _Column:
         codes = pl.Series(range(len(distinct)), dtype=pl.Int32)
         self._index = names.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
         found = [aliases.resolve(name, type_name) for name in distinct.to_list()]
-        skeletons = {r.skeleton: i for i, r in zip(count(), found)}
-        numbers = {s: i for i, s in enumerate(skeletons)}
+        numbers = {s: i for i, s in enumerate(dict.fromkeys(r.skeleton for r in found))}
+        self.shapes = max(len(numbers), 1)
         shape = np.fromiter((numbers[r.skeleton] for r in found), np.int64, len(found))
         self.shape: npt.NDArray[np.int64] = shape[self._index]
         self._examples = {numbers[r.skeleton]: r for r in found}

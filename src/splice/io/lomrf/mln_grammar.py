@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from typing import Final
 
 from splice.errors import did_you_mean
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or, as_clause
-from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
+from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or, as_clause, height
+from splice.logic.lexer import END, MAX_DEPTH, Cursor, Lexicon, SourceText, Token, unquote
 from splice.logic.schema import (
     FunctionDecl,
     PredicateDecl,
@@ -114,6 +113,7 @@ class MlnParser(Cursor):
         if not name.text[:1].islower():
             self.fail("a type starts with a lower-case letter", "", name)
         self.expect("=")
+        opening = self.index
         self.expect("{")
         constants = [] if self.at("}") else [self._type_constant()]
         bounds: tuple[int, int] | None = None
@@ -125,7 +125,7 @@ class MlnParser(Cursor):
             else:
                 constants.append(self._type_constant())
         self.blank()
-        self.expect("}", "the constants of a type stand in { }")
+        self.close(opening, "}", "the constants of a type stand in { }")
         known = () if bounds else tuple(dict.fromkeys(constants))
         decl = TypeDecl(name.text, known, bounds)
         others = (t for t in self.schema.types if t.name != decl.name)
@@ -151,11 +151,14 @@ class MlnParser(Cursor):
     def _predicate(self) -> None:
         token = self.next()
         name = Schema().internal_name(token.text)
-        spelled = self.schema.spelling(name)
-        if self.schema.arities(name) and spelled != token.text:
-            self.fail(f"'{token.text}' and '{spelled}' are both declared", "use one", token)
+        self._refuse_other_spelling(name, token)
         decl = PredicateDecl(name, self._type_names(), token.text)
         self.schema = self.schema.with_predicates([decl])
+
+    def _refuse_other_spelling(self, name: str, token: Token) -> None:
+        spelled = self.schema.spelling(name)
+        if self.schema.arities(name) and spelled != token.text:
+            self.fail(f"'{token.text}' beside '{spelled}': they mean the same", "use one", token)
 
     def _function(self) -> None:
         returns, name = self.next(), self.next()
@@ -205,17 +208,27 @@ class MlnParser(Cursor):
         after = self.peek(2 if negative else 1)
         if number.kind != "number" or after.text in _COMPARISONS:
             return None
+        if float(number.text) == HARD:
+            self.fail("the weight is too large", "a final dot makes a statement hard", number)
         self.index += 2 if negative else 1
         return -float(number.text) if negative else float(number.text)
 
-    def _content(self) -> Rule | Formula:
+    def _whole_formula(self) -> Formula:
+        start = self.token
         formula = self.formula()
+        if height(formula) > MAX_DEPTH:
+            message = f"nested more than {MAX_DEPTH} levels deep"
+            self.fail(message, "split the expression", start)
+        return formula
+
+    def _content(self) -> Rule | Formula:
+        formula = self._whole_formula()
         arrow = self.accept(":-")
         if not arrow:
             return formula
         if not isinstance(formula, Atom):
             self.fail("the head of a definite clause is one positive atom", "", arrow)
-        body = self.formula()
+        body = self._whole_formula()
         literals = []
         for part in body.parts if isinstance(body, And) else (body,):
             clause = as_clause(part)
@@ -244,10 +257,7 @@ class MlnParser(Cursor):
     def formula(self) -> Formula:
         with self.nested():
             left = self._implication()
-            for depth in count():
-                if not self._joined_by("<=>"):
-                    break
-                self.bounded(depth)
+            while self._joined_by("<=>"):
                 left = Iff(left, self._implication())
             return left
 
@@ -276,13 +286,29 @@ class MlnParser(Cursor):
                 return Not(self._unary())
             if self._is_quantifier():
                 return self._quantified()
-            if self.accept("("):
-                self.blank()
-                inside = self.formula()
-                self.blank()
-                self.expect(")", "parentheses come in pairs")
-                return inside
+            return self._parenthesised() if self.at("(") else self._atom()
+
+    def _parenthesised(self) -> Formula:
+        """Read ``(formula)``, or a comparison whose left side starts with a parenthesis."""
+        opening = self.index
+        if self._closes_a_term():
             return self._atom()
+        self.expect("(")
+        self.blank()
+        inside = self.formula()
+        self.blank()
+        self.close(opening, ")", "parentheses come in pairs")
+        return inside
+
+    def _closes_a_term(self) -> bool:
+        """Whether an operator on terms follows the parenthesis that closes this one."""
+        depth = 0
+        for index in range(self.index, len(self.tokens)):
+            depth += {"(": 1, ")": -1}.get(self.tokens[index].text, 0)
+            if depth == 0:
+                after = self.tokens[index + 1].text
+                return after in _COMPARISONS or after in ("+", "-", "*", "/", "%", "++", "--")
+        return False
 
     def _quantified(self) -> Formula:
         kind: Callable[[tuple[Variable, ...], Formula], Formula]
@@ -329,6 +355,7 @@ class MlnParser(Cursor):
         if token.text in _BUILT_INS:
             self.fail(f"{_BUILT_INS[token.text]} '{token.text}' is not supported", "", token)
         name = self.schema.internal_name(token.text)
+        self._refuse_other_spelling(name, token)
         if self.schema.predicate(Signature(name, len(args))) is None:
             arities = self.schema.arities(name)
             if arities:
@@ -342,6 +369,7 @@ class MlnParser(Cursor):
     # terms
 
     def _args(self) -> tuple[Term, ...]:
+        opening = self.index
         self.expect("(")
         self.blank()
         args = [self._term()]
@@ -350,24 +378,18 @@ class MlnParser(Cursor):
             self.blank()
             args.append(self._term())
             self.blank()
-        self.expect(")", "arguments are separated by commas and closed by ')'")
+        self.close(opening, ")", "arguments are separated by commas and closed by ')'")
         return tuple(args)
 
     def _term(self) -> Term:
         left = self._product()
-        for depth in count():
-            if not self.at("+", "-"):
-                break
-            self.bounded(depth)
+        while self.at("+", "-"):
             left = Function(self.next().text, (left, self._product()))
         return left
 
     def _product(self) -> Term:
         left = self._postfix()
-        for depth in count():
-            if not self.at("*", "/", "%"):
-                break
-            self.bounded(depth)
+        while self.at("*", "/", "%"):
             sign = self.next().text
             left = Function("mod" if sign == "%" else sign, (left, self._postfix()))
         return left

@@ -96,7 +96,7 @@ def _new_predicates(raw: RawEvidence, schema: Schema) -> list[PredicateDecl]:
     found = []
     for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
         name = schema.internal_name(str(spelled))
-        signature = Signature(name, int(arity))  # type: ignore[call-overload]
+        signature = Signature(name, int(arity))
         if schema.predicate(signature):
             continue
         usual = EVENT_CALCULUS.get(signature)
@@ -135,7 +135,7 @@ def _constants(raw: RawEvidence, schema: Schema) -> dict[_Position, frozenset[st
     found: dict[_Position, frozenset[str]] = {}
     for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
         name = schema.internal_name(str(spelled))
-        decl = schema.predicate(Signature(name, int(arity)))  # type: ignore[call-overload]
+        decl = schema.predicate(Signature(name, int(arity)))
         for i, type_name in enumerate(decl.args if decl else ()):
             if type_name != TIME:
                 values = frozenset(rows[f"a{i}"].unique().to_list())

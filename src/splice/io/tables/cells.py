@@ -31,7 +31,9 @@ from splice.stream.vocabulary import Symbols
 
 __all__ = ["Cell", "CellColumn", "Fault", "cell_text", "ground_text", "leaves", "name_text", "read"]
 
-_FUNCTION: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(.*\)(=.*)?\Z", re.DOTALL)
+_FUNCTION: Final = re.compile(
+    r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(.*\)(=.*)?\Z", re.DOTALL
+)
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
 _NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
 
@@ -61,8 +63,9 @@ class Cell:
 
 
 Shape = Cell | Fault | None
-Reading = Literal["cell", "term", "name"]
-"""How a column is read: as cells, as terms that must parse, or as names that decide the kind."""
+Reading = Literal["cell", "term", "name", "text"]
+"""How a column is read: as cells, as terms that must parse, as names that decide the kind, or as
+texts, which are never functions."""
 
 
 class CellColumn:
@@ -74,6 +77,8 @@ class CellColumn:
         self._reading = reading
         self._constants = constants
         self._categories = pl.Categorical(pl.Categories.random())
+        self._anchor = pl.Series([], dtype=self._categories)
+        """Polars forgets the codes of categories that no series uses: this one always does."""
         self._shape_codes: dict[Shape, int] = {None: ABSENT}
         self._shape_of = np.zeros(1, np.int32)
         self._leaves = np.full((1, 1), -1, np.int32)
@@ -83,7 +88,7 @@ class CellColumn:
         if series.dtype != pl.String:
             series = series.cast(pl.String)
         physical = series.cast(self._categories).to_physical().cast(pl.Int64)
-        codes = (physical + 1).fill_null(0).to_numpy()
+        codes: npt.NDArray[np.int64] = (physical + 1).fill_null(0).to_numpy()
         known = len(self._shape_of)
         if len(codes) and int(codes.max()) >= known:
             rows = np.flatnonzero(codes >= known)
@@ -97,7 +102,8 @@ class CellColumn:
 
     def leaf(self, codes: npt.NDArray[np.int64], index: int) -> npt.NDArray[np.int32]:
         """Return the constant at a leaf of each cell, or -1."""
-        return self._leaves[codes, index]
+        leaf: npt.NDArray[np.int32] = self._leaves[codes, index]
+        return leaf
 
     def _learn(self, texts: Sequence[str]) -> None:
         shapes, rows = list[int](), list[list[int]]()
@@ -112,14 +118,16 @@ class CellColumn:
         added = np.full((len(rows), width), -1, np.int32)
         for i, row in enumerate(rows):
             added[i, : len(row)] = row
-        old = np.pad(
-            self._leaves, ((0, 0), (0, width - self._leaves.shape[1])), constant_values=-1
-        )
+        old = np.pad(self._leaves, ((0, 0), (0, width - self._leaves.shape[1])), constant_values=-1)
         self._leaves = np.concatenate([old, added])
         self._shape_of = np.concatenate([self._shape_of, np.asarray(shapes, np.int32)])
 
     def _look_at(self, text: str) -> tuple[Shape, list[str]]:
-        term = read(text, self.name, strict=self._reading == "term")
+        term = (
+            _plain(text, self.name)
+            if self._reading == "text"
+            else read(text, self.name, strict=self._reading == "term")
+        )
         if not isinstance(term, Constant | Function | Variable):
             return term, []
         if self._reading == "name":
@@ -135,24 +143,32 @@ def read(text: str, column: str = "", *, strict: bool = False) -> Term | Fault |
     >>> print(read("f(A, 2)"), read(r"'f(A)'"), read("John (CEO)"), read(" "))
     f('A',2) 'f(A)' 'John (CEO)' None
     """
+    plain = _plain(text, column)
     text = text.strip()
-    if not text:
-        return None
-    if "\0" in text:
-        return Fault(column, "a NUL character", "is this really a table of text?")
-    if _QUOTED.match(text):
-        return Constant(unquote(text))
+    if not isinstance(plain, Constant) or _QUOTED.match(text):
+        return plain
     if not strict and not _FUNCTION.match(text):
-        return Constant(text)
+        return plain
     try:
         return parse_ground_term(text)
     except InputError as error:
         problem = error.problems[0]
-        hint = problem.hint or "write it like meet(ID1,ID3), names with other signs in quotes: 'a b'"
+        hint = (
+            problem.hint or "write it like meet(ID1,ID3), names with other signs in quotes: 'a b'"
+        )
         message = f"'{text}' is no ground term: {problem.message}"
         if problem.place.column:
             message += f" (at character {problem.place.column})"
         return Fault(column, message, hint)
+
+
+def _plain(text: str, column: str) -> Constant | Fault | None:
+    text = text.strip()
+    if "\0" in text:
+        return Fault(column, "a NUL character", "is this really a table of text?")
+    if _QUOTED.match(text):
+        return Constant(unquote(text))
+    return Constant(text) if text else None
 
 
 def leaves(term: Term) -> tuple[str, ...]:

@@ -80,9 +80,7 @@ class CsvTable:
                     "is this really a CSV file?",
                 )
             )
-        check_names(
-            names, lambda i: Place(block.file, before + 1, field_column(line, i)), line
-        )
+        check_names(names, lambda i: Place(block.file, before + 1, field_column(line, i)), line)
         used = skipped
         for _ in range(reader.line_num):
             used = block.data.index(b"\n", used) + 1
@@ -182,7 +180,7 @@ def _read_slowly(block: Block, names: list[str], wanted: list[str]) -> Chunk:
         else:
             problems.append(problem)
     columns = {name: [row[names.index(name)] or None for row in rows] for name in wanted}
-    frame = pl.DataFrame(columns, schema={name: pl.String for name in wanted})
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(wanted, pl.String))
     where = lambda row, column: _where(block, names, lines[row], column)  # noqa: E731
     return Chunk(frame, np.asarray(lines, np.int64), where, problems)
 

@@ -52,11 +52,14 @@ class KindMaker:
         self._predicates: dict[Signature, PredicateDecl] = {}
         self._functions: dict[Signature, FunctionDecl] = {}
         self._plain_events: set[str] = set()
-        self._by_spelling = {decl.spelling or str(decl): decl for decl in domain.schema.predicates}
+        self._timeless: set[str] = set()
+        self._declared_functions = frozenset(decl.name for decl in domain.schema.functions)
+        names = {decl.name: domain.schema.spelling(decl.name) for decl in domain.schema.predicates}
+        self._by_spelling = {spelling: name for name, spelling in reversed(names.items())}
         self._by_loose_name = {
-            loosely(name): decl.name
-            for decl in reversed(domain.schema.predicates)
-            for name in (decl.spelling, decl.name)
+            loosely(written): name
+            for name, spelling in names.items()
+            for written in (spelling, name)
         }
 
     @property
@@ -76,15 +79,18 @@ class KindMaker:
         An exact spelling comes first, then a function of that very name (which is no
         predicate), then a predicate but for case and underscores.
         """
-        schema = self._domain.schema
         if name in self._by_spelling:
-            return self._by_spelling[name].name
-        if any(decl.name == name for decl in schema.functions):
+            return self._by_spelling[name]
+        if name in self._declared_functions:
             return None
         return self._by_loose_name.get(loosely(name))
 
     def event(self, term: Term, *, literal: bool, column: str) -> Term:
         """Check an event of ``happensAt``: its name may not change its number of arguments."""
+        name = term.functor if isinstance(term, Function) else term.name
+        if name in self._timeless:
+            hint = "give every row of it a time, or none"
+            raise FaultError(Fault(column, f"'{name}' has a time here and none elsewhere", hint))
         if isinstance(term, Function):
             if term.functor in self._plain_events:
                 raise FaultError(_arity_fault(column, term.functor, len(term.args), (0,)))
@@ -94,6 +100,13 @@ class KindMaker:
                 raise FaultError(_arity_fault(column, term.name, 0, known))
             self._plain_events.add(term.name)
         return term
+
+    def timeless_predicate(self, name: str) -> str | None:
+        """Return the predicate that a name without a time stands for, where one can be inferred."""
+        if self._domain.closed or name in self._plain_events or self._arities_of_function(name):
+            return None
+        self._timeless.add(name)
+        return self._domain.schema.internal_name(name)
 
     def predicate(self, name: str, arity: int, column: str, *, timed: bool) -> PredicateDecl:
         """Return the declaration of a predicate, inferring it where that is allowed."""
@@ -246,7 +259,9 @@ def _arity_fault(column: str, name: str, arity: int, known: tuple[int, ...]) -> 
         column,
         f"'{name}' has {arity} arguments here and {expected} elsewhere",
         "a name has one number of arguments; quote a name that only looks alike: "
-        f"'{lower_first(name)}'" if name.isidentifier() else "a name has one number of arguments",
+        f"'{lower_first(name)}'"
+        if name.isidentifier()
+        else "a name has one number of arguments",
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from splice.errors import Place, Problem
+from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
 from splice.io.tables.frames import ARGUMENTS, Chunk, select
 
@@ -42,9 +42,28 @@ class NdjsonTable:
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all, a block at a time."""
         wanted = list(self.names if columns is None else columns)
+        late = [name for name in ("sequence", "label") if name not in self.names]
         for block in blocks(self.path, size=self._block_bytes):
+            if columns is not None and ARGUMENTS in columns:
+                _refuse_late(block, late)
             if block.data.strip():
                 yield _read(block, _present(block, wanted))
+
+
+def _refuse_late(block: Block, names: list[str]) -> None:
+    """Refuse a key that decides about every row and that the first lines do not have."""
+    for name in names:
+        found = re.search(rb'"%s"\s*:' % name.encode(), block.data)
+        if found:
+            line = block.first_line + block.data.count(b"\n", 0, found.start())
+            raise InputError(
+                Problem(
+                    _where(block, line, name)[0],
+                    f"'{name}' appears here for the first time",
+                    block.line(line),
+                    "give every line the same keys, null where there is nothing to say",
+                )
+            )
 
 
 def _present(block: Block, wanted: list[str]) -> list[str]:
@@ -68,7 +87,7 @@ def _keys(block: Block) -> Iterator[str]:
 
 def _read(block: Block, wanted: list[str]) -> Chunk:
     try:
-        frame = pl.read_ndjson(io.BytesIO(block.data), schema={name: pl.String for name in wanted})
+        frame = pl.read_ndjson(io.BytesIO(block.data), schema=dict.fromkeys(wanted, pl.String))
     except pl.exceptions.PolarsError:
         return _read_slowly(block, wanted)
     lines = _record_lines(block)
@@ -86,13 +105,15 @@ def _has_nested(frame: pl.DataFrame) -> bool:
 
 
 def _record_lines(block: Block) -> npt.NDArray[np.int64]:
+    every: npt.NDArray[np.int64]
     every = block.first_line + np.arange(len(block.newlines), dtype=np.int64)
     starts = np.concatenate(([0], block.newlines[:-1] + 1))
     short = np.flatnonzero(block.newlines - starts < 2)
     if not len(short) and not re.search(rb"\n[ \t\r]+\n", block.data[:_SAMPLE]):
         return every
     filled = np.fromiter((bool(line.strip()) for line in block.data.split(b"\n")[:-1]), bool)
-    return every[filled]
+    chosen: npt.NDArray[np.int64] = every[filled]
+    return chosen
 
 
 def _read_slowly(block: Block, wanted: list[str]) -> Chunk:
@@ -109,7 +130,7 @@ def _read_slowly(block: Block, wanted: list[str]) -> Chunk:
             rows.append(value)
             lines.append(line)
     columns = {name: [_text(row.get(name)) for row in rows] for name in wanted}
-    frame = pl.DataFrame(columns, schema={name: pl.String for name in wanted})
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(wanted, pl.String))
     where = lambda row, column: _where(block, lines[row], column)  # noqa: E731
     return Chunk(frame, np.asarray(lines, np.int64), where, problems)
 

@@ -1,0 +1,90 @@
+"""``make bench``: every measurement, as a table of ratios."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measure import best_of, in_process
+
+Row = tuple[str, str, str, str]
+
+
+def importing() -> Row:
+    """The cost of ``import splice`` over a bare interpreter."""
+
+    def start(code: str) -> float:
+        return best_of(5, lambda: subprocess.run([sys.executable, "-c", code], check=True))
+
+    bare, ours = start("pass"), start("import splice")
+    return ("import splice", f"{ours - bare:.3f} s over {bare:.3f} s", f"{ours / bare:.1f} x bare", "0.5 s")
+
+
+def reading_db() -> list[Row]:
+    """Evidence text: the vectorised path against the grammar."""
+    found = in_process("benchmarks.reading_db", threads=1)
+    return [
+        (
+            f"parse .db text ({found['megabytes']:.0f} MB, one core)",
+            f"{found['parse']:.1f} MB/s",
+            f"{found['parse'] / found['grammar']:.0f} x the grammar",
+            "10 MB/s",
+        ),
+        ("read .db files into columns", f"{found['read']:.1f} MB/s", "", "10 MB/s"),
+    ]
+
+
+def streaming(rows: int) -> list[Row]:
+    """Parquet through the batcher against polars' own scan."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "events.parquet")
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks.streaming", "make", path, str(rows)], check=True
+        )
+        scan = in_process("benchmarks.streaming", "scan", path)
+        ours = in_process("benchmarks.streaming", "stream", path)
+    assert scan["rows"] == ours["rows"], "the batcher lost rows"
+    return [
+        (
+            f"stream {ours['rows']:,} Parquet rows in {ours['batches']:,} batches",
+            f"{ours['rows'] / ours['seconds']:,.0f} rows/s",
+            f"{ours['seconds'] / scan['seconds']:.1f} x polars' scan",
+            "500,000 rows/s",
+        ),
+        ("... most memory held", f"{ours['memory']:.2f} GiB", f"scan {scan['memory']:.2f} GiB", "1.5 GiB"),
+    ]
+
+
+def simulating() -> Row:
+    """A million person-frames of the plaza."""
+    from splice.datasets.plaza import make_plaza
+
+    begun = time.perf_counter()
+    plaza = make_plaza(sequences=250, people=4, frames=1000)
+    seconds = time.perf_counter() - begun
+    frames = plaza.tracks.height
+    return (f"simulate {frames:,} person-frames", f"{frames / seconds:,.0f} /s", "", "seconds")
+
+
+def main() -> None:
+    """Measure, then print one table."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--rows", type=int, default=16_000_000, help="rows of the Parquet table")
+    options = parser.parse_args()
+    table = Table("what", "measured", "ratio in this run", "wanted")
+    for rows in ([importing()], reading_db(), [simulating()], streaming(options.rows)):
+        for row in rows:
+            table.add_row(*row)
+            print(" | ".join(row), file=sys.stderr)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

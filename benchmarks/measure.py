@@ -1,0 +1,48 @@
+"""Timing and memory, each measurement in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["best_of", "in_process", "peak_memory", "report"]
+
+
+def best_of(runs: int, work: Callable[[], object]) -> float:
+    """Return the shortest of some runs, in seconds: the machine is noisy, the best run is not."""
+    times = []
+    for _ in range(runs):
+        begun = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def peak_memory() -> float:
+    """Return the most memory this process has held, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def in_process(module: str, *arguments: str, threads: int | None = None) -> dict[str, Any]:
+    """Run a module as a process and return the json that it prints last."""
+    limit = {} if threads is None else {"POLARS_MAX_THREADS": str(threads)}
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **limit},
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def report(value: dict[str, Any]) -> None:
+    """Print what a process measured, for :func:`in_process`."""
+    print(json.dumps(value))

@@ -1,0 +1,133 @@
+"""Where the command speaks: data to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+__all__ = ["Format", "Settings", "emit", "fail", "note", "settings", "tracked"]
+
+T = TypeVar("T")
+
+_PATIENCE = 1.0
+
+
+class Format(str, Enum):
+    """How data is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    NDJSON = "ndjson"
+
+
+@dataclass
+class Settings:
+    """The options that every command has."""
+
+    quiet: bool = False
+    verbose: bool = False
+    debug: bool = False
+
+
+settings = Settings()
+
+
+def note(message: str, *, detail: bool = False) -> None:
+    """Tell something on stderr: not when quiet, a detail only when verbose."""
+    if settings.quiet or (detail and not settings.verbose):
+        return
+    print(message, file=sys.stderr)
+
+
+def fail(message: str) -> None:
+    """Tell an error on stderr."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False, no_color=_no_color())
+    for line in message.splitlines():
+        style = "cyan" if line.startswith("hint:") else "bold red" if line[:1].strip() else ""
+        console.print(Text(line, style=style))
+
+
+def emit(rows: Sequence[Mapping[str, Any]], style: Format, value: Any = None, title: str = "") -> None:
+    """Print data: a table for people, or json, csv, ndjson for programs.
+
+    ``value`` is what json prints, where it is not simply the rows.
+    """
+    if style is Format.JSON:
+        print(json.dumps(rows if value is None else value, ensure_ascii=False))
+    elif style is Format.NDJSON:
+        for row in rows:
+            print(json.dumps(row, ensure_ascii=False))
+    elif style is Format.CSV:
+        print(_csv(rows), end="")
+    else:
+        _table(rows, title)
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for name in rows[0] if rows else ():
+        numeric = all(isinstance(row[name], int | float) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(cell) for cell in row.values()))
+    Console(no_color=_no_color(), highlight=False).print(table)
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, bool) or cell is None:
+        return str(cell).lower()
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+
+
+def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    """Pass items on, with a progress bar on stderr once it has taken more than a second."""
+    if settings.quiet or not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task(what, total=total)
+    begun, shown = time.monotonic(), False
+    try:
+        for item in items:
+            yield item
+            progress.advance(task)
+            if not shown and time.monotonic() - begun > _PATIENCE:
+                progress.start()
+                shown = True
+    finally:
+        if shown:
+            progress.stop()
+
+
+def _no_color() -> bool | None:
+    return True if os.environ.get("NO_COLOR") else None

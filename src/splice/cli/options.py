@@ -1,0 +1,141 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import typer
+
+from splice.cli.console import Format
+from splice.datasets.inputs import InputOptions
+
+__all__ = ["Force", "InputArgument", "Out", "Printed", "Seed", "with_input_options"]
+
+R = TypeVar("R")
+
+_INPUT_PANEL = "What the input means"
+
+InputArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT", help="A folder, a file, or the name of a dataset (see `splice data list`)."
+    ),
+]
+Printed: TypeAlias = Annotated[
+    Format, typer.Option("--format", help="How to print the result.", case_sensitive=False)
+]
+Out: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Where to write; appears whole or not at all.")
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", help="The seed of every random choice.", min=0)
+]
+
+_Domain: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--domain",
+        metavar="NAME|FILE",
+        help="Schema, modes and target: a shipped domain or a domain.toml.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_SchemaFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema", metavar="S.mln", help="The schema as a LoMRF file.", rich_help_panel=_INPUT_PANEL
+    ),
+]
+_ModesFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--modes", metavar="M.modes", help="The modes as a LoMRF file.", rich_help_panel=_INPUT_PANEL
+    ),
+]
+_Query: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--query",
+        metavar="NAME/ARITY",
+        help="The query predicate (default: HoldsAt/2).",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_OpenWorld: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--open-world",
+        help="Add every ground query atom that nobody mentions, as unknown.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_Sort: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--sort", help="Sort rows that are out of order (in memory).", rich_help_panel=_INPUT_PANEL
+    ),
+]
+_MaxBad: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--max-bad",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="The share of bad rows in tables to leave out and report.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_TimeUnit: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--time-unit",
+        metavar="UNIT",
+        help="The unit of ISO timestamps: d, h, min, s, ms, us.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+
+_PARAMETERS: tuple[tuple[str, Any, Any], ...] = (
+    ("domain", _Domain, None),
+    ("schema", _SchemaFile, None),
+    ("modes", _ModesFile, None),
+    ("query", _Query, None),
+    ("open_world", _OpenWorld, False),
+    ("sort", _Sort, False),
+    ("max_bad", _MaxBad, 0.0),
+    ("time_unit", _TimeUnit, None),
+)
+
+
+def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the options that say what its input means.
+
+    The command takes them as one value, ``options: InputOptions``.
+    """
+    names = [name for name, _, _ in _PARAMETERS]
+
+    @wraps(command)
+    def run(**given: Any) -> R:
+        chosen = {name: given.pop(name) for name in names}
+        return command(**given, options=InputOptions(**chosen))
+
+    own = inspect.signature(command, eval_str=True).parameters
+    kept = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in own.items()
+        if name != "options"
+    ]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        for name, hint, default in _PARAMETERS
+    ]
+    run.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
+    del run.__wrapped__  # type: ignore[attr-defined]
+    return run

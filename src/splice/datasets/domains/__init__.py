@@ -1,0 +1,40 @@
+"""Domains that ship: ``plaza``, ``caviar-meet``, ``caviar-move``, ``rendezvous``."""
+
+from __future__ import annotations
+
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+
+from splice.errors import UnknownName
+from splice.io.domain_file import DOMAIN_FILE, DomainFile, parse_domain, read_domain_file
+
+__all__ = ["domain_names", "load_domain"]
+
+
+def domain_names() -> tuple[str, ...]:
+    """Return the names of the domains that ship.
+
+    >>> domain_names()
+    ('caviar-meet', 'caviar-move', 'plaza', 'rendezvous')
+    """
+    files = resources.files(__name__).iterdir()
+    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+
+
+def load_domain(name_or_path: str | PathLike[str]) -> DomainFile:
+    """Return a domain: one that ships, by its name, or the one in a ``domain.toml``.
+
+    >>> load_domain("caviar-meet").domain.fluents
+    ('meet',)
+    """
+    name = str(name_or_path)
+    if name in domain_names():
+        file = f"{name}.toml"
+        return parse_domain((resources.files(__name__) / file).read_text("utf-8"), file)
+    path = Path(name_or_path)
+    if path.is_dir() and (path / DOMAIN_FILE).is_file():
+        path = path / DOMAIN_FILE
+    if path.suffix == ".toml" or path.is_file():
+        return read_domain_file(path)
+    raise UnknownName("domain", name, domain_names())

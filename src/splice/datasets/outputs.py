@@ -1,0 +1,89 @@
+"""Sources into files: any of the formats, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from splice.datasets.inputs import input_paths, locate
+from splice.io.outputs import new_folder
+from splice.stream.source import Source, WrappedSource
+from splice.stream.table import AtomTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["OutFormat", "format_of_input", "write_source"]
+
+Progress = Callable[..., Iterator[Any]]
+"""Passes items on and shows how far it is: ``progress(items, what)``."""
+
+
+class OutFormat(str, Enum):
+    """A format that data can be written in."""
+
+    DB = "db"
+    CSV = "csv"
+    PARQUET = "parquet"
+    NDJSON = "ndjson"
+    RTEC = "rtec"
+
+
+def format_of_input(name: str) -> OutFormat:
+    """Return the format that an input is written in, or CSV where that cannot hold labels."""
+    paths = input_paths(name)
+    found = locate(paths[0]) if paths and paths[0].exists() else None
+    if found is None or found.style == "rtec":
+        return OutFormat.CSV
+    if found.style == "db":
+        return OutFormat.DB
+    names = [path.name.removesuffix(".gz") for path in found.paths]
+    for style in (OutFormat.PARQUET, OutFormat.NDJSON):
+        if any(name.endswith(f".{style.value}") for name in names):
+            return style
+    return OutFormat.CSV
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched(WrappedSource):
+    """A source that shows its progress."""
+
+    progress: Progress
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the chunks, showing how many have passed."""
+        yield from self.progress(self.inner.chunks(), "writing")
+
+
+def write_source(
+    source: Source,
+    folder: Path,
+    style: OutFormat,
+    *,
+    tracks: pl.DataFrame | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write a source as a folder, which appears whole or not at all."""
+    watched = source if progress is None else _Watched(source, progress)
+    with new_folder(folder) as partial:
+        _write(watched, partial, style)
+        if tracks is not None:
+            tracks.write_csv(partial / "tracks.csv")
+
+
+def _write(source: Source, folder: Path, style: OutFormat) -> None:
+    if style is OutFormat.DB:
+        from splice.io.lomrf.db_writer import write_db
+
+        write_db(source, folder)
+    elif style is OutFormat.RTEC:
+        from splice.io.rtec import write_rtec
+
+        write_rtec(source, folder / "stream.csv")
+    else:
+        from splice.io.tables import write_tables
+
+        write_tables(source, folder, style.value)

@@ -1,0 +1,67 @@
+"""The datasets that have a name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from splice.errors import SpliceError
+
+__all__ = ["DATASETS", "DATA_VARIABLE", "Dataset", "data_home", "local_copy"]
+
+DATA_VARIABLE: Final = "SPLICE_DATA"
+"""The environment variable that says where data that cannot ship is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset: its domain and, unless it is simulated, where it stands below the data folder."""
+
+    name: str
+    domain: str
+    about: str
+    folder: str = ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the project makes the data itself."""
+        return not self.folder
+
+
+DATASETS: Final[dict[str, Dataset]] = {
+    dataset.name: dataset
+    for dataset in (
+        Dataset("plaza", "plaza", "people in a square, simulated: meet and move"),
+        Dataset(
+            "caviar-meet",
+            "caviar-meet",
+            "CAVIAR surveillance videos, 19 pairs of persons: meet",
+            "caviar/lomrf_db/meet",
+        ),
+        Dataset(
+            "caviar-move",
+            "caviar-move",
+            "CAVIAR surveillance videos, 19 pairs of persons: move",
+            "caviar/lomrf_db/move",
+        ),
+    )
+}
+
+
+def data_home() -> Path:
+    """Return the folder of data that cannot ship: ``SPLICE_DATA``, or ``data`` here."""
+    return Path(os.environ.get(DATA_VARIABLE) or "data")
+
+
+def local_copy(dataset: Dataset) -> Path:
+    """Return where a dataset stands on this machine, or say where it is expected."""
+    folder = data_home() / dataset.folder
+    if not folder.is_dir():
+        raise SpliceError(
+            f"dataset '{dataset.name}' is not on this machine: no folder '{folder}'",
+            f"put a copy there, or set {DATA_VARIABLE} to the folder that holds "
+            f"'{dataset.folder}'",
+        )
+    return folder

@@ -1,0 +1,338 @@
+"""``domain.toml``: the schema, the modes and the target of a domain, and how tables spell it.
+
+::
+
+    name = "caviar-meet"
+    modes = '''
+    modeP(2, Happens(-,+))
+    '''
+
+    [target]
+    query = "HoldsAt/2"
+    fluents = ["meet"]
+
+    [predicates]
+    Happens = ["event", "time"]
+
+    [functions]
+    walking = { args = ["id"], returns = "event" }
+
+    [time]
+    unit = "s"
+
+    [[tables]]
+    file = "events.csv*"
+    sequence = "sequence"
+    atom = "Happens({event}({id}),{frame})"
+
+Predicates are spelled as LoMRF spells them. A domain that declares predicates is closed: what
+it does not declare is an error (``closed = false`` says otherwise). Without ``[[tables]]`` the
+zero-configuration layout applies.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from splice.errors import InputError, Place, Problem
+from splice.io.domain_checks import Checker
+from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern
+from splice.io.lomrf.modes import format_modes, parse_modes_all
+from splice.io.text import read_text
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.lexer import SourceText
+from splice.logic.modes import Modes
+from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
+
+__all__ = ["DOMAIN_FILE", "DomainFile", "format_domain", "parse_domain", "read_domain_file"]
+
+DOMAIN_FILE: Final = "domain.toml"
+"""The name of a domain's file inside a folder of tables."""
+
+_TOP: Final = (
+    "name", "closed", "modes", "target", "types", "predicates", "functions", "time", "tables",
+)  # fmt: skip
+_TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
+_AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
+
+
+@dataclass(frozen=True)
+class DomainFile:
+    """A domain, and the layout of its tables (without tables: zero configuration)."""
+
+    domain: Domain
+    layout: Layout = field(default_factory=Layout)
+
+
+def read_domain_file(path: str | Path) -> DomainFile:
+    """Read a ``domain.toml``; raise all its problems at once."""
+    return parse_domain(read_text(Path(path)), str(path))
+
+
+def parse_domain(text: str, file: str = "<domain>") -> DomainFile:
+    """Read the text of a ``domain.toml``."""
+    check = Checker(text, file)
+    reader = _Reader(check, _parsed(text, file))
+    found = reader.read()
+    if check.problems:
+        raise InputError(check.problems)
+    return found
+
+
+def _parsed(text: str, file: str) -> dict[str, Any]:
+    if not text.strip():
+        hint = "a domain declares at least its predicates"
+        raise InputError(Problem(Place(file, 1, 1), "the file is empty", "", hint))
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        message = str(error) or "nested too deep"
+        at = _AT.search(message)
+        lines = text.splitlines()
+        line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), 1)
+        shown = lines[line - 1] if 0 < line <= len(lines) else ""
+        raise InputError(
+            Problem(
+                Place(file, line, column),
+                f"not valid TOML: {_AT.sub('', message).strip()}",
+                shown,
+                "texts stand in quotes, lists in [ ], tables under [name]",
+            )
+        ) from error
+
+
+class _Reader:
+    """Turns the values of a TOML file into a domain; notes what is wrong and goes on."""
+
+    def __init__(self, check: Checker, data: dict[str, Any]) -> None:
+        self._check = check
+        self._data = data
+
+    def read(self) -> DomainFile:
+        check, data = self._check, self._data
+        check.keys((), data, _TOP)
+        schema = Schema(self._types(), self._predicates(), self._functions())
+        closed = check.boolean(("closed",), data.get("closed"), default=bool(schema.predicates))
+        check.closed = closed
+        modes = self._modes(schema)
+        query, fluents = self._target(schema)
+        name = check.text(("name",), data.get("name")) or ""
+        domain = Domain(name, schema, modes, query, fluents, closed)
+        return DomainFile(domain, Layout(self._tables(domain), self._unit()))
+
+    def _types(self) -> tuple[TypeDecl, ...]:
+        found = []
+        for name, value in self._check.table(("types",), self._data.get("types")).items():
+            path = ("types", name)
+            if isinstance(value, dict):
+                self._check.keys(path, value, ("first", "last"))
+                first = self._check.integer((*path, "first"), value.get("first"))
+                last = self._check.integer((*path, "last"), value.get("last"))
+                if first > last:
+                    self._check.fail(path, f"the range of type '{name}' is empty")
+                found.append(TypeDecl(name, bounds=(first, last)))
+            else:
+                found.append(TypeDecl(name, self._check.texts(path, value)))
+        return tuple(found)
+
+    def _predicates(self) -> tuple[PredicateDecl, ...]:
+        found: dict[Signature, PredicateDecl] = {}
+        for spelling, value in self._check.table(
+            ("predicates",), self._data.get("predicates")
+        ).items():
+            path = ("predicates", spelling)
+            name = Schema().internal_name(spelling)
+            types = value
+            if isinstance(value, dict):
+                self._check.keys(path, value, ("name", "args"))
+                name = self._check.text((*path, "name"), value.get("name")) or name
+                types = value.get("args")
+            for args in self._check.overloads(path, types):
+                decl = PredicateDecl(name, args, spelling)
+                if decl.signature in found:
+                    other = found[decl.signature].spelling
+                    self._check.fail(path, f"'{spelling}' and '{other}' mean the same predicate")
+                found[decl.signature] = decl
+        return tuple(found.values())
+
+    def _functions(self) -> tuple[FunctionDecl, ...]:
+        found: dict[Signature, FunctionDecl] = {}
+        for name, value in self._check.table(("functions",), self._data.get("functions")).items():
+            path = ("functions", name)
+            for one in value if isinstance(value, list) else [value]:
+                if not isinstance(one, dict):
+                    hint = 'write it like { args = ["id"], returns = "event" }'
+                    self._check.fail(path, f"function '{name}' is no table", hint)
+                    continue
+                self._check.keys(path, one, ("args", "returns"), needed=("args", "returns"))
+                args = self._check.texts(path, one.get("args", []))
+                returns = self._check.text(path, one.get("returns")) or ""
+                if not args:
+                    self._check.fail(
+                        path, f"function '{name}' has no arguments", "it is a constant"
+                    )
+                decl = FunctionDecl(name, args, returns)
+                if decl.signature in found:
+                    self._check.fail(path, f"function {decl.signature} is declared twice")
+                found[decl.signature] = decl
+        return tuple(found.values())
+
+    def _modes(self, schema: Schema) -> Modes:
+        text = self._check.text(("modes",), self._data.get("modes"))
+        if not text:
+            return Modes()
+        before = self._check.modes_offset()
+        modes, problems = parse_modes_all(text, self._check.file)
+        for problem in problems:
+            place = Place(problem.place.file, problem.place.line + before, problem.place.column)
+            self._check.problems.append(Problem(place, problem.message, problem.text, problem.hint))
+        for mode in modes if self._check.closed else ():
+            known = schema.function if mode.is_function else schema.predicate
+            if known(mode.signature) is None:
+                self._check.undeclared_mode(mode, schema)
+        return modes
+
+    def _target(self, schema: Schema) -> tuple[Signature, tuple[str, ...]]:
+        path = ("target",)
+        target = self._check.table(path, self._data.get("target"))
+        self._check.keys(path, target, ("query", "fluents"))
+        query = self._check.signature((*path, "query"), target.get("query"), schema)
+        fluents = self._check.texts((*path, "fluents"), target.get("fluents", []))
+        declared = {decl.name for decl in schema.functions}
+        for name in fluents:
+            if self._check.closed and name not in declared:
+                self._check.unknown((*path, "fluents"), "fluent", name, declared)
+        return query or DEFAULT_QUERY, fluents
+
+    def _unit(self) -> str | None:
+        time = self._check.table(("time",), self._data.get("time"))
+        self._check.keys(("time",), time, ("unit",))
+        unit = self._check.text(("time", "unit"), time.get("unit"))
+        if unit is not None and unit not in UNITS:
+            self._check.unknown(("time", "unit"), "unit of time", unit, UNITS)
+        return unit
+
+    def _tables(self, domain: Domain) -> tuple[TableSpec, ...]:
+        tables = self._data.get("tables", [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            hint = "write [[tables]], once for each table"
+            self._check.fail(("tables",), "'tables' is no list of tables", hint)
+            return ()
+        specs = (self._table(number, table, domain) for number, table in enumerate(tables))
+        return tuple(spec for spec in specs if spec is not None)
+
+    def _table(self, number: int, table: Mapping[str, Any], domain: Domain) -> TableSpec | None:
+        check, path = self._check, ("tables", str(number))
+        check.keys(path, table, _TABLE, needed=("file", "atom"))
+        values = {key: check.text((*path, key), table.get(key)) for key in _TABLE if key != "where"}
+        if values["start"] and not (values["end"] or values["last"]):
+            check.fail((*path, "start"), "'start' without 'end'", "an interval has both")
+        if (values["end"] or values["last"]) and not values["start"]:
+            check.fail((*path, "end"), "'end' without 'start'", "an interval has both")
+        if values["end"] and values["last"]:
+            check.fail((*path, "last"), "'end' and 'last'", "the end is exclusive, the last is not")
+        where = check.conditions((*path, "where"), table.get("where", {}))
+        file, atom = values["file"], values["atom"]
+        if not file or not atom:
+            return None
+        if file.startswith(("/", "~")) or ".." in Path(file).parts:
+            check.fail((*path, "file"), "the file lies outside the input", "give it relative to it")
+        place = check.place((*path, "atom"))
+        try:
+            pattern = parse_atom_pattern(SourceText(atom, check.file, place.line))
+        except InputError as error:
+            first = error.problems[0]
+            check.fail((*path, "atom"), first.message, first.hint)
+            return None
+        check.pattern((*path, "atom"), pattern, domain, interval=values["start"] is not None)
+        return TableSpec(
+            file,
+            pattern,
+            sequence=values["sequence"],
+            label=values["label"],
+            start=values["start"],
+            end=values["end"],
+            last=values["last"],
+            where=where,
+            place=place,
+        )
+
+
+def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
+    """Return a domain as the text of a ``domain.toml``."""
+    schema = domain.schema
+    lines = [f"name = {_quoted(domain.name)}"] if domain.name else []
+    if domain.closed != bool(schema.predicates):
+        lines.append(f"closed = {str(domain.closed).lower()}")
+    if len(domain.modes):
+        lines.append(f'modes = """\n{_escaped(format_modes(domain.modes).rstrip())}\n"""')
+    query = f"{schema.spelling(domain.query.name)}/{domain.query.arity}"
+    lines += ["", "[target]", f"query = {_quoted(query)}"]
+    if domain.fluents:
+        lines.append(f"fluents = {_list(domain.fluents)}")
+    if schema.types:
+        lines += ["", "[types]", *(f"{_key(t.name)} = {_type(t)}" for t in schema.types)]
+    if schema.predicates:
+        lines += ["", "[predicates]", *_predicate_lines(schema)]
+    if schema.functions:
+        lines += ["", "[functions]", *_function_lines(schema)]
+    if time_unit:
+        lines += ["", "[time]", f"unit = {_quoted(time_unit)}"]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _predicate_lines(schema: Schema) -> list[str]:
+    groups: dict[str, list[PredicateDecl]] = {}
+    for decl in schema.predicates:
+        groups.setdefault(decl.spelling or schema.spelling(decl.name), []).append(decl)
+    lines = []
+    for spelling, decls in groups.items():
+        args = _one_or_many([_list(decl.args) for decl in decls])
+        name = decls[0].name
+        if Schema().internal_name(spelling) != name:
+            args = f"{{ name = {_quoted(name)}, args = {args} }}"
+        lines.append(f"{_key(spelling)} = {args}")
+    return lines
+
+
+def _function_lines(schema: Schema) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    for decl in schema.functions:
+        text = f"{{ args = {_list(decl.args)}, returns = {_quoted(decl.returns)} }}"
+        groups.setdefault(decl.name, []).append(text)
+    return [f"{_key(name)} = {_one_or_many(each)}" for name, each in groups.items()]
+
+
+def _one_or_many(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _type(decl: TypeDecl) -> str:
+    if decl.bounds is not None:
+        return f"{{ first = {decl.bounds[0]}, last = {decl.bounds[1]} }}"
+    return _list(decl.constants)
+
+
+def _list(texts: tuple[str, ...]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return f'"{_escaped(text).replace(chr(10), chr(92) + "n")}"'
+
+
+def _escaped(text: str) -> str:
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(
+        char if char == "\n" or (char >= " " and char != "\x7f") else f"\\u{ord(char):04x}"
+        for char in plain
+    )

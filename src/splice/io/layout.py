@@ -1,0 +1,184 @@
+"""Layouts: which columns of which files make which atoms.
+
+A :class:`TableSpec` describes one table. The zero-configuration layout has three roles,
+found by the file's name or its columns:
+
+========= ========================================== ======================================
+role      columns                                    atoms
+========= ========================================== ======================================
+events    ``[sequence,]time,event,arg1,arg2,...``    ``happensAt(event(arg1,...),time)``, or
+                                                     ``predicate(arg1,...,time)`` where the
+                                                     domain declares such a predicate
+labels    ``[sequence,]fluent,start,end,label`` or   ``holdsAt(fluent,time)``
+          ``[sequence,]fluent,time,label``
+functions ``[sequence,]constant,function,arg1,...``  ``constant = function(arg1,...)``
+========= ========================================== ======================================
+
+A ``domain.toml`` describes other tables by an atom whose columns stand in braces:
+``Close({id1},{id2},{threshold},{frame})``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from splice.errors import Place
+from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
+
+__all__ = [
+    "UNITS",
+    "Apply",
+    "AtomPattern",
+    "Column",
+    "Layout",
+    "Pattern",
+    "Role",
+    "TableSpec",
+    "Text",
+    "parse_atom_pattern",
+    "pattern_columns",
+]
+
+UNITS: Final = {
+    "us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000,
+    "d": 86_400_000_000,
+}  # fmt: skip
+"""Units of time, in microseconds."""
+
+Role = Literal["events", "labels", "functions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column in braces: its cells stand here."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A name that is the same in every row."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function; its name is fixed or comes from a column."""
+
+    functor: Column | Text
+    args: tuple[Pattern, ...]
+
+
+Pattern: TypeAlias = Column | Text | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class AtomPattern:
+    """An atom with columns in it; the predicate is spelled as in the domain."""
+
+    predicate: str
+    args: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What the rows of one table say.
+
+    ``atom`` is a pattern, or the role that the table plays in the zero-configuration
+    layout. Rows are points in time unless ``start`` and ``end`` (exclusive) or ``last``
+    (inclusive) name columns; then the pattern leaves the time out. Only rows whose columns
+    have the values of ``where`` count.
+    """
+
+    file: str
+    atom: AtomPattern | Role
+    sequence: str | None = None
+    label: str | None = None
+    start: str | None = None
+    end: str | None = None
+    last: str | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    place: Place = field(default=Place("<layout>"), compare=False)
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether a row stands for an interval of time."""
+        return self.start is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of an input and the unit of their timestamps; no tables: zero configuration."""
+
+    tables: tuple[TableSpec, ...] = ()
+    time_unit: str | None = None
+
+
+_LEXICON: Final = Lexicon(
+    patterns=(
+        ("column", r"\{[^{}\n]*\}"),
+        ("name", r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?"),
+        ("quoted", r"'(?:[^'\\\n]|\\.)*'"),
+        ("sign", r"[(),=]"),
+    ),
+)
+
+
+def parse_atom_pattern(source: SourceText) -> AtomPattern:
+    """Read an atom with columns in braces.
+
+    >>> parse_atom_pattern(SourceText("Happens({event}({id}),{frame})")).predicate
+    'Happens'
+    """
+    cursor = Cursor(source, _LEXICON.tokens(source))
+    if not cursor.at_kind("name", "quoted"):
+        cursor.fail(
+            f"expected the name of a predicate but found {cursor.shown()}",
+            "an atom looks like Close({id1},{id2},{threshold},{frame})",
+        )
+    predicate = _name(cursor)
+    args = _args(cursor) if cursor.at("(") else ()
+    if not cursor.at_kind(END):
+        cursor.fail(f"unexpected {cursor.shown()} after the end of the atom")
+    return AtomPattern(predicate, args)
+
+
+def pattern_columns(pattern: AtomPattern | Pattern) -> Iterator[tuple[str, bool]]:
+    """Yield the columns of a pattern, and of each whether it gives a functor."""
+    if isinstance(pattern, Column):
+        yield pattern.name, False
+    elif isinstance(pattern, Apply | AtomPattern):
+        if isinstance(pattern, Apply) and isinstance(pattern.functor, Column):
+            yield pattern.functor.name, True
+        for arg in pattern.args:
+            yield from pattern_columns(arg)
+
+
+def _args(cursor: Cursor) -> tuple[Pattern, ...]:
+    cursor.expect("(")
+    with cursor.nested():
+        args = [_pattern(cursor)]
+        while cursor.accept(","):
+            args.append(_pattern(cursor))
+    cursor.expect(")", "arguments are separated by commas and closed by ')'")
+    return tuple(args)
+
+
+def _pattern(cursor: Cursor) -> Pattern:
+    if cursor.at_kind("column"):
+        head: Column | Text = Column(cursor.next().text[1:-1].strip())
+        if not head.name:
+            cursor.fail("a column without a name", "write the column's name into the braces")
+    elif cursor.at_kind("name", "quoted"):
+        head = Text(_name(cursor))
+    else:
+        cursor.fail(f"expected a {{column}} or a name but found {cursor.shown()}")
+    return Apply(head, _args(cursor)) if cursor.at("(") else head
+
+
+def _name(cursor: Cursor) -> str:
+    token = cursor.next()
+    return unquote(token.text) if token.kind == "quoted" else token.text

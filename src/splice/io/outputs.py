@@ -1,0 +1,111 @@
+"""Output that appears whole or not at all, and never in the place of something dear.
+
+A folder or a file is written under a temporary name beside its final one and renamed when it
+is complete. What may not be overwritten is refused before anything is computed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from splice.errors import OutputError
+
+__all__ = ["check_output", "new_file", "new_folder"]
+
+_OURS: Final = re.compile(
+    r"(events|labels|functions|tracks)\.(csv|parquet|ndjson)(\.gz)?|.*\.db|domain\.toml|"
+    r".*\.csv|manifest\.json|NOTICE.*|README.*"
+)
+
+
+def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False) -> None:
+    """Refuse an output that would overwrite its input, or anything at all unless forced."""
+    target = path.resolve()
+    for source in inputs:
+        origin = source.resolve()
+        if target == origin or target.is_relative_to(origin) or origin.is_relative_to(target):
+            raise OutputError(
+                f"the output '{path}' and the input '{source}' overlap",
+                "choose an output outside the input",
+            )
+    if not path.parent.exists() and not _creatable(path.parent):
+        raise OutputError(f"'{path.parent}' is not a folder", "choose another place")
+    if path.is_dir() and any(path.iterdir()):
+        _check_replaceable(path, force=force)
+    elif path.exists() and not path.is_dir() and not force:
+        raise OutputError(f"'{path}' exists", "say --force to replace it")
+
+
+def _creatable(folder: Path) -> bool:
+    """Whether the nearest existing ancestor is a folder, so that the rest can be made."""
+    for ancestor in (folder, *folder.parents):
+        if ancestor.exists():
+            return ancestor.is_dir()
+    return False
+
+
+def _check_replaceable(folder: Path, *, force: bool) -> None:
+    if not force:
+        raise OutputError(f"the folder '{folder}' is not empty", "say --force to replace it")
+    foreign = [e.name for e in folder.iterdir() if e.is_dir() or not _OURS.fullmatch(e.name)]
+    if foreign:
+        raise OutputError(
+            f"the folder '{folder}' holds what this command did not write: '{sorted(foreign)[0]}'",
+            "choose another folder; --force replaces data folders only",
+        )
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write into; it takes its final name when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield partial
+        partial.chmod(0o755 if os.name == "nt" else 0o777 & ~_umask())
+        _swap(partial, path)
+    except OSError as error:
+        raise OutputError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a file name to write to; it takes its final name when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _swap(partial: Path, path: Path) -> None:
+    """Put a complete folder in its place; an old one is moved aside first, then removed."""
+    if not path.exists():
+        partial.rename(path)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
+    path.rename(aside / path.name)
+    partial.rename(path)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

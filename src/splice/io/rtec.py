@@ -1,0 +1,194 @@
+"""RTEC's pipe-separated csv: streams of events, read and written.
+
+Each file is a sequence, named after the file. Files in which only events occur are streamed
+and must be ordered by occurrence; a file with fluents is loaded and its events are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import numpy as np
+import polars as pl
+
+from splice.errors import InputError, OutputError, Place, Problem
+from splice.io.layout import TableSpec
+from splice.io.rtec_table import RtecTable, looks_like_rtec
+from splice.io.tables.kinds import KindMaker
+from splice.io.tables.part import Part, place_of
+from splice.io.tables.rows import RowMaker
+from splice.io.tables.tolerance import BadRows, check_share
+from splice.io.text import natural_key
+from splice.logic.domain import Domain
+from splice.stream.assembly import aligned, ordered, without_duplicates
+from splice.stream.source import ReadReport, Source
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["RtecSource", "check_rtec", "looks_like_rtec", "rtec_files", "write_rtec"]
+
+Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def rtec_files(inputs: Inputs) -> list[Path]:
+    """Return the files of an input: the file, or the ``*.csv`` and ``*.csv.gz`` of a folder."""
+    if not isinstance(inputs, str | PathLike):
+        return [Path(path) for path in inputs]
+    root = Path(inputs)
+    if not root.is_dir():
+        return [root]
+    files = [p for p in root.iterdir() if p.is_file() and p.name.endswith((".csv", ".csv.gz"))]
+    if not files:
+        raise InputError(
+            Problem(Place(str(root)), "no csv files here", "", "is it the right folder?")
+        )
+    return sorted(files, key=lambda path: natural_key(path.name))
+
+
+class RtecSource:
+    """The events of some RTEC files."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        domain: Domain | None = None,
+        *,
+        sort: bool = False,
+        max_bad: float = 0.0,
+    ) -> None:
+        check_share(max_bad)
+        self._inputs = inputs
+        self._sort = sort
+        self._max_bad = max_bad
+        self._vocabulary = Vocabulary()
+        self._kinds = KindMaker(domain or Domain(), self._vocabulary)
+        self._report = ReadReport()
+        self._collected: list[Problem] | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean; an inferred schema is complete once the chunks are read."""
+        return self._kinds.domain
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of all chunks."""
+        return self._vocabulary
+
+    @property
+    def report(self) -> ReadReport:
+        """What the last reading met."""
+        return self._report
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms in order."""
+        self._report = ReadReport()
+        for part in self._parts:
+            assert isinstance(part.table, RtecTable)
+            bad = BadRows(self._max_bad, self._report, self._collected)
+            rows = (rows.table for rows in part.rows(bad))
+            sort = self._sort or part.table.has_fluents()
+            events = ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+            chunks = aligned(events, self._vocabulary)
+            yield from without_duplicates(chunks, self._locate, self._report)
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        files = rtec_files(self._inputs)
+        return [self._part(number, path) for number, path in enumerate(files)]
+
+    def _part(self, number: int, path: Path) -> Part:
+        functions = {decl.name for decl in self._kinds.domain.schema.functions}
+        starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
+        fluents = [name for name in starts if name not in functions]
+        return Part(
+            RtecTable(path, fluents=fluents, check_order=not self._sort),
+            TableSpec(path.name, "events"),
+            self._kinds,
+            self._vocabulary,
+            number=number,
+            sequences=self._vocabulary.sequences,
+            time_unit=None,
+            sequence=unquote(path.name.removesuffix(".gz").removesuffix(".csv")),
+        )
+
+    def _locate(self, line: int) -> Place:
+        return place_of(self._parts, line)
+
+
+def check_rtec(
+    inputs: Inputs, domain: Domain | None = None, *, sort: bool = False
+) -> list[Problem]:
+    """Return every problem of some RTEC files."""
+    problems: list[Problem] = []
+    for path in rtec_files(inputs):
+        for sorting in dict.fromkeys((sort, True)):
+            source = RtecSource(path, domain, sort=sorting)
+            source._collected = problems
+            try:
+                for _ in source.chunks():
+                    pass
+            except InputError as error:
+                problems.extend(error.problems)
+            else:
+                break
+    return sorted(set(problems))
+
+
+def write_rtec(source: Source, path: str | Path) -> int:
+    """Write the true evidence of a source; return how many atoms the format cannot say.
+
+    These are query atoms, function facts, atoms without a time, and explicit negations. Into a
+    folder goes one file for each sequence, named after it; a single file takes one sequence.
+    """
+    target = Path(path)
+    rows = RowMaker(source)
+    left_out = 0
+    opened: dict[int, Path] = {}
+    try:
+        for chunk in source.chunks():
+            frame = rows.frames(chunk).get("events")
+            events = _sayable(frame)
+            left_out += len(chunk) - events.height
+            for code in np.unique(chunk.sequence).tolist():
+                first = code not in opened
+                if first:
+                    opened[code] = _file(target, source.vocabulary.sequences[code], len(opened))
+                with opened[code].open("w" if first else "a", encoding="utf-8", newline="") as file:
+                    file.writelines(_lines(events.filter(pl.col("code") == code)))
+    except OSError as error:
+        raise OutputError(f"cannot write '{path}': {error.strerror or error}") from error
+    return left_out
+
+
+def _sayable(frame: pl.DataFrame | None) -> pl.DataFrame:
+    if frame is None:
+        return pl.DataFrame(schema={"code": pl.Int32, "event": pl.String, "time": pl.Int64})
+    return frame.filter((pl.col("label") > 0) & pl.col("time").is_not_null())
+
+
+def _file(target: Path, sequence: str, number: int) -> Path:
+    if target.is_dir():
+        return target / f"{quote(sequence, safe=' ') or '%'}.csv"
+    if number:
+        raise OutputError(
+            f"'{target}' cannot hold several sequences", "write into a folder: one file for each"
+        )
+    return target
+
+
+def _lines(frame: pl.DataFrame) -> Iterator[str]:
+    args = sorted((n for n in frame.columns if n.startswith("arg")), key=lambda n: int(n[3:]))
+    for name in ("event", *args):
+        pipes = frame[name].filter(frame[name].str.contains("|", literal=True))
+        if len(pipes):
+            hint = "write another format"
+            raise OutputError(f"'{pipes[0]}' holds the sign that separates RTEC's fields", hint)
+    time = pl.col("time").cast(pl.String)
+    cells = [pl.col("event"), time, time, *(pl.col(name) for name in args)]
+    line = pl.concat_str(cells, separator="|", ignore_nulls=True)
+    return (f"{text}\n" for text in frame.select(line.alias("line"))["line"])

@@ -1,0 +1,269 @@
+"""RTEC's pipe-separated lines as a table of events.
+
+``name|arrival|occurrence|args...`` is an event. ``name|arrival|start|end|value|args...`` is a
+fluent: it becomes the events ``name_start(args)`` and ``name_end(args)``; a value other than
+``true`` is their last argument. A line is a fluent when its fourth field is an integer and
+its fifth ``true`` or ``false``, or when the domain has ``name_start`` but not ``name``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice.errors import InputError, Place, Problem
+from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
+from splice.io.tables.csv_table import field_column
+from splice.io.tables.frames import Chunk
+from splice.io.tables.values import read_times
+from splice.stream.table import NO_TIME
+
+__all__ = ["RtecTable", "looks_like_rtec"]
+
+_PIPE: Final = ord("|")
+_START, _END = "_start", "_end"
+_FLUENT: Final = rb"^[^|\n]*\|[^|\n]*\|[^|\n]*\|\s*-?[0-9]+\s*\|\s*(?:true|false)\s*[|\r\n]"
+_FIELDS: Final = {"event": 0, "arrival": 1, "time": 2}
+_HINT: Final = "a line is name|arrival|occurrence|args..."
+
+
+def looks_like_rtec(path: Path) -> bool:
+    """Whether the first line of a file is separated by pipes and not by commas."""
+    try:
+        with opened(path) as stream:
+            start = stream.read(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except InputError:
+        return False
+    line = start.split(b"\n", 1)[0]
+    return line.count(b"|") >= 2 and line.count(b"|") > line.count(b",")
+
+
+class RtecTable:
+    """A file of RTEC lines; its columns are ``time``, ``event``, ``arg1``, ``arg2``, ..."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        fluents: Collection[str] = (),
+        check_order: bool = True,
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
+        self.path = path
+        self._fluents = frozenset(fluents)
+        self._check_order = check_order
+        self._block_bytes = block_bytes
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns that every file has."""
+        return ("time", "event", "arg1")
+
+    def has_fluents(self) -> bool:
+        """Whether some line is a fluent: its events stand at other times than the line."""
+        names = "|".join(re.escape(name) for name in sorted(self._fluents)).encode()
+        pattern = _FLUENT + (rb"|^\s*(?:%s)\s*\|" % names if names else b"")
+        fluent = re.compile(pattern, re.MULTILINE)
+        return any(fluent.search(block.data) for block in self._blocks())
+
+    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Yield the events, a block at a time, a fluent as two events."""
+        last: int = NO_TIME
+        for block in self._blocks():
+            chunk = self._read(block)
+            times, _ = read_times(chunk.frame["time"], None)
+            own = ~chunk.frame["derived"].to_numpy() & (times != NO_TIME)
+            if self._check_order and own.any():
+                _check_order(chunk, times, own, last)
+                last = int(times[own][-1])
+            yield chunk
+
+    def _blocks(self) -> Iterator[Block]:
+        return (b for b in blocks(self.path, size=self._block_bytes) if b.data.strip())
+
+    def _read(self, block: Block) -> Chunk:
+        frame, lines, problems = _fields(block)
+        count = frame["count"].to_numpy()
+        short = count < 3
+        problems += [_short(block, int(line)) for line in lines[short]]
+        keep = ~short
+        for field, name in ((0, "name"), (1, "arrival"), (2, "occurrence")):
+            bad = keep & _bad_field(frame, field)
+            problems += [_bad(block, int(line), field, name) for line in lines[bad]]
+            keep &= ~bad
+        frame, lines = frame.filter(pl.Series(keep)), lines[keep]
+        frame, rows, faults = self._events(frame, block, lines)
+        lines = lines[rows]
+
+        def where(row: int, column: str) -> tuple[Place, str]:
+            text = block.line(int(lines[row]))
+            shift = 2 if frame["derived"][row] else 0
+            number = int(column[3:]) + 2 + shift if column.startswith("arg") else _FIELDS[column]
+            return Place(block.file, int(lines[row]), field_column(text, number, "|", "")), text
+
+        return Chunk(frame, lines, where, problems + faults)
+
+    def _events(
+        self, frame: pl.DataFrame, block: Block, lines: npt.NDArray[np.int64]
+    ) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Problem]]:
+        """Return one row an event, the row of ``frame`` that each comes from, and problems."""
+        width = sum(name.startswith("f") for name in frame.columns)
+        frame = frame.with_row_index("row")
+        args = {f"f{i}": f"arg{i - 2}" for i in range(3, width)}
+        fluent = self._is_fluent(width)
+        names = {"f0": "event", "f2": "time", **args}
+        events = frame.filter(~fluent).rename(names).drop("f1", "count")
+        events = events.with_columns(derived=pl.lit(False))
+        spans = frame.filter(fluent)
+        if not spans.height:
+            return events.drop("row"), events["row"].to_numpy().astype(np.int64), []
+        problems, bad = _bad_spans(spans, block, lines)
+        spans = spans.filter(~pl.Series(bad))
+        parts = [events]
+        for ending, time in ((_START, "f2"), (_END, "f3")):
+            parts.append(
+                pl.DataFrame(
+                    {
+                        "row": spans["row"],
+                        "event": spans["f0"] + ending,
+                        "time": spans[time].str.strip_chars(),
+                        **_span_args(spans, width),
+                        "derived": pl.repeat(True, spans.height, eager=True),
+                    }
+                )
+            )
+        every = pl.concat(parts, how="diagonal")
+        every = every.sort("row", maintain_order=True)
+        return every.drop("row"), every["row"].to_numpy().astype(np.int64), problems
+
+    def _is_fluent(self, width: int) -> pl.Expr:
+        if width < 5:
+            return pl.lit(False)
+        named = pl.col("f0").is_in(sorted(self._fluents))
+        whole = pl.col("f3").str.contains(r"^\s*-?[0-9]+\s*$")
+        valued = pl.col("f4").str.strip_chars().is_in(["true", "false"])
+        return (named | (whole & valued)).fill_null(False) & (pl.col("count") >= 5)
+
+
+def _span_args(spans: pl.DataFrame, width: int) -> dict[str, pl.Series]:
+    """Return the arguments of fluents; a value other than ``true`` comes after them."""
+    args = [spans[f"f{i}"] for i in range(5, width)]
+    value = spans["f4"].str.strip_chars()
+    rows = []
+    for number, cells in enumerate(zip(*args, strict=True) if args else [()] * spans.height):
+        given = list(cells[: int(spans["count"][number]) - 5])
+        rows.append(given + ([] if value[number] == "true" else [value[number]]))
+    most = max((len(row) for row in rows), default=0)
+    return {
+        f"arg{i + 1}": pl.Series([r[i] if i < len(r) else None for r in rows], dtype=pl.String)
+        for i in range(most)
+    }
+
+
+def _bad_spans(
+    spans: pl.DataFrame, block: Block, lines: npt.NDArray[np.int64]
+) -> tuple[list[Problem], npt.NDArray[np.bool_]]:
+    start, bad_start = read_times(spans["f2"], None)
+    end, bad_end = read_times(spans["f3"], None)
+    empty = (spans["f2"].is_null() | spans["f3"].is_null() | spans["f4"].is_null()).to_numpy()
+    wrong = bad_start | bad_end | empty
+    turned = ~wrong & (start >= end)
+    problems = []
+    for row in np.flatnonzero(wrong | turned):
+        line = int(lines[spans["row"][int(row)]])
+        text = block.line(line)
+        field = 3 if turned[row] or not bad_start[row] else 2
+        place = Place(block.file, line, field_column(text, field, "|", ""))
+        message = "the fluent ends before it starts" if turned[row] else "no interval of integers"
+        problems.append(
+            Problem(place, message, text, "a fluent is name|arrival|start|end|value|args...")
+        )
+    return problems, wrong | turned
+
+
+def _fields(block: Block) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Problem]]:
+    """Return the fields ``f0, f1, ...`` of the lines and their ``count``."""
+    array = np.frombuffer(block.data, np.uint8)
+    pipes = np.cumsum(array == _PIPE)[block.newlines]
+    count = np.diff(pipes, prepend=0) + 1
+    width = max(int(count.max()), 3)
+    header = "|".join(f"f{i}" for i in range(width)).encode() + b"\n"
+    lines = block.first_line + np.arange(len(count), dtype=np.int64)
+    problems: list[Problem] = []
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(header + block.data), separator="|", quote_char=None, infer_schema=False
+        )
+        complete = frame.height == len(count)
+    except pl.exceptions.PolarsError:
+        complete = False
+    if not complete:
+        rows, problems = _split_slowly(block)
+        columns = {
+            f"f{i}": [row[i] if i < len(row) else None for row in rows] for i in range(width)
+        }
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    frame = frame.with_columns(count=pl.Series(count))
+    filled = frame.select(pl.any_horizontal(pl.exclude("count").is_not_null())).to_series()
+    if not filled.all():
+        frame, lines = frame.filter(filled), lines[filled.to_numpy()]
+    return frame, lines, problems
+
+
+def _split_slowly(block: Block) -> tuple[list[list[str | None]], list[Problem]]:
+    """Split line by line; a line that is no UTF-8 becomes an empty one and a problem."""
+    rows, problems = list[list[str | None]](), list[Problem]()
+    for index, raw in enumerate(block.data.split(b"\n")[:-1]):
+        try:
+            fields = raw.decode("utf-8").rstrip("\r").split("|")
+        except UnicodeDecodeError as error:
+            line = block.first_line + index
+            place = Place(block.file, line, error.start + 1)
+            hint = "save the file in UTF-8"
+            problems.append(Problem(place, "invalid UTF-8", block.line(line), hint))
+            rows.append([])
+            continue
+        rows.append([field or None for field in fields])
+    return rows, problems
+
+
+def _short(block: Block, line: int) -> Problem:
+    text = block.line(line)
+    fields = text.count("|") + 1
+    message = f"the line has {fields} field{'s' * (fields > 1)}, an event has at least 3"
+    return Problem(Place(block.file, line, len(text) + 1), message, text, _HINT)
+
+
+def _bad_field(frame: pl.DataFrame, field: int) -> npt.NDArray[np.bool_]:
+    """Return where a field that every line has is empty, or an arrival no integer."""
+    series = frame[f"f{field}"]
+    empty = (series.is_null() | (series.str.strip_chars() == "")).to_numpy()
+    return empty | read_times(series, None)[1] if field == 1 else empty
+
+
+def _bad(block: Block, line: int, field: int, name: str) -> Problem:
+    text = block.line(line)
+    place = Place(block.file, line, field_column(text, field, "|", ""))
+    found = text.split("|")[field].strip()
+    message = f"non-integer {name} '{found}'" if found else f"the {name} is empty"
+    return Problem(place, message, text, _HINT)
+
+
+def _check_order(
+    chunk: Chunk, times: npt.NDArray[np.int64], own: npt.NDArray[np.bool_], last: int
+) -> None:
+    rows = np.flatnonzero(own)
+    before = np.concatenate(([last], times[rows][:-1]))
+    back = np.flatnonzero(times[rows] < before)
+    if len(back):
+        row = int(rows[back[0]])
+        message = f"time goes backwards: {times[row]} after {before[back[0]]}"
+        hint = "sort the rows, or ask with --sort"
+        raise InputError(chunk.problem(row, "time", message, hint))

@@ -1,0 +1,144 @@
+"""Which files of an input are tables, and what each of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.io.layout import AtomPattern, Layout, Role, TableSpec, pattern_columns
+from splice.io.tables.frames import FORMATS, Table, format_of
+
+__all__ = ["ROLES", "find_tables", "has_tables"]
+
+ROLES: Final[tuple[Role, ...]] = ("events", "labels", "functions")
+_COLUMNS: Final[dict[Role, str]] = {"functions": "function", "labels": "fluent", "events": "event"}
+
+Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
+Found = Iterator[tuple[Table, TableSpec]]
+
+
+def has_tables(folder: Path) -> bool:
+    """Whether a folder holds tables of the zero-configuration layout."""
+    return folder.is_dir() and any(_role_files(folder, role) for role in ROLES)
+
+
+def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Table]) -> Found:
+    """Yield the tables of an input with their descriptions.
+
+    A layout counts where its columns are there; a folder that looks like the
+    zero-configuration layout is read as such all the same, so that a domain made for other
+    columns can be used for it.
+    """
+    if isinstance(inputs, str | PathLike):
+        root = Path(inputs)
+        if root.is_dir():
+            return _folder_tables(root, layout, open_table)
+        paths = [root]
+    else:
+        paths = [Path(path) for path in inputs]
+    return _file_tables(paths, layout, open_table)
+
+
+def _folder_tables(root: Path, layout: Layout, open_table: Callable[[Path], Table]) -> Found:
+    described = [
+        (spec, path)
+        for spec in layout.tables
+        for path in sorted(root.glob(spec.file))
+        if path.is_file()
+    ]
+    if layout.tables and described and _fits(described, open_table):
+        for spec, path in described:
+            yield open_table(path), spec
+        _require_every_table(root, layout)
+        return
+    found = False
+    for role in ROLES:
+        files = _role_files(root, role)
+        if len(files) > 1:
+            names = ", ".join(path.name for path in files)
+            problem = Problem(
+                Place(str(root)), f"several tables of {role}: {names}", "", "keep one"
+            )
+            raise InputError(problem)
+        for path in files:
+            found = True
+            yield open_table(path), TableSpec(path.name, role)
+    if not found:
+        raise InputError(_nothing(root, layout))
+
+
+def _require_every_table(root: Path, layout: Layout) -> None:
+    missing = [spec for spec in layout.tables if not any(root.glob(spec.file))]
+    if missing:
+        raise InputError(
+            Problem(Place(str(root)), f"no file '{spec.file}'", "", f"{spec.place} asks for it")
+            for spec in missing
+        )
+
+
+def _file_tables(
+    paths: Sequence[Path], layout: Layout, open_table: Callable[[Path], Table]
+) -> Found:
+    for path in paths:
+        specs = [spec for spec in layout.tables if path.match(spec.file)]
+        if specs and _fits([(spec, path) for spec in specs], open_table):
+            for spec in specs:
+                yield open_table(path), spec
+        else:
+            table = open_table(path)
+            yield table, TableSpec(path.name, _role_of(path, table))
+
+
+def _fits(described: Sequence[tuple[TableSpec, Path]], open_table: Callable[[Path], Table]) -> bool:
+    """Whether tables have the columns of their layout, or not those of zero configuration."""
+    for spec, path in described:
+        assert isinstance(spec.atom, AtomPattern)
+        names = set(open_table(path).names)
+        wanted = {name for name, _ in pattern_columns(spec.atom)}
+        plain = {"time", "event"} <= names or {"fluent"} <= names
+        if not wanted <= names and plain:
+            return False
+    return True
+
+
+def _role_files(root: Path, role: Role) -> list[Path]:
+    return sorted(
+        path
+        for path in root.iterdir()
+        if path.is_file() and format_of(path) and path.name.split(".")[0].lower() == role
+    )
+
+
+def _role_of(path: Path, table: Table) -> Role:
+    name = path.name.split(".")[0].lower()
+    if name in ROLES:
+        return name
+    for role, column in _COLUMNS.items():
+        if column in table.names:
+            return role
+    near = (did_you_mean(name, list(_COLUMNS.values())) for name in table.names)
+    raise InputError(
+        Problem(
+            Place(str(path), 1, 1),
+            "neither events nor labels: there is no column 'event' or 'fluent'",
+            ",".join(table.names),
+            next((hint for hint in near if hint), "") or "describe the table in a domain.toml",
+        )
+    )
+
+
+def _nothing(root: Path, layout: Layout) -> Problem:
+    if not root.exists():
+        return Problem(Place(str(root)), "no such file or folder")
+    expected = [spec.file for spec in layout.tables] or [f"events.{kind}" for kind in FORMATS]
+    names = sorted(path.name for path in root.iterdir())[:100]
+    near = (did_you_mean(name, names) for name in expected)
+    return Problem(
+        Place(str(root)),
+        "no tables here",
+        "",
+        next((hint for hint in near if hint), "") or f"expected {' or '.join(expected)}",
+    )

@@ -1,0 +1,176 @@
+"""Labels and facts, held whole and compact, merged into a stream of events in time order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import InputError, Problem
+from splice.io.tables.part import Rows
+from splice.stream.assembly import Locator
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Symbols, Vocabulary
+
+__all__ = ["Labels", "merged"]
+
+
+@dataclass
+class _Sequence:
+    """The labels of one sequence: points by time, intervals by start."""
+
+    points: AtomTable
+    intervals: AtomTable
+    ends: npt.NDArray[np.int64]
+    given: int = 0
+    seen: bool = False
+
+
+class Labels:
+    """Every label and fact of an input, by the name of its sequence.
+
+    Points carry their own time. An interval labels the observed time-points of its sequence:
+    those at which some event of the stream stands.
+    """
+
+    def __init__(
+        self, rows: Iterable[Rows], names: Symbols, vocabulary: Vocabulary, everywhere: AtomTable
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._everywhere = everywhere
+        every = list(rows)
+        points = [r.table for r in every if r.end is None]
+        spans = [r for r in every if r.end is not None]
+        self._sequences: dict[str, _Sequence] = {}
+        point_table = AtomTable.concat(points, vocabulary)
+        span_table = AtomTable.concat([r.table for r in spans], vocabulary)
+        ends = np.concatenate([np.empty(0, np.int64), *(r.end for r in spans if r.end is not None)])
+        point_order, point_cuts = _grouped(point_table, len(names))
+        span_order, span_cuts = _grouped(span_table, len(names))
+        for code, name in enumerate(names):
+            chosen = point_order[point_cuts[code] : point_cuts[code + 1]]
+            spanned = span_order[span_cuts[code] : span_cuts[code + 1]]
+            self._sequences[name] = _Sequence(
+                point_table.take(chosen), span_table.take(spanned), ends[spanned]
+            )
+
+    def start(self) -> None:
+        """Forget what has been given already: a new reading begins."""
+        for entry in self._sequences.values():
+            entry.given, entry.seen = 0, False
+
+    def due(self, sequence: int, times: npt.NDArray[np.int64], *, last: bool) -> list[AtomTable]:
+        """Return what belongs to observed times of a sequence, and what lies before them.
+
+        ``last`` says that the sequence ends here: then its later points are due as well.
+        """
+        entry = self._sequences.get(self._vocabulary.sequences[sequence])
+        found = []
+        if entry is None:
+            entry = _Sequence(self._everywhere.take(slice(0, 0)), self._everywhere, _no_ends())
+            self._sequences[self._vocabulary.sequences[sequence]] = entry
+        if not entry.seen and len(self._everywhere):
+            found.append(_in_sequence(self._everywhere, sequence))
+        entry.seen = True
+        upto = len(entry.points)
+        if not last:
+            upto = int(np.searchsorted(entry.points.time, times[-1], side="right"))
+        found.append(_in_sequence(entry.points.take(slice(entry.given, upto)), sequence))
+        entry.given = upto
+        if len(entry.ends):
+            found.append(_in_sequence(_expanded(entry, times), sequence))
+        return [table for table in found if len(table)]
+
+    def unseen(self, locate: Locator) -> Iterator[list[AtomTable]]:
+        """Return the points of each sequence that had no events; intervals there are an error."""
+        problems = []
+        for name, entry in self._sequences.items():
+            if entry.seen:
+                continue
+            if len(entry.intervals):
+                lines = entry.intervals.lines
+                assert lines is not None
+                hint = "intervals label the time-points of events; check the sequence's name"
+                message = f"no events in sequence '{name}'"
+                text = str(entry.intervals.atom(0))
+                problems.append(Problem(locate(int(lines[0])), message, text, hint))
+            elif len(entry.points):
+                code = self._vocabulary.sequences.code(name)
+                yield self.due(code, np.empty(0, np.int64), last=True)
+        if problems:
+            raise InputError(problems)
+
+
+def merged(
+    events: Iterable[AtomTable], labels: Labels, vocabulary: Vocabulary, locate: Locator
+) -> Iterator[AtomTable]:
+    """Yield events with the labels of their time-points, then sequences that only have labels.
+
+    The events are ordered and aligned; so is what is given.
+    """
+    labels.start()
+    current = -1
+    for chunk in events:
+        pieces: list[AtomTable] = []
+        inner = (np.flatnonzero(np.diff(chunk.sequence)) + 1).tolist()
+        for start, stop in pairwise([0, *inner, len(chunk)]):
+            piece = chunk.take(slice(start, stop))
+            sequence = int(piece.sequence[0])
+            if sequence != current and current >= 0:
+                pieces += labels.due(current, np.empty(0, np.int64), last=True)
+            current = sequence
+            times = piece.time[np.concatenate(([True], np.diff(piece.time) != 0))]
+            pieces.append(_in_time([piece, *labels.due(sequence, times, last=False)], vocabulary))
+        yield AtomTable.concat(pieces, vocabulary)
+    rest = [] if current < 0 else labels.due(current, np.empty(0, np.int64), last=True)
+    for tables in ([rest] if rest else []) + list(labels.unseen(locate)):
+        yield _in_time(tables, vocabulary)
+
+
+def _in_time(tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
+    if len(tables) == 1:
+        return tables[0]
+    table = AtomTable.concat(list(tables), vocabulary)
+    return table.take(np.argsort(table.time, kind="stable"))
+
+
+def _expanded(entry: _Sequence, times: npt.NDArray[np.int64]) -> AtomTable:
+    """Return the labels that the intervals give to the observed times."""
+    times = times[times != NO_TIME]
+    first = np.searchsorted(times, entry.intervals.time)
+    count = np.maximum(np.searchsorted(times, entry.ends) - first, 0)
+    rows = np.repeat(np.arange(len(count)), count)
+    offset = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    table = entry.intervals.take(rows)
+    expanded = AtomTable(
+        table.vocabulary,
+        table.sequence,
+        times[np.repeat(first, count) + offset],
+        table.kind,
+        table.args,
+        table.truth,
+        table.lines,
+    )
+    return expanded.take(np.argsort(expanded.time, kind="stable"))
+
+
+def _grouped(
+    table: AtomTable, sequences: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return an order by sequence and time, and where each sequence begins in it."""
+    order = np.lexsort((table.time, table.sequence))
+    return order, np.searchsorted(table.sequence[order], np.arange(sequences + 1))
+
+
+def _in_sequence(table: AtomTable, sequence: int) -> AtomTable:
+    codes = np.full(len(table), sequence, np.int32)
+    return AtomTable(
+        table.vocabulary, codes, table.time, table.kind, table.args, table.truth, table.lines
+    )
+
+
+def _no_ends() -> npt.NDArray[np.int64]:
+    return np.empty(0, np.int64)

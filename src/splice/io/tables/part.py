@@ -1,0 +1,345 @@
+"""One table of an input: from its file to atoms, a chunk at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice.errors import InputError, Place, Problem
+from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
+from splice.io.tables.cells import CellColumn, Fault, Reading
+from splice.io.tables.encode import Encoded, RowEncoder
+from splice.io.tables.frames import ARGUMENTS, Chunk, Table, missing_columns
+from splice.io.tables.kinds import FaultError, KindMaker
+from splice.io.tables.planners import (
+    EventPlanner,
+    FunctionPlanner,
+    LabelPlanner,
+    PatternPlanner,
+    pattern_args,
+)
+from splice.io.tables.tolerance import BadRows
+from splice.io.tables.values import label_fault, read_labels, read_times, time_fault
+from splice.logic.schema import PredicateDecl
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Symbols, Vocabulary
+
+__all__ = ["DEFAULT_SEQUENCE", "LINE_BITS", "Part", "Rows", "place_of"]
+
+DEFAULT_SEQUENCE = "main"
+"""The name of the sequence of a table that has no column for it."""
+
+LINE_BITS = 40
+"""How many bits of a row's number say its line; the rest says its table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows as atoms; ``end`` is where the interval of each row ends, if it has one."""
+
+    table: AtomTable
+    end: npt.NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class _Faulty:
+    rows: npt.NDArray[np.int64]
+    fault: Fault | None
+
+
+class Part:
+    """A table and its description; remembers what it saw, so that it can be read again."""
+
+    def __init__(
+        self,
+        table: Table,
+        spec: TableSpec,
+        kinds: KindMaker,
+        vocabulary: Vocabulary,
+        *,
+        number: int,
+        sequences: Symbols,
+        time_unit: str | None,
+        sequence: str = DEFAULT_SEQUENCE,
+    ) -> None:
+        self.table = table
+        self.spec = spec
+        self._kinds = kinds
+        self._vocabulary = vocabulary
+        self._number = number
+        self.sequences = sequences
+        self._default = sequence
+        self._unit = time_unit
+
+    @property
+    def has_sequence(self) -> bool:
+        """Whether a column says which sequence a row belongs to."""
+        return self._spec.sequence is not None
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether a row stands for an interval of time."""
+        return self._spec.is_interval
+
+    @property
+    def predicate(self) -> str | None:
+        """The predicate of every atom of the table, or None where rows differ."""
+        pattern = self.spec.atom
+        return self._declared[0].name if isinstance(pattern, AtomPattern) else None
+
+    def rows(self, bad: BadRows) -> Iterator[Rows]:
+        """Yield the atoms of the table, in the order of its rows."""
+        columns = self._wanted
+        for chunk in self.table.chunks(columns):
+            total = len(chunk) + len(chunk.problems)
+            kept = self._chosen(chunk)
+            rows, faulty = self._encoded(kept)
+            count = sum(len(entry.rows) for entry in faulty)
+            described = [*chunk.problems[: bad.room]]
+            described += self._described(kept, faulty, bad.room - len(described))
+            bad.add(total, count + len(chunk.problems), described)
+            if len(rows.table):
+                yield rows
+        bad.settle()
+
+    @cached_property
+    def _spec(self) -> TableSpec:
+        return self.spec if isinstance(self.spec.atom, AtomPattern) else self._by_header()
+
+    def _by_header(self) -> TableSpec:
+        """Fill in a description of the zero-configuration layout from the columns there are."""
+        names = self.table.names
+        needed = {"events": ["time", "event"], "functions": ["constant", "function"]}
+        interval = "start" in names or "end" in names
+        needed["labels"] = ["fluent", "start", "end"] if interval else ["fluent", "time"]
+        role = self.spec.atom
+        assert isinstance(role, str)
+        problems = missing_columns(self.table, needed[role], f"a table of {role}")
+        numbers = [int(name[3:]) for name in names if name.startswith("arg") and name[3:].isdigit()]
+        if role != "labels" and numbers and sorted(numbers) != list(range(1, len(numbers) + 1)):
+            hint = "arguments are the columns arg1, arg2, ..."
+            place = Place(str(self.table.path), 1, 1)
+            problems.append(
+                Problem(place, "an argument's column is missing", ",".join(names), hint)
+            )
+        if problems:
+            raise InputError(problems)
+        return TableSpec(
+            self.spec.file,
+            role,
+            sequence="sequence" if "sequence" in names else None,
+            label="label" if "label" in names else None,
+            start="start" if role == "labels" and interval else None,
+            end="end" if role == "labels" and interval else None,
+        )
+
+    @cached_property
+    def _declared(self) -> tuple[PredicateDecl, str | None]:
+        """The predicate of a pattern and the column that gives its time."""
+        pattern, place = self.spec.atom, self.spec.place
+        assert isinstance(pattern, AtomPattern)
+        schema = self._kinds.domain.schema
+        name = self._kinds.named_predicate(pattern.predicate) or schema.internal_name(
+            pattern.predicate
+        )
+        arity = len(pattern.args) + self.spec.is_interval
+        try:
+            decl = self._kinds.predicate(name, arity, "", timed=True)
+        except FaultError as error:
+            problem = Problem(place, error.fault.message, str(pattern.predicate), error.fault.hint)
+            raise InputError(problem) from error
+        if self.spec.is_interval:
+            if decl.time is None:
+                raise InputError(
+                    Problem(place, f"{decl} has no time", "", "it cannot have intervals")
+                )
+            return decl, self.spec.start
+        if decl.time is None:
+            return decl, None
+        time = pattern.args[decl.time]
+        if not isinstance(time, Column):
+            hint = "the time of an atom is a column in braces"
+            raise InputError(Problem(place, f"argument {decl.time + 1} is no column", "", hint))
+        return decl, time.name
+
+    @cached_property
+    def _time(self) -> str | None:
+        if isinstance(self.spec.atom, AtomPattern):
+            return self._declared[1]
+        return {"labels": self._spec.start or "time", "events": "time"}.get(self.spec.atom)
+
+    @cached_property
+    def _wanted(self) -> list[str]:
+        """The columns to read."""
+        spec = self._spec
+        other = [spec.sequence, spec.label, self._time, spec.end, spec.last]
+        wanted = [name for name in other if name] + [name for name, _ in spec.where]
+        wanted += self._cells
+        if isinstance(spec.atom, AtomPattern):
+            problems = missing_columns(self.table, list(dict.fromkeys(wanted)), "this layout")
+            if problems:
+                raise InputError(problems)
+        elif spec.atom != "labels":
+            wanted.append(ARGUMENTS)
+        return list(dict.fromkeys(wanted))
+
+    @cached_property
+    def _cells(self) -> list[str]:
+        """The columns whose cells make atoms, without ``arg1, ...``."""
+        atom = self._spec.atom
+        if isinstance(atom, AtomPattern):
+            args = pattern_args(atom, self._declared[0])
+            names = [name for arg in args for name, _ in pattern_columns(arg)]
+            return list(dict.fromkeys(names))
+        roles = {"events": ["event"], "labels": ["fluent"], "functions": ["constant", "function"]}
+        return roles[atom]
+
+    @cached_property
+    def _encoder(self) -> RowEncoder:
+        atom, constants = self._spec.atom, self._vocabulary.constants
+        reading: dict[str, Reading] = {}
+        if isinstance(atom, AtomPattern):
+            decl, time = self._declared
+            args = pattern_args(atom, decl)
+            found = [pair for arg in args for pair in pattern_columns(arg)]
+            reading = {name: "name" for name, functor in found if functor}
+            planner = PatternPlanner(
+                self._kinds, self._vocabulary, decl, args, self._cells, time or ""
+            )
+            return RowEncoder(planner, constants, reading)
+        if atom == "labels":
+            labels = LabelPlanner(self._kinds, self._kinds.domain, "fluent")
+            return RowEncoder(labels, constants, {"fluent": "term"})
+        if atom == "functions":
+            return RowEncoder(FunctionPlanner(self._kinds), constants, {"function": "name"})
+        return RowEncoder(EventPlanner(self._kinds, "event", "time"), constants, {"event": "name"})
+
+    @cached_property
+    def _sequence_cells(self) -> CellColumn:
+        return CellColumn(self._spec.sequence or "sequence", self.sequences, "text")
+
+    def _chosen(self, chunk: Chunk) -> Chunk:
+        """Return the rows that ``where`` chooses."""
+        keep: npt.NDArray[np.bool_] | None = None
+        for name, values in self._spec.where:
+            column = chunk.frame[name].cast(pl.String).str.strip_chars()
+            found = column.is_in(list(values)).fill_null(False).to_numpy()
+            keep = found if keep is None else keep & found
+        return chunk if keep is None else chunk.filter(keep)
+
+    def _encoded(self, chunk: Chunk) -> tuple[Rows, list[_Faulty]]:
+        faulty = list[_Faulty]()
+        time = self._times(chunk, self._time, faulty)
+        end = self._ends(chunk, time, faulty)
+        encoded = self._atoms(chunk, time)
+        faulty += [_Faulty(rows, fault) for rows, fault in encoded.faults]
+        sequence = self._sequence(chunk, faulty)
+        truth = self._truth(chunk, faulty)
+        table = AtomTable(
+            self._vocabulary,
+            sequence,
+            time,
+            encoded.kind,
+            encoded.args,
+            truth,
+            chunk.lines | (self._number << LINE_BITS),
+        )
+        if not faulty:
+            return Rows(table, end), faulty
+        good = np.ones(len(chunk), bool)
+        for i, entry in enumerate(faulty):
+            faulty[i] = _Faulty(entry.rows[good[entry.rows]], entry.fault)
+            good[entry.rows] = False
+        return Rows(table.take(good), None if end is None else end[good]), faulty
+
+    def _atoms(self, chunk: Chunk, time: npt.NDArray[np.int64]) -> Encoded:
+        arguments = [name for name in chunk.frame.columns if self._is_argument(name)]
+        series = [chunk.frame[name] for name in (*self._cells, *arguments)]
+        timed = time != NO_TIME if self._time else np.zeros(len(chunk), bool)
+        return self._encoder.encode(series, timed)
+
+    def _is_argument(self, name: str) -> bool:
+        return (
+            self._spec.atom in ("events", "functions")
+            and name.startswith("arg")
+            and name not in self._cells
+        )
+
+    def _times(
+        self, chunk: Chunk, column: str | None, faulty: list[_Faulty]
+    ) -> npt.NDArray[np.int64]:
+        if column is None:
+            return np.full(len(chunk), NO_TIME, np.int64)
+        series = chunk.frame[column]
+        times, bad = read_times(series, self._unit)
+        for row in np.flatnonzero(bad):
+            fault = time_fault(series[int(row)], column, self._unit)
+            faulty.append(_Faulty(np.array([row]), fault))
+        return times
+
+    def _ends(
+        self, chunk: Chunk, start: npt.NDArray[np.int64], faulty: list[_Faulty]
+    ) -> npt.NDArray[np.int64] | None:
+        spec = self._spec
+        column = spec.end or spec.last
+        if column is None:
+            return None
+        end = self._times(chunk, column, faulty)
+        hint = "an interval is [start, end), the end not in it"
+        if spec.last:
+            end, hint = end + (end != NO_TIME), "an interval is [start, last], the last one in it"
+        empty = np.flatnonzero((start != NO_TIME) & (end == NO_TIME))
+        turned = np.flatnonzero((start != NO_TIME) & (end != NO_TIME) & (start >= end))
+        if len(empty):
+            faulty.append(_Faulty(empty, Fault(column, "the end of the interval is empty", hint)))
+        if len(turned):
+            fault = Fault(column, "the interval ends before it starts", hint)
+            faulty.append(_Faulty(turned, fault))
+        return end
+
+    def _sequence(self, chunk: Chunk, faulty: list[_Faulty]) -> npt.NDArray[np.int32]:
+        name = self._spec.sequence
+        if name is None:
+            return np.full(len(chunk), self.sequences.code(self._default), np.int32)
+        column = self._sequence_cells
+        codes = column.codes(chunk.frame[name])
+        shape = column.shape(codes)
+        hint = "every row belongs to a sequence; '' is one without a name"
+        shapes = [Fault(name, "the sequence is empty", hint), *column.shapes[1:]]
+        for number in np.unique(shape):
+            entry = shapes[number]
+            if isinstance(entry, Fault):
+                faulty.append(_Faulty(np.flatnonzero(shape == number), entry))
+        return column.leaf(codes, 0)
+
+    def _truth(self, chunk: Chunk, faulty: list[_Faulty]) -> npt.NDArray[np.int8]:
+        column = self._spec.label
+        if column is None or column not in chunk.frame.columns:
+            return np.ones(len(chunk), np.int8)
+        series = chunk.frame[column]
+        truth, bad = read_labels(series)
+        faulty += [
+            _Faulty(np.array([row]), label_fault(series[int(row)], column))
+            for row in np.flatnonzero(bad)
+        ]
+        return truth
+
+    def _described(self, chunk: Chunk, faulty: Sequence[_Faulty], room: int) -> list[Problem]:
+        found = list[Problem]()
+        for entry in faulty:
+            assert entry.fault is not None
+            fault = entry.fault
+            for row in entry.rows[: max(0, room - len(found))]:
+                found.append(chunk.problem(int(row), fault.column, fault.message, fault.hint))
+        return found
+
+
+def place_of(parts: Sequence[Part], number: int) -> Place:
+    """Return the place of a row by its number in ``AtomTable.lines``."""
+    part = parts[number >> LINE_BITS]
+    return Place(str(part.table.path), number & ((1 << LINE_BITS) - 1), 1)

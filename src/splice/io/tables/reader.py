@@ -1,0 +1,221 @@
+"""Tables as a source: events streamed, labels and facts merged in, in time order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from splice.errors import InputError, Place, Problem
+from splice.io.domain_file import DOMAIN_FILE, read_domain_file
+from splice.io.layout import Layout, TableSpec
+from splice.io.tables.blocks import BLOCK_BYTES
+from splice.io.tables.csv_table import CsvTable
+from splice.io.tables.files import find_tables
+from splice.io.tables.frames import CHUNK_ROWS, Table, format_of
+from splice.io.tables.kinds import KindMaker
+from splice.io.tables.merge import Labels, merged
+from splice.io.tables.ndjson_table import NdjsonTable
+from splice.io.tables.parquet_table import ParquetTable
+from splice.io.tables.part import Part, Rows, place_of
+from splice.io.tables.tolerance import BadRows, check_share
+from splice.io.tables.values import check_unit
+from splice.logic.domain import Domain
+from splice.stream.assembly import aligned, ordered, without_duplicates
+from splice.stream.source import ReadReport
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Symbols, Vocabulary
+
+__all__ = ["TableSource", "check_tables", "open_table"]
+
+Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    """Open a file as a table, by the ending of its name."""
+    kind = format_of(path)
+    bytes_a_block = min(BLOCK_BYTES, 32 * chunk_rows)
+    if kind == "csv":
+        return CsvTable(path, block_bytes=bytes_a_block)
+    if kind == "ndjson":
+        return NdjsonTable(path, block_bytes=bytes_a_block)
+    if kind == "parquet" and path.suffix != ".gz":
+        return ParquetTable(path, chunk_rows=chunk_rows)
+    raise InputError(
+        Problem(
+            Place(str(path)),
+            "not a table",
+            "",
+            "tables end in .csv, .ndjson, .parquet (or .csv.gz)",
+        )
+    )
+
+
+class TableSource:
+    """The atoms of a folder of tables, or of some files.
+
+    Without a domain the folder's ``domain.toml`` counts, if it has one. Without a layout the
+    files are ``events.*``, ``labels.*`` and ``functions.*``, or have such
+    columns. One table of evidence is streamed and must be ordered by sequence and time
+    (``sort`` loads and sorts it); several tables of evidence are loaded and merged. Labels
+    and facts are held in memory as integers. A share ``max_bad`` of bad rows is dropped and
+    counted in ``report``.
+    """
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        domain: Domain | None = None,
+        layout: Layout | None = None,
+        *,
+        sort: bool = False,
+        max_bad: float = 0.0,
+        chunk_rows: int = CHUNK_ROWS,
+        time_unit: str | None = None,
+    ) -> None:
+        check_share(max_bad)
+        if domain is None and layout is None:
+            domain, layout = _own_domain(inputs)
+        self._inputs = inputs
+        self._layout = layout or Layout()
+        self._sort = sort
+        self._max_bad = max_bad
+        self._chunk_rows = chunk_rows
+        self._unit = time_unit or self._layout.time_unit
+        check_unit(self._unit)
+        self._vocabulary = Vocabulary()
+        self._kinds = KindMaker(domain or Domain(), self._vocabulary)
+        self._label_sequences = Symbols()
+        self._report = ReadReport()
+        self._collected: list[Problem] | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean; an inferred schema is complete once the chunks are read."""
+        return self._kinds.domain
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of all chunks."""
+        return self._vocabulary
+
+    @property
+    def report(self) -> ReadReport:
+        """What the last reading met."""
+        return self._report
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms in order."""
+        self._report = ReadReport()
+        labels = self._labels
+        events = self._events()
+        chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
+        yield from without_duplicates(chunks, self._locate, self._report)
+
+    def _events(self) -> Iterator[AtomTable]:
+        evidence = [part for part in self._parts if self._is_evidence(part)]
+        rows = (rows.table for part in evidence for rows in self._rows(part))
+        sort = self._sort or len(evidence) > 1
+        return ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+
+    @cached_property
+    def _labels(self) -> Labels:
+        own, everywhere = list[Rows](), list[AtomTable]()
+        evidence = [part for part in self._parts if self._is_evidence(part)]
+        split = any(part.has_sequence for part in evidence)
+        for part in self._parts:
+            if self._is_evidence(part):
+                continue
+            self._check_sequence(part, evidence)
+            broadcast = part.spec.atom == "functions" and split and not part.has_sequence
+            for rows in self._rows(part):
+                if broadcast:
+                    everywhere.append(rows.table)
+                else:
+                    own.append(rows)
+        shared = AtomTable.concat(everywhere, self._vocabulary)
+        return Labels(own, self._label_sequences, self._vocabulary, shared)
+
+    def _rows(self, part: Part) -> Iterable[Rows]:
+        return part.rows(BadRows(self._max_bad, self._report, self._collected))
+
+    def _is_evidence(self, part: Part) -> bool:
+        if isinstance(part.spec.atom, str):
+            return part.spec.atom == "events"
+        return not part.is_interval and part.predicate != self._kinds.domain.query.name
+
+    def _check_sequence(self, part: Part, evidence: Sequence[Part]) -> None:
+        """Refuse labels that cannot belong to any sequence of the events."""
+        place = Place(str(part.table.path), 1, 1)
+        if not evidence:
+            if part.is_interval:
+                hint = "an interval labels the time-points at which events stand"
+                raise InputError(Problem(place, "intervals and no events", "", hint))
+            return
+        split = evidence[0].has_sequence
+        if part.spec.atom != "functions" and part.has_sequence != split:
+            lacking, having = ("labels", "events") if split else ("events", "labels")
+            raise InputError(
+                Problem(
+                    place,
+                    f"the {having} have a column 'sequence', the {lacking} do not",
+                    "",
+                    "ids and times are only comparable within a sequence: name it in both",
+                )
+            )
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        found = find_tables(self._inputs, self._layout, self._open)
+        return [self._part(number, table, spec) for number, (table, spec) in enumerate(found)]
+
+    def _open(self, path: Path) -> Table:
+        return open_table(path, chunk_rows=self._chunk_rows)
+
+    def _part(self, number: int, table: Table, spec: TableSpec) -> Part:
+        part = Part(
+            table,
+            spec,
+            self._kinds,
+            self._vocabulary,
+            number=number,
+            sequences=self._label_sequences,
+            time_unit=self._unit,
+        )
+        if self._is_evidence(part):
+            part.sequences = self._vocabulary.sequences
+        return part
+
+    def _locate(self, line: int) -> Place:
+        return place_of(self._parts, line)
+
+
+def _own_domain(inputs: Inputs) -> tuple[Domain | None, Layout | None]:
+    if not isinstance(inputs, str | PathLike) or not (Path(inputs) / DOMAIN_FILE).is_file():
+        return None, None
+    found = read_domain_file(Path(inputs) / DOMAIN_FILE)
+    return found.domain, found.layout
+
+
+def check_tables(
+    inputs: Inputs,
+    domain: Domain | None = None,
+    layout: Layout | None = None,
+    *,
+    sort: bool = False,
+    time_unit: str | None = None,
+) -> list[Problem]:
+    """Return every problem of some tables: of their rows, their order and their labels."""
+    problems: list[Problem] = []
+    for sorting in dict.fromkeys((sort, True)):
+        source = TableSource(inputs, domain, layout, sort=sorting, time_unit=time_unit)
+        source._collected = problems if sorting is sort else []
+        try:
+            for _ in source.chunks():
+                pass
+        except InputError as error:
+            problems.extend(error.problems)
+        else:
+            break
+    return sorted(set(problems))

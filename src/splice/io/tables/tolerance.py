@@ -1,0 +1,55 @@
+"""Bad rows: raise them, tolerate a share of them, or collect them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from splice.errors import InputError, Problem, SpliceError
+from splice.stream.source import ReadReport
+
+__all__ = ["MAX_PROBLEMS", "BadRows", "check_share"]
+
+MAX_PROBLEMS: Final = 1000
+"""How many problems of one file are kept; further ones are only counted."""
+
+
+def check_share(max_bad: float) -> None:
+    """Refuse a share that is none."""
+    if not 0 <= max_bad <= 1:
+        raise SpliceError(f"the share of bad rows must be between 0 and 1, not {max_bad}")
+
+
+class BadRows:
+    """Counts the bad rows of one file and decides when there are too many."""
+
+    def __init__(self, max_bad: float, report: ReadReport, collected: list[Problem] | None) -> None:
+        self._max_bad = max_bad
+        self._report = report
+        self._collected = collected
+        self._problems: list[Problem] = []
+        self._bad = 0
+        self._rows = 0
+
+    @property
+    def room(self) -> int:
+        """How many more problems are worth describing."""
+        return max(0, MAX_PROBLEMS - len(self._problems))
+
+    def add(self, rows: int, bad: int, problems: Iterable[Problem]) -> None:
+        """Count some rows, the bad ones among them, and describe these."""
+        self._rows += rows
+        self._bad += bad
+        self._problems.extend(problems)
+        if bad and not self._max_bad and self._collected is None:
+            raise InputError(self._problems)
+
+    def settle(self) -> None:
+        """Decide at the end of the file whether the bad rows are too many."""
+        if self._collected is not None:
+            self._collected.extend(self._problems)
+        elif self._bad > self._max_bad * self._rows:
+            raise InputError(self._problems)
+        else:
+            self._report.bad += self._bad
+            self._report.examples.extend(self._problems[: 20 - len(self._report.examples)])

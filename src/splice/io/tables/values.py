@@ -1,0 +1,138 @@
+"""Columns of times and of labels: whole columns at once, with the rows that are bad."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from splice import labels
+from splice.errors import SpliceError, did_you_mean
+from splice.io.layout import UNITS
+from splice.io.tables.cells import Fault
+from splice.stream.table import NO_TIME
+
+__all__ = ["check_unit", "label_fault", "read_labels", "read_times", "time_fault"]
+
+_INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
+_BAD_LABEL: Final = 2
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def check_unit(unit: str | None) -> None:
+    """Refuse a unit of time that does not exist."""
+    if unit is not None and unit not in UNITS:
+        hint = did_you_mean(unit, UNITS) or f"units are {', '.join(UNITS)}"
+        raise SpliceError(f"unknown unit of time '{unit}'", hint)
+
+
+def read_times(
+    series: pl.Series, unit: str | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the times as integers (:data:`NO_TIME` where empty), and which rows are bad.
+
+    Timestamps are counted in the given unit since 1970 UTC; without a unit they are bad.
+    """
+    if series.dtype.is_integer():
+        times = series.cast(pl.Int64, strict=False)
+    elif series.dtype in (pl.Datetime, pl.Date):
+        times = _whole_units(series.cast(pl.Datetime("us")), unit)
+    elif series.dtype == pl.String:
+        series = series.str.strip_chars().replace("", None) if _needs_strip(series) else series
+        times = series.cast(pl.Int64, strict=False)
+        if unit is not None and times.null_count() > series.null_count():
+            times = times.fill_null(_timestamps(series.filter(times.is_null()), series, unit))
+    else:
+        times = pl.Series([None] * len(series), dtype=pl.Int64)
+        times = times if series.null_count() < len(series) else series.cast(pl.Int64)
+    bad = (times.is_null() & series.is_not_null()) | (times == NO_TIME).fill_null(False)
+    return times.fill_null(NO_TIME).to_numpy(), bad.to_numpy()
+
+
+def time_fault(value: object, column: str, unit: str | None) -> Fault:
+    """Say what is wrong with a time."""
+    text = str(value).strip()
+    if _INTEGER.match(text):
+        return Fault(column, f"time {text} does not fit into 64 bits", "times are 64-bit integers")
+    moment = value if isinstance(value, datetime) else _moment(text)
+    if moment is not None and unit is None:
+        return Fault(
+            column,
+            f"'{text}' is a timestamp and no unit of time is declared",
+            'declare one: [time] unit = "s" in domain.toml',
+        )
+    if moment is not None:
+        hint = "declare a finer unit of time"
+        return Fault(column, f"'{text}' is not a whole number of {unit}", hint)
+    return Fault(column, f"non-integer time '{text}'", "times are integers, such as frame numbers")
+
+
+def read_labels(series: pl.Series) -> tuple[labels.LabelArray, npt.NDArray[np.bool_]]:
+    """Return the labels as codes, and which rows are bad."""
+    words = labels.words()
+    text = series.cast(pl.String).fill_null("")
+    codes = text.replace_strict(
+        list(words), list(words.values()), default=_BAD_LABEL, return_dtype=pl.Int8
+    )
+    if (codes == _BAD_LABEL).any():
+        codes = (
+            text.str.strip_chars()
+            .str.to_lowercase()
+            .replace_strict(
+                list(words), list(words.values()), default=_BAD_LABEL, return_dtype=pl.Int8
+            )
+        )
+    array = codes.to_numpy()
+    return array, array == _BAD_LABEL
+
+
+def label_fault(value: object, column: str) -> Fault:
+    """Say what is wrong with a label."""
+    return Fault(
+        column,
+        f"'{value}' is no label",
+        "labels are true, false or null (empty); probabilities other than 1.0 and 0.0 are none",
+    )
+
+
+def _needs_strip(series: pl.Series) -> bool:
+    return bool(series.str.contains(r"^\s|\s$|^$").any())
+
+
+def _whole_units(moments: pl.Series, unit: str | None) -> pl.Series:
+    if unit is None:
+        return pl.Series([None] * len(moments), dtype=pl.Int64)
+    ticks = moments.cast(pl.Int64).to_frame("t")
+    size = UNITS[unit]
+    whole = pl.when(pl.col("t") % size == 0).then(pl.col("t") // size)
+    return ticks.select(whole).to_series()
+
+
+def _timestamps(texts: pl.Series, series: pl.Series, unit: str) -> pl.Series:
+    """Return the counts of the texts that are timestamps, in the rows of the series."""
+    found = {}
+    for text in texts.drop_nulls().unique():
+        moment = _moment(text)
+        if moment is not None:
+            ticks, rest = divmod(_microseconds(moment), UNITS[unit])
+            found[text] = None if rest else ticks
+    return series.replace_strict(
+        list(found), list(found.values()), default=None, return_dtype=pl.Int64
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _microseconds(moment: datetime) -> int:
+    difference = moment - _EPOCH
+    return (difference.days * 86_400 + difference.seconds) * 1_000_000 + difference.microseconds

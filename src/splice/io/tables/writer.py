@@ -1,0 +1,161 @@
+"""Tables from a source: ``events``, ``labels``, ``functions`` and the ``domain.toml`` to read them.
+
+Query atoms with a time go to ``labels`` (as points), function facts to ``functions``,
+everything else to ``events``: an event by its name, an atom of another predicate by the
+spelling of that predicate, its arguments without the time. :mod:`splice.io.tables.cells`
+says how cells are written. Rows beyond some hundred thousands wait on disk, so memory is
+bounded; the source is read once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal
+
+import polars as pl
+
+from splice.errors import OutputError
+from splice.io.domain_file import DOMAIN_FILE, format_domain
+from splice.io.tables.frames import FORMATS
+from splice.io.tables.kinds import KindMaker, schema_of
+from splice.io.tables.rows import HAPPENS, RowMaker
+from splice.logic.domain import Domain
+from splice.stream.source import Source
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["write_tables"]
+
+Format = Literal["csv", "parquet", "ndjson"]
+
+_SPOOL_ROWS: Final = 500_000
+_HEADS: Final[dict[str, dict[str, type[pl.DataType]]]] = {
+    "events": {"sequence": pl.String, "time": pl.Int64, "event": pl.String},
+    "labels": {"sequence": pl.String, "fluent": pl.String, "time": pl.Int64},
+    "functions": {"sequence": pl.String, "constant": pl.String, "function": pl.String},
+}
+
+
+def write_tables(source: Source, folder: str | Path, style: Format = "csv") -> Domain:
+    """Write a source into an existing folder; return the domain that was written with it.
+
+    Reading the folder gives the same atoms, labels, sequences and spellings.
+    """
+    if style not in FORMATS:
+        raise OutputError(f"unknown format '{style}'", f"formats are {', '.join(FORMATS)}")
+    folder = Path(folder)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".spool-") as spool:
+            writer = _Writer(source, Path(spool))
+            for chunk in source.chunks():
+                writer.add(chunk)
+            domain = writer.finish(folder, style)
+        (folder / DOMAIN_FILE).write_text(format_domain(domain), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write '{folder}': {error.strerror or error}") from error
+    return domain
+
+
+class _Writer:
+    """The three tables while they grow."""
+
+    def __init__(self, source: Source, folder: Path) -> None:
+        self._source = source
+        self._rows = RowMaker(source)
+        self._tables = {name: _Spool(folder / name, name) for name in _HEADS}
+
+    def add(self, chunk: AtomTable) -> None:
+        """Take the atoms of a chunk."""
+        for name, frame in self._rows.frames(chunk).items():
+            self._tables[name].add(frame)
+
+    def finish(self, folder: Path, style: Format) -> Domain:
+        """Write the files."""
+        domain = self._source.domain
+        schema = schema_of(domain.schema, self._source.vocabulary.kinds)
+        domain = replace(domain, schema=schema)
+        self._tables["events"].quote(_colliding(domain, self._tables["events"].names))
+        for name, spool in self._tables.items():
+            if spool.rows:
+                spool.write(folder / f"{name}.{style}", style)
+        if not any(spool.rows for spool in self._tables.values()):
+            header = "csv" if style == "ndjson" else style
+            self._tables["events"].write(folder / f"events.{header}", header)
+        return domain
+
+
+class _Spool:
+    """Rows of one table: some in memory, the rest in part files."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.rows = 0
+        self.names: set[tuple[str, int, bool]] = set()
+        self._folder = folder
+        self._head = _HEADS[name]
+        self._is_labels = name == "labels"
+        self._waiting: list[pl.DataFrame] = []
+        self._parts: list[Path] = []
+        self._quoted: list[tuple[str, int, bool]] = []
+        self._columns: dict[str, None] = {}
+        self._all_true = True
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Take some rows."""
+        self.rows += frame.height
+        self._columns.update(dict.fromkeys(frame.columns))
+        self._all_true = self._all_true and bool((frame["label"] == 1).all())
+        if "happens" in frame.columns:
+            bare = pl.col("arg1").is_null() if "arg1" in frame.columns else pl.lit(True)
+            frame = frame.with_columns(bare=bare)
+            self.names.update(frame.select("event", "happens", "bare").unique().rows())
+        self._waiting.append(frame)
+        if sum(part.height for part in self._waiting) >= _SPOOL_ROWS:
+            self._folder.mkdir(exist_ok=True)
+            self._parts.append(self._folder / f"{len(self._parts):06}.parquet")
+            pl.concat(self._waiting, how="diagonal").write_parquet(self._parts[-1])
+            self._waiting = []
+
+    def quote(self, names: list[tuple[str, int, bool]]) -> None:
+        """Remember the events whose names must be quoted to be read as what they are."""
+        self._quoted = names
+
+    def write(self, path: Path, style: Format) -> None:
+        """Write the table."""
+        frame = self._frame()
+        if style == "csv":
+            frame.sink_csv(path)
+        elif style == "ndjson":
+            frame.sink_ndjson(path)
+        else:
+            frame.sink_parquet(path)
+
+    def _frame(self) -> pl.LazyFrame:
+        frames = [pl.scan_parquet(part) for part in self._parts]
+        frames += [frame.lazy() for frame in self._waiting]
+        if not frames:
+            return pl.LazyFrame(schema=self._head)
+        every = pl.concat(frames, how="diagonal")
+        for name, happens, bare in self._quoted:
+            same = (pl.col("event") == name) & (pl.col("happens") == happens)
+            quoted = pl.lit(name if name.startswith("'") else f"'{name}'")
+            event = pl.when(same & (pl.col("bare") == bare)).then(quoted)
+            every = every.with_columns(event.otherwise(pl.col("event")).alias("event"))
+        label = pl.when(pl.col("label") != 0).then(pl.col("label") > 0).alias("label")
+        args = sorted((n for n in self._columns if n.startswith("arg")), key=lambda n: int(n[3:]))
+        shown = [pl.col(name) for name in (*self._head, *args)]
+        return every.select(*shown, *([] if self._all_true and not self._is_labels else [label]))
+
+
+def _colliding(domain: Domain, names: set[tuple[str, int, bool]]) -> list[tuple[str, int, bool]]:
+    """Return the events whose plain names would be read as something else."""
+    kinds = KindMaker(domain, Vocabulary())
+    functions = {decl.name for decl in domain.schema.functions}
+    return [
+        (name, happens, bare)
+        for name, happens, bare in sorted(names)
+        if happens == HAPPENS
+        and not name.startswith("'")
+        and (kinds.named_predicate(name) is not None or (bare and name in functions))
+    ]
