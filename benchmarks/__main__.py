@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import best_of, in_process
+from splice.datasets.plaza import make_plaza
 
 Row = tuple[str, str, str, str]
 
@@ -24,7 +25,12 @@ def importing() -> Row:
         return best_of(5, lambda: subprocess.run([sys.executable, "-c", code], check=True))
 
     bare, ours = start("pass"), start("import splice")
-    return ("import splice", f"{ours - bare:.3f} s over {bare:.3f} s", f"{ours / bare:.1f} x bare", "0.5 s")
+    return (
+        "import splice",
+        f"{ours - bare:.3f} s over {bare:.3f} s",
+        f"{ours / bare:.1f} x bare",
+        "0.5 s",
+    )
 
 
 def reading_db() -> list[Row]:
@@ -58,14 +64,17 @@ def streaming(rows: int) -> list[Row]:
             f"{ours['seconds'] / scan['seconds']:.1f} x polars' scan",
             "500,000 rows/s",
         ),
-        ("... most memory held", f"{ours['memory']:.2f} GiB", f"scan {scan['memory']:.2f} GiB", "1.5 GiB"),
+        (
+            "... most memory held",
+            f"{ours['memory']:.2f} GiB",
+            f"scan {scan['memory']:.2f} GiB",
+            "1.5 GiB",
+        ),
     ]
 
 
 def simulating() -> Row:
     """A million person-frames of the plaza."""
-    from splice.datasets.plaza import make_plaza
-
     begun = time.perf_counter()
     plaza = make_plaza(sequences=250, people=4, frames=1000)
     seconds = time.perf_counter() - begun

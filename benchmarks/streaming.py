@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -19,8 +20,6 @@ ROWS_AT_ONCE = 1_000_000
 
 def make(path: Path, rows: int) -> None:
     """Write events of 514 vessels, 2.4 at a time-point, a million rows at a time."""
-    import shutil
-
     parts = path.with_suffix(".parts")
     parts.mkdir()
     rng = np.random.default_rng(0)

@@ -92,7 +92,9 @@ MLN = [
     Malformed("not UTF-8", b"\xc3\x28", "1:1", "not UTF-8"),
     Malformed("stray sign", _SCHEMA + "Happens(e,t) ` 5\n", "5:14", "unexpected character"),
     Malformed("quantifier", _SCHEMA + "Exist X (Happens(X,t))\n", "5:7", "expected a variable"),
-    Malformed("two spellings", "Happens(event,time)\nHappensAt(event,time)\n", "2:1", "mean the same"),
+    Malformed(
+        "two spellings", "Happens(event,time)\nHappensAt(event,time)\n", "2:1", "mean the same"
+    ),
     Malformed("comparison missing", _SCHEMA + "1 x\n", "5:4", "expected a comparison"),
 ]
 

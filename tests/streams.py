@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.stream.source import MemorySource, ReadReport, Source, WrappedSource, collect
+from splice.stream.source import MemorySource, Source, WrappedSource, collect
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
@@ -34,7 +35,9 @@ def rows(draw: st.DrawFn) -> list[Row]:
     close = st.tuples(
         sequence, time, st.just(CLOSE), st.tuples(IDS, IDS, st.just("34")), st.just(1)
     )
-    meet = st.tuples(sequence, time, st.just(MEET), st.tuples(IDS, IDS), st.sampled_from([1, -1, 0]))
+    meet = st.tuples(
+        sequence, time, st.just(MEET), st.tuples(IDS, IDS), st.sampled_from([1, -1, 0])
+    )
     person = st.tuples(sequence, st.just(NO_TIME), st.just(PERSON), st.tuples(IDS), st.just(1))
     found = draw(st.lists(st.one_of(walking, close, meet, meet, person), max_size=40))
     distinct = {row[:4]: row for row in found}
@@ -73,7 +76,7 @@ class Chunked(WrappedSource):
         changes = np.flatnonzero(np.diff(table.time) | np.diff(table.sequence)) + 1
         groups = [0, *changes.tolist(), len(table)]
         borders = sorted({*groups[:: self.size], len(table)})
-        for start, stop in zip(borders, borders[1:], strict=False):
+        for start, stop in pairwise(borders):
             yield table.take(slice(start, stop))
 
 

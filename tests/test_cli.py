@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from malformed import DB, DB_IN_CAVIAR, MLN, MODES, Malformed
-from streams import plain_source
 
+from malformed import DB, DB_IN_CAVIAR, MLN, MODES, Malformed
 from splice.cli import main
 from splice.datasets.inputs import InputOptions, open_input
+from streams import plain_source
 
 
 class Ran(NamedTuple):
@@ -47,7 +47,17 @@ def splice(capsys: pytest.CaptureFixture[str]) -> Command:
 def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small plaza as tables."""
     folder = tmp_path_factory.mktemp("data") / "plaza"
-    arguments = ["data", "make", "plaza", "--sequences", "2", "--frames", "80", "--out", str(folder)]
+    arguments = [
+        "data",
+        "make",
+        "plaza",
+        "--sequences",
+        "2",
+        "--frames",
+        "80",
+        "--out",
+        str(folder),
+    ]
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 0
@@ -205,7 +215,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "case", "options"), CASES, ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize(
+    ("name", "case", "options"), CASES, ids=lambda value: getattr(value, "name", "")
+)
 def test_bad_data_writes_nothing(
     splice: Command, tmp_path: Path, name: str, case: Malformed, options: tuple[str, ...]
 ) -> None:

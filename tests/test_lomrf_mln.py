@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from malformed import MLN, MODES, Malformed
 
+from malformed import MLN, MODES, Malformed
 from splice.errors import InputError, SpliceError
 from splice.io.lomrf.mln import parse_mln, parse_mln_all, read_mln
 from splice.io.lomrf.mln_writer import format_mln
@@ -170,7 +170,9 @@ def test_mutated_knowledge_raises_nothing_else(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_mutated_modes_raise_nothing_else(data: st.DataObject) -> None:
-    text = _mutated("modeP(*, Close(.,.,#n.,o+) body~/> Happens/2, walking/1)\nmodeF(1, f(.))", data)
+    text = _mutated(
+        "modeP(*, Close(.,.,#n.,o+) body~/> Happens/2, walking/1)\nmodeF(1, f(.))", data
+    )
     modes, problems = parse_modes_all(text)
     assert problems or list(parse_modes(format_modes(modes))) == list(modes)
 
@@ -179,7 +181,25 @@ def _mutated(text: str, data: st.DataObject) -> str:
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(text) - 1))
         stop = data.draw(st.integers(start, min(start + 12, len(text))))
-        middle = data.draw(st.sampled_from(["", "(", ")", "\n", "v", "^", "'", '"', "1", ".", "\x00", "é", text[start:stop] * 2]))
+        middle = data.draw(
+            st.sampled_from(
+                [
+                    "",
+                    "(",
+                    ")",
+                    "\n",
+                    "v",
+                    "^",
+                    "'",
+                    '"',
+                    "1",
+                    ".",
+                    "\x00",
+                    "é",
+                    text[start:stop] * 2,
+                ]
+            )
+        )
         text = text[:start] + middle + text[stop:]
     return text
 

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import CLOSE, MEET, WALKING, Chunked, Row, plain, rows, source_of, table_of
 
 from splice.errors import InputError, Place, SpliceError
 from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.cutting import Cut, Duration, Entities, TimePoints, batches
+from splice.stream.rows import unique_rows
 from splice.stream.source import MemorySource, ReadReport, collect
 from splice.stream.table import NO_TIME, AtomTable
+from streams import CLOSE, MEET, WALKING, Chunked, Row, plain, rows, source_of, table_of
 
-CUTS = st.one_of(
-    st.builds(TimePoints, st.integers(1, 5)), st.builds(Duration, st.integers(1, 7))
-)
+CUTS = st.one_of(st.builds(TimePoints, st.integers(1, 5)), st.builds(Duration, st.integers(1, 7)))
 
 
 @given(rows(), CUTS, st.integers(1, 5))
@@ -49,8 +48,7 @@ def test_time_points_against_the_obvious_twin(given_rows: list[Row], count: int)
     for _, group in groupby(given_rows, key=lambda row: row[0]):
         own = [row for row in group if row[1] != NO_TIME]
         times = sorted({row[1] for row in own})
-        for i in range(0, len(times), count):
-            expected.append(set(times[i : i + count]))
+        expected.extend(set(times[i : i + count]) for i in range(0, len(times), count))
     found = _times(source_of(given_rows), TimePoints(count))
     assert found == expected
 
@@ -164,10 +162,19 @@ def test_duplicates_are_merged_and_counted(given_rows: list[Row], data: st.DataO
 
 def test_contradictions_are_located() -> None:
     table = table_of([(0, 1, MEET, ("A", "B"), 1), (0, 1, MEET, ("A", "B"), -1)])
-    with pytest.raises(InputError, match="contradictory labels: false here, true at x.csv:1:1"):
+    with pytest.raises(InputError, match=r"contradictory labels: false here, true at x\.csv:1:1"):
         list(without_duplicates([table], _located, ReadReport()))
 
 
 def test_collect_gives_everything() -> None:
     given_rows: list[Row] = [(0, t, WALKING, ("A",), 1) for t in range(5)]
     assert plain(collect(Chunked(source_of(given_rows), 2))) == plain(table_of(given_rows))
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), max_size=30))
+def test_unique_rows(pairs: list[tuple[int, int]]) -> None:
+    rows = np.array(pairs, np.int64).reshape(-1, 2)
+    first, which = unique_rows(rows)
+    distinct = list(dict.fromkeys(pairs))
+    assert [tuple(rows[i]) for i in first] == distinct
+    assert [distinct[i] for i in which] == pairs

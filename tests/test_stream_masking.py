@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import MEET, WALKING, Row, plain_source, rows, source_of
 
 from splice.errors import SpliceError
 from splice.stream.batch import query_rows
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.masking import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
 from splice.stream.source import collect
+from streams import MEET, WALKING, Row, plain_source, rows, source_of
 
 LEVELS = st.floats(0, 100)
 

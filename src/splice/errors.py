@@ -134,5 +134,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 
 def _printable(text: str) -> str:
-    shown = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    shown = "".join(
+        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
     return shown if len(shown) <= _SHOWN_TEXT else shown[: _SHOWN_TEXT - 3] + "..."

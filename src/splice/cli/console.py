@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, TypeVar
 
 __all__ = ["Format", "Settings", "emit", "fail", "note", "settings", "tracked"]
@@ -20,7 +20,7 @@ T = TypeVar("T")
 _PATIENCE = 1.0
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How data is printed."""
 
     TABLE = "table"
@@ -59,7 +59,9 @@ def fail(message: str) -> None:
         console.print(Text(line, style=style))
 
 
-def emit(rows: Sequence[Mapping[str, Any]], style: Format, value: Any = None, title: str = "") -> None:
+def emit(
+    rows: Sequence[Mapping[str, Any]], style: Format, value: Any = None, title: str = ""
+) -> None:
     """Print data: a table for people, or json, csv, ndjson for programs.
 
     ``value`` is what json prints, where it is not simply the rows.
@@ -113,7 +115,12 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task(what, total=total)
     begun, shown = time.monotonic(), False

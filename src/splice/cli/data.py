@@ -46,7 +46,9 @@ def make(
     out: Out,
     sequences: Annotated[int, typer.Option(min=1, help="How many sequences.")] = 8,
     people: Annotated[int, typer.Option(min=1, help="How many people in each.")] = 4,
-    frames: Annotated[int, typer.Option(min=2, help="How many frames in each (25 a second).")] = 600,
+    frames: Annotated[
+        int, typer.Option(min=2, help="How many frames in each (25 a second).")
+    ] = 600,
     seed: Seed = 0,
     perfect: Annotated[
         bool, typer.Option("--perfect", help="Label exactly what people do, without slips.")
@@ -74,9 +76,7 @@ def make(
 
 @app.command()
 @with_input_options
-def show(
-    data: InputArgument, options: InputOptions, style: Printed = Format.TABLE
-) -> None:
+def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
     _show(open_input(data, options), style)
 
@@ -110,7 +110,9 @@ def _show(source: Source, style: Format) -> None:
 def convert(
     data: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a dataset.")],
     out: Annotated[Path, typer.Argument(metavar="DST", help="The folder to write.")],
-    to: Annotated[OutFormat, typer.Option("--to", help="The format to write.", case_sensitive=False)],
+    to: Annotated[
+        OutFormat, typer.Option("--to", help="The format to write.", case_sensitive=False)
+    ],
     options: InputOptions,
     force: Force = False,
 ) -> None:
@@ -142,7 +144,11 @@ def check(data: InputArgument, options: InputOptions, style: Printed = Format.TA
     if style is Format.TABLE:
         for problem in problems:
             fail(str(problem))
-        print(f"{data}: {len(problems)} problem{'s' * (len(problems) != 1)}" if problems else f"{data}: no problem")
+        print(
+            f"{data}: {len(problems)} problem{'s' * (len(problems) != 1)}"
+            if problems
+            else f"{data}: no problem"
+        )
     else:
         emit(rows, style, {"input": data, "problems": rows})
     if problems:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -20,7 +20,7 @@ from splice.stream.summary import summarise
 __all__ = ["mask"]
 
 
-class Scope(str, Enum):
+class Scope(StrEnum):
     """Where the labels that are kept stand."""
 
     ATOMS = "atoms"
@@ -63,7 +63,9 @@ def mask(
     seed: Seed = 0,
     out_format: Annotated[
         OutFormat | None,
-        typer.Option("--out-format", help="What to write (default: as the input).", case_sensitive=False),
+        typer.Option(
+            "--out-format", help="What to write (default: as the input).", case_sensitive=False
+        ),
     ] = None,
     force: Force = False,
     style: Printed = Format.TABLE,

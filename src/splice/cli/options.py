@@ -48,13 +48,19 @@ _Domain: TypeAlias = Annotated[
 _SchemaFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--schema", metavar="S.mln", help="The schema as a LoMRF file.", rich_help_panel=_INPUT_PANEL
+        "--schema",
+        metavar="S.mln",
+        help="The schema as a LoMRF file.",
+        rich_help_panel=_INPUT_PANEL,
     ),
 ]
 _ModesFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--modes", metavar="M.modes", help="The modes as a LoMRF file.", rich_help_panel=_INPUT_PANEL
+        "--modes",
+        metavar="M.modes",
+        help="The modes as a LoMRF file.",
+        rich_help_panel=_INPUT_PANEL,
     ),
 ]
 _Query: TypeAlias = Annotated[
@@ -137,5 +143,5 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
     ]
     run.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run

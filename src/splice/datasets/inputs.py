@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.datasets.domains import load_domain
+from splice.datasets.plaza import make_plaza
 from splice.datasets.registry import DATASETS, local_copy
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
@@ -76,8 +77,6 @@ def _open(name: str, options: InputOptions) -> Source:
     if _is_dataset(name):
         dataset = DATASETS[name]
         if dataset.simulated:
-            from splice.datasets.plaza import make_plaza
-
             return make_plaza().source
         path = local_copy(dataset)
         if not (options.domain or options.schema):
@@ -121,7 +120,9 @@ def locate(path: Path, layout: Layout | None = None) -> Located:
     if name.endswith((".csv", ".parquet", ".ndjson")):
         return Located("tables", (path,), path)
     raise InputError(
-        Problem(Place(str(path)), f"'{path.suffix or path.name}' is not a data format", "", _EXPECTED)
+        Problem(
+            Place(str(path)), f"'{path.suffix or path.name}' is not a data format", "", _EXPECTED
+        )
     )
 
 
@@ -132,7 +133,9 @@ def _locate_folder(path: Path, layout: Layout | None) -> Located:
         return Located("db", databases, path)
     if (layout and layout.tables) or has_tables(path):
         return Located("tables", tuple(entries), path)
-    pipes = tuple(e for e in entries if re.fullmatch(r".+\.csv(\.gz)?", e.name) and looks_like_rtec(e))
+    pipes = tuple(
+        e for e in entries if re.fullmatch(r".+\.csv(\.gz)?", e.name) and looks_like_rtec(e)
+    )
     if pipes:
         return Located("rtec", pipes, path)
     folders = sorted(e.name for e in path.iterdir() if e.is_dir())
@@ -165,7 +168,8 @@ def _signature(text: str, schema: Schema) -> Signature:
     match = re.fullmatch(r"([A-Za-z]\w*)/([0-9]{1,2})", text)
     if not match:
         raise SpliceError(
-            f"'{text}' is not a query predicate", f"write name/arity, such as {_shown(DEFAULT_QUERY)}"
+            f"'{text}' is not a query predicate",
+            f"write name/arity, such as {_shown(DEFAULT_QUERY)}",
         )
     signature = Signature(schema.internal_name(match[1]), int(match[2]))
     if schema.predicates and schema.predicate(signature) is None:

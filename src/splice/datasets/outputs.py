@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from splice.datasets.inputs import input_paths, locate
+from splice.io.lomrf.db_writer import write_db
 from splice.io.outputs import new_folder
+from splice.io.rtec import write_rtec
+from splice.io.tables import write_tables
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
 
@@ -22,7 +25,7 @@ Progress = Callable[..., Iterator[Any]]
 """Passes items on and shows how far it is: ``progress(items, what)``."""
 
 
-class OutFormat(str, Enum):
+class OutFormat(StrEnum):
     """A format that data can be written in."""
 
     DB = "db"
@@ -30,6 +33,13 @@ class OutFormat(str, Enum):
     PARQUET = "parquet"
     NDJSON = "ndjson"
     RTEC = "rtec"
+
+
+_TABLES: Final[dict[OutFormat, Literal["csv", "parquet", "ndjson"]]] = {
+    OutFormat.CSV: "csv",
+    OutFormat.PARQUET: "parquet",
+    OutFormat.NDJSON: "ndjson",
+}
 
 
 def format_of_input(name: str) -> OutFormat:
@@ -76,14 +86,8 @@ def write_source(
 
 def _write(source: Source, folder: Path, style: OutFormat) -> None:
     if style is OutFormat.DB:
-        from splice.io.lomrf.db_writer import write_db
-
         write_db(source, folder)
     elif style is OutFormat.RTEC:
-        from splice.io.rtec import write_rtec
-
         write_rtec(source, folder / "stream.csv")
     else:
-        from splice.io.tables import write_tables
-
-        write_tables(source, folder, style.value)
+        write_tables(source, folder, _TABLES[style])

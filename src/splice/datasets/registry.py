@@ -61,7 +61,6 @@ def local_copy(dataset: Dataset) -> Path:
     if not folder.is_dir():
         raise SpliceError(
             f"dataset '{dataset.name}' is not on this machine: no folder '{folder}'",
-            f"put a copy there, or set {DATA_VARIABLE} to the folder that holds "
-            f"'{dataset.folder}'",
+            f"put a copy there, or set {DATA_VARIABLE} to the folder that holds '{dataset.folder}'",
         )
     return folder

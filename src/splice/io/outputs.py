@@ -57,7 +57,7 @@ def _check_replaceable(folder: Path, *, force: bool) -> None:
     foreign = [e.name for e in folder.iterdir() if e.is_dir() or not _OURS.fullmatch(e.name)]
     if foreign:
         raise OutputError(
-            f"the folder '{folder}' holds what this command did not write: '{sorted(foreign)[0]}'",
+            f"the folder '{folder}' holds what this command did not write: '{min(foreign)}'",
             "choose another folder; --force replaces data folders only",
         )
 
@@ -72,7 +72,9 @@ def new_folder(path: Path) -> Iterator[Path]:
         partial.chmod(0o755 if os.name == "nt" else 0o777 & ~_umask())
         _swap(partial, path)
     except OSError as error:
-        raise OutputError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}") from error
+        raise OutputError(
+            f"cannot write '{path}': {(error.strerror or str(error)).lower()}"
+        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -89,7 +91,9 @@ def new_file(path: Path) -> Iterator[Path]:
         partial.chmod(0o666 & ~_umask())
         partial.replace(path)
     except OSError as error:
-        raise OutputError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}") from error
+        raise OutputError(
+            f"cannot write '{path}': {(error.strerror or str(error)).lower()}"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
+from splice.stream.rows import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["LEGEND", "Lane", "label_lanes", "strip"]
@@ -42,7 +44,7 @@ def strip(labels: LabelArray, width: int) -> str:
     """Draw labels in so many columns: true wins over false, and false over unknown."""
     edges = np.linspace(0, len(labels), min(width, len(labels)) + 1).astype(int)
     signs = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         part = labels[start:stop]
         sign = _TRUE if (part > 0).any() else _FALSE if (part < 0).any() else _UNKNOWN
         signs.append(sign)
@@ -54,10 +56,10 @@ def label_lanes(table: AtomTable, domain: Domain) -> Iterator[Lane]:
     times = np.unique(table.time[table.time != NO_TIME])
     queries = table.take(query_rows(table, domain))
     rows = np.concatenate((queries.kind[:, None], queries.args), axis=1)
-    distinct, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    first, which = unique_rows(rows)
     slots: npt.NDArray[np.intp] = np.searchsorted(times, queries.time)
-    for number in range(len(distinct)):
-        own = np.flatnonzero(which.reshape(-1) == number)
+    for number in range(len(first)):
+        own = np.flatnonzero(which == number)
         labels = np.zeros(len(times), np.int8)
         labels[slots[own]] = queries.truth[own]
         yield Lane(_fluent(queries, int(first[number])), labels)

@@ -10,6 +10,7 @@ import polars as pl
 
 from splice import labels
 from splice.errors import InputError, Place, Problem
+from splice.stream.rows import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -78,7 +79,7 @@ def without_duplicates(
         if not repeated.any():
             yield table
             continue
-        _, first, group = np.unique(table.key(), return_index=True, return_inverse=True)
+        first, group = unique_rows(table.key())
         contradictory = np.flatnonzero(table.truth != table.truth[first[group]])
         if len(contradictory):
             raise InputError(
@@ -86,7 +87,7 @@ def without_duplicates(
                 for row in contradictory
             )
         report.duplicates += len(table) - len(first)
-        yield table.take(np.sort(first))
+        yield table.take(first)
 
 
 def _repeated(table: AtomTable) -> npt.NDArray[np.bool_]:
@@ -116,7 +117,10 @@ def _out_of_order(
         else "an atom without a time comes after atoms with one"
     )
     return Problem(
-        _place(table, row, locate), message, str(table.atom(row)), "sort the rows, or ask with --sort"
+        _place(table, row, locate),
+        message,
+        str(table.atom(row)),
+        "sort the rows, or ask with --sort",
     )
 
 

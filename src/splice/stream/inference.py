@@ -1,4 +1,4 @@
-"""Types where no schema gives them: two places that share constants share a type.
+"""Types where no schema gives them: two positions that share constants share a type.
 
 Completion joins evidence to queries on typed constants, so types matter even when nobody
 declared any. A *position* is an argument of a predicate or a function. Positions whose

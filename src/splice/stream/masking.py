@@ -19,6 +19,7 @@ from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import Cut, TimePoints, batches
+from splice.stream.rows import unique_rows
 from splice.stream.source import WrappedSource
 from splice.stream.table import AtomTable
 
@@ -163,10 +164,8 @@ def _units(queries: AtomTable, unit: Unit) -> npt.NDArray[np.intp]:
     if unit is Unit.ATOM or not len(queries):
         return np.arange(len(queries))
     parts = (queries.time[:, None], queries.kind[:, None], np.sort(queries.args, axis=1))
-    rows = np.concatenate(parts, axis=1)
-    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    units: npt.NDArray[np.intp] = first[group.reshape(-1)]
-    return units
+    first, which = unique_rows(np.concatenate(parts, axis=1))
+    return first[which]
 
 
 def _lowest(keys: npt.NDArray[np.float64], level: float, rounding: float) -> npt.NDArray[np.bool_]:

@@ -21,6 +21,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import TIME, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
+from splice.stream.rows import unique_rows
 from splice.stream.source import WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
@@ -41,8 +42,8 @@ class OpenWorldSource(WrappedSource):
             grids = [] if declared is None else list(_grids(table, declared, self.domain))
             known = table.take(query_rows(table, self.domain))
             both = AtomTable.concat([known, *grids], self.vocabulary)
-            _, first = np.unique(both.key(), return_index=True)
-            missing = both.take(np.sort(first[first >= len(known)]))
+            first, _ = unique_rows(both.key())
+            missing = both.take(first[first >= len(known)])
             yield AtomTable.concat([table, missing], self.vocabulary).sorted()
 
 

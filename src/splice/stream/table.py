@@ -118,14 +118,10 @@ class AtomTable:
         chosen = self.vocabulary.kinds_where(predicates)
         return chosen[self.kind] if len(self) else np.empty(0, bool)
 
-    def key(self) -> npt.NDArray[np.void]:
-        """Return one comparable value a row: equal exactly for equal atoms of one sequence."""
-        packed = np.empty((len(self), self.args.shape[1] + 4), np.int32)
-        packed[:, 0] = self.sequence
-        packed[:, 1] = self.kind
-        packed[:, 2:4] = self.time.astype(np.int64).view(np.int32).reshape(-1, 2)
-        packed[:, 4:] = self.args
-        return packed.view(np.dtype((np.void, packed.shape[1] * 4))).reshape(-1)
+    def key(self) -> npt.NDArray[np.int64]:
+        """Return a row of numbers for each atom: equal exactly for equal atoms of a sequence."""
+        parts = (self.sequence[:, None], self.time[:, None], self.kind[:, None], self.args)
+        return np.concatenate(parts, axis=1, dtype=np.int64)
 
     def atom(self, row: int) -> Atom:
         """Return one row as an atom."""

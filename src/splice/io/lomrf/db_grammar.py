@@ -123,7 +123,9 @@ class _Parser(Cursor):
 
     def _truth(self, sign: Token | None) -> int:
         if not self.at_kind("name"):
-            return {"!": labels.FALSE, "?": labels.UNKNOWN}.get(sign.text if sign else "", labels.TRUE)
+            return {"!": labels.FALSE, "?": labels.UNKNOWN}.get(
+                sign.text if sign else "", labels.TRUE
+            )
         token = self.token
         try:
             probability = float(token.text)

@@ -13,6 +13,7 @@ from splice import labels
 from splice.logic.schema import Schema, upper_first
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import query_rows
+from splice.stream.rows import unique_rows
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
@@ -89,14 +90,14 @@ def _lines(table: AtomTable, schema: Schema, names: _FunctionNames) -> list[str]
     for code in dict.fromkeys(table.kind.tolist()):
         rows = np.flatnonzero(table.kind == code)
         kind = table.vocabulary.kinds[code]
-        distinct, which = np.unique(table.args[rows], axis=0, return_inverse=True)
+        first, which = unique_rows(table.args[rows])
         constants = table.vocabulary.constants
         parts = [
             _around_time(kind, constants.names(row[: kind.arity]), schema, names)
-            for row in distinct.tolist()
+            for row in table.args[rows[first]].tolist()
         ]
         for i, time, truth in zip(
-            which.reshape(-1).tolist(),
+            which.tolist(),
             table.time[rows].tolist(),
             table.truth[rows].tolist(),
             strict=True,
@@ -116,9 +117,10 @@ def _around_time(
     for i in range(len(kind.types)):
         if i != kind.time:
             theta[Variable(f"V{i}")] = Constant(next(rest))
-    args = []
-    for arg in kind.template.substitute(theta).args:
-        args.append("\0" if isinstance(arg, Variable) else _constant(names.constant(arg)))
+    args = [
+        "\0" if isinstance(arg, Variable) else _constant(names.constant(arg))
+        for arg in kind.template.substitute(theta).args
+    ]
     spelled = schema.spelling(kind.predicate)
     before, _, after = (f"{spelled}({', '.join(args)})" if args else spelled).partition("\0")
     return before, after

@@ -83,7 +83,9 @@ class Aliases:
     def _unknown(self, fact: FunctionFact, places: Places) -> Problem:
         known = {decl.name: len(decl.args) for decl in self._schema.functions}
         if fact.functor in known:
-            message = f"'{fact.functor}' takes {known[fact.functor]} arguments, not {len(fact.args)}"
+            message = (
+                f"'{fact.functor}' takes {known[fact.functor]} arguments, not {len(fact.args)}"
+            )
             return places.problem(fact.line, message, "see its other uses, or the schema")
         hint = did_you_mean(fact.functor, known) or "declare it in the schema: type name(types)"
         return places.problem(fact.line, f"unknown function '{fact.functor}'", hint)
@@ -92,7 +94,10 @@ class Aliases:
         reached, frontier = set[str](), [constant]
         for _ in range(MAX_DEPTH):
             frontier = [
-                arg for name in frontier if name in self._facts for arg in self._facts[name].args
+                arg
+                for name in frontier
+                if name in self._facts
+                for arg in self._facts[name].args
                 if arg not in reached
             ]
             if constant in frontier:

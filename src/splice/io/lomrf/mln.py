@@ -103,7 +103,9 @@ def read_mln_all(path: Path) -> tuple[Theory, list[Problem]]:
     schema = reader.schema
     if not (reader.problems or reader.statements or schema.predicates or schema.types):
         reader.problems.append(
-            Problem(Place(str(path), 1, 1), "the file declares nothing", hint="is it the right file?")
+            Problem(
+                Place(str(path), 1, 1), "the file declares nothing", hint="is it the right file?"
+            )
         )
     return Theory(tuple(reader.statements), schema), reader.problems
 

@@ -9,7 +9,18 @@ from typing import Final
 from splice.errors import did_you_mean
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or, as_clause, height
+from splice.logic.formulas import (
+    And,
+    Exists,
+    Forall,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    as_clause,
+    height,
+)
 from splice.logic.lexer import END, MAX_DEPTH, Cursor, Lexicon, SourceText, Token, unquote
 from splice.logic.schema import (
     FunctionDecl,
@@ -404,7 +415,9 @@ class MlnParser(Cursor):
     def _simple(self) -> Term:
         token = self.token
         if self.at("+"):
-            self.fail("'+variable' (one clause for each constant) is not supported", "write them out")
+            self.fail(
+                "'+variable' (one clause for each constant) is not supported", "write them out"
+            )
         if self.accept("("):
             inside = self._term()
             self.expect(")", "parentheses come in pairs")

@@ -161,7 +161,9 @@ def read_modes(path: Path) -> Modes:
     """Read a ``.modes`` file; one without a declaration is an error."""
     modes = parse_modes(read_text(path), str(path))
     if not len(modes):
-        problem = SourceText("", str(path)).problem(0, "no mode declaration", "is it the right file?")
+        problem = SourceText("", str(path)).problem(
+            0, "no mode declaration", "is it the right file?"
+        )
         raise InputError(problem)
     return modes
 

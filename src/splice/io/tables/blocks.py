@@ -91,8 +91,9 @@ def blocks(path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES) -> Iter
             end = _last_line_end(data, quotes)
             rest = data[end:]
             if end:
-                empty = empty and not data[:end].strip()
-                yield Block(str(path), data[:end], line)
+                if data[:end].strip():
+                    empty = False
+                    yield Block(str(path), data[:end], line)
                 line += data.count(b"\n", 0, end)
             elif len(rest) >= size:
                 size *= 2

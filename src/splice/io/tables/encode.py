@@ -66,7 +66,7 @@ class RowEncoder:
         combinations, inverse = _combinations(
             [timed.astype(np.int32), *shapes], [2, *(len(column.shapes) for column in columns)]
         )
-        for number in _in_order(inverse, len(combinations)):
+        for number in _by_weight(inverse, len(combinations)):
             timed_flag, *shape_codes = combinations[number]
             self._plan(columns, shape_codes, bool(timed_flag))
         plans = [self._plan(columns, row[1:], bool(row[0])) for row in combinations]
@@ -113,11 +113,14 @@ def _combinations(
     return digits.tolist(), number[key]
 
 
-def _in_order(inverse: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of the combinations in order of their first rows."""
+def _by_weight(inverse: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of the combinations: frequent ones first, then by their first rows.
+
+    So where combinations contradict each other, the rare one is the error.
+    """
     first = np.zeros(size, np.int64)
     first[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)
-    return np.argsort(first)
+    return np.lexsort((first, -np.bincount(inverse, minlength=size)))
 
 
 def _filled(

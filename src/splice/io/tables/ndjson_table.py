@@ -37,6 +37,8 @@ class NdjsonTable:
         if self._names is None:
             first = next(blocks(self.path, size=_SAMPLE))
             self._names = list(dict.fromkeys(_keys(first)))
+            if not self._names:
+                raise InputError(_read_slowly(first, []).problems or [_no_keys(first)])
         return self._names
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
@@ -48,6 +50,11 @@ class NdjsonTable:
                 _refuse_late(block, late)
             if block.data.strip():
                 yield _read(block, _present(block, wanted))
+
+
+def _no_keys(block: Block) -> Problem:
+    hint = 'write a line as {"time": 1, "event": "walking"}'
+    return Problem(Place(block.file, block.first_line, 1), "objects without keys", hint=hint)
 
 
 def _refuse_late(block: Block, names: list[str]) -> None:
@@ -155,7 +162,8 @@ def _parsed(block: Block, line: int, raw: bytes, wanted: list[str]) -> dict[str,
         return Problem(place, f"invalid JSON: {error.msg}", text, hint)
     except (_Refused, RecursionError) as error:
         reason = str(error) if isinstance(error, _Refused) else "nested too deep"
-        return Problem(Place(block.file, line, 1), f"invalid JSON: {reason}", text)
+        hint = "each line is one plain JSON object"
+        return Problem(Place(block.file, line, 1), f"invalid JSON: {reason}", text, hint)
     if not isinstance(value, dict):
         hint = 'write a line as {"time": 1, "event": "walking"}'
         return Problem(Place(block.file, line, 1), "not a JSON object", text, hint)

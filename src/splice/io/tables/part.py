@@ -49,7 +49,7 @@ class Rows:
 @dataclass(frozen=True)
 class _Faulty:
     rows: npt.NDArray[np.int64]
-    fault: Fault | None
+    fault: Fault
 
 
 class Part:
@@ -213,7 +213,7 @@ class Part:
             )
             return RowEncoder(planner, constants, reading)
         if atom == "labels":
-            labels = LabelPlanner(self._kinds, self._kinds.domain, "fluent")
+            labels = LabelPlanner(self._kinds, self._kinds.domain, "fluent", self._time or "time")
             return RowEncoder(labels, constants, {"fluent": "term"})
         if atom == "functions":
             return RowEncoder(FunctionPlanner(self._kinds), constants, {"function": "name"})
@@ -233,34 +233,33 @@ class Part:
         return chunk if keep is None else chunk.filter(keep)
 
     def _encoded(self, chunk: Chunk) -> tuple[Rows, list[_Faulty]]:
+        """Encode the rows whose time, sequence and label are good; the others teach nothing."""
         faulty = list[_Faulty]()
         time = self._times(chunk, self._time, faulty)
         end = self._ends(chunk, time, faulty)
-        encoded = self._atoms(chunk, time)
-        faulty += [_Faulty(rows, fault) for rows, fault in encoded.faults]
         sequence = self._sequence(chunk, faulty)
         truth = self._truth(chunk, faulty)
+        good = _without(len(chunk), faulty)
+        encoded = self._atoms(chunk.frame[good] if faulty else chunk.frame, time[good])
+        inside = [_Faulty(rows, fault) for rows, fault in encoded.faults]
+        fine = _without(len(good), inside)
+        faulty += [_Faulty(good[entry.rows], entry.fault) for entry in inside]
+        kept = good[fine]
         table = AtomTable(
             self._vocabulary,
-            sequence,
-            time,
-            encoded.kind,
-            encoded.args,
-            truth,
-            chunk.lines | (self._number << LINE_BITS),
+            sequence[kept],
+            time[kept],
+            encoded.kind[fine],
+            encoded.args[fine],
+            truth[kept],
+            chunk.lines[kept] | (self._number << LINE_BITS),
         )
-        if not faulty:
-            return Rows(table, end), faulty
-        good = np.ones(len(chunk), bool)
-        for i, entry in enumerate(faulty):
-            faulty[i] = _Faulty(entry.rows[good[entry.rows]], entry.fault)
-            good[entry.rows] = False
-        return Rows(table.take(good), None if end is None else end[good]), faulty
+        return Rows(table, None if end is None else end[kept]), faulty
 
-    def _atoms(self, chunk: Chunk, time: npt.NDArray[np.int64]) -> Encoded:
-        arguments = [name for name in chunk.frame.columns if self._is_argument(name)]
-        series = [chunk.frame[name] for name in (*self._cells, *arguments)]
-        timed = time != NO_TIME if self._time else np.zeros(len(chunk), bool)
+    def _atoms(self, frame: pl.DataFrame, time: npt.NDArray[np.int64]) -> Encoded:
+        arguments = [name for name in frame.columns if self._is_argument(name)]
+        series = [frame[name] for name in (*self._cells, *arguments)]
+        timed = time != NO_TIME if self._time else np.zeros(len(time), bool)
         return self._encoder.encode(series, timed)
 
     def _is_argument(self, name: str) -> bool:
@@ -332,11 +331,21 @@ class Part:
     def _described(self, chunk: Chunk, faulty: Sequence[_Faulty], room: int) -> list[Problem]:
         found = list[Problem]()
         for entry in faulty:
-            assert entry.fault is not None
             fault = entry.fault
-            for row in entry.rows[: max(0, room - len(found))]:
-                found.append(chunk.problem(int(row), fault.column, fault.message, fault.hint))
+            found += [
+                chunk.problem(int(row), fault.column, fault.message, fault.hint)
+                for row in entry.rows[: max(0, room - len(found))]
+            ]
         return found
+
+
+def _without(length: int, faulty: list[_Faulty]) -> npt.NDArray[np.int64]:
+    """Return the rows that have no fault; leave each fault only the rows without an earlier one."""
+    good = np.ones(length, bool)
+    for i, entry in enumerate(faulty):
+        faulty[i] = _Faulty(entry.rows[good[entry.rows]], entry.fault)
+        good[entry.rows] = False
+    return np.flatnonzero(good)
 
 
 def place_of(parts: Sequence[Part], number: int) -> Place:

@@ -75,18 +75,19 @@ class EventPlanner:
 class LabelPlanner:
     """Rows ``fluent``: an atom of the query predicate."""
 
-    def __init__(self, kinds: KindMaker, domain: Domain, fluent: str) -> None:
+    def __init__(self, kinds: KindMaker, domain: Domain, fluent: str, time: str) -> None:
         self._kinds = kinds
         self._query = domain.query
         self._schema = domain.schema
         self._fluent = fluent
+        self._time = time
 
     def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
         cell = cells[0]
         if not isinstance(cell, Cell):
             raise FaultError(Fault(self._fluent, "the fluent is empty", "such as meet(ID1,ID3)"))
         if not timed:
-            raise FaultError(Fault("time", "the time is empty", "a label holds at some time"))
+            raise FaultError(Fault(self._time, "the time is empty", "a label holds at some time"))
         if self._query == Signature(HOLDS_AT, 2):
             args: tuple[Term, ...] = (cell.term, _TIME)
             leaves = tuple(_cell_leaves(0, cell.term))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -207,15 +207,29 @@ def check_tables(
     time_unit: str | None = None,
 ) -> list[Problem]:
     """Return every problem of some tables: of their rows, their order and their labels."""
-    problems: list[Problem] = []
+    source = TableSource(inputs, domain, layout, time_unit=time_unit)
+    source._collected = problems = list[Problem]()
+    try:
+        parts = source._parts
+    except InputError as error:
+        return list(error.problems)
+    for part in parts:
+        problems.extend(_problems(lambda part=part: source._rows(part)))  # type: ignore[misc]
     for sorting in dict.fromkeys((sort, True)):
         source = TableSource(inputs, domain, layout, sort=sorting, time_unit=time_unit)
-        source._collected = problems if sorting is sort else []
-        try:
-            for _ in source.chunks():
-                pass
-        except InputError as error:
-            problems.extend(error.problems)
-        else:
+        source._collected = []
+        further = _problems(source.chunks)
+        problems.extend(further)
+        if not further:
             break
     return sorted(set(problems))
+
+
+def _problems(read: Callable[[], Iterable[object]]) -> Sequence[Problem]:
+    """Read to the end, or to the error that ends it."""
+    try:
+        for _ in read():
+            pass
+    except InputError as error:
+        return error.problems
+    return ()

@@ -1,0 +1,47 @@
+"""Distinct rows of an integer matrix, found by hashing and checked exactly."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["unique_rows"]
+
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(29)
+
+
+def unique_rows(
+    rows: npt.NDArray[np.integer],
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return where each distinct row first stands, and for each row which distinct one it is.
+
+    Distinct rows are numbered in the order of their first appearance.
+
+    >>> first, which = unique_rows(np.array([[1, 2], [3, 4], [1, 2]]))
+    >>> first.tolist(), which.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    if rows.shape[1] == 0:
+        return np.zeros(min(len(rows), 1), np.intp), np.zeros(len(rows), np.intp)
+    _, first, group = np.unique(_hashes(rows), return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    if not np.array_equal(rows, rows[first[group]]):
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        group = group.reshape(-1)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.intp)
+    number[order] = np.arange(len(order))
+    return first[order], number[group]
+
+
+def _hashes(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
+    """Return a 64-bit hash a row; equal rows have equal hashes."""
+    mixed = np.zeros(len(rows), np.uint64)
+    with np.errstate(over="ignore"):
+        for column in rows.T:
+            mixed = (mixed ^ column.astype(np.int64).view(np.uint64)) * _ODD
+            mixed ^= mixed >> _SHIFT
+    return mixed
