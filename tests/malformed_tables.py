@@ -39,6 +39,8 @@ CSV_EVENTS = [
     Malformed("text after quote", _EVENTS + '1,"a"b,c,\n', "2:3", "after a closing quote"),
     Malformed("not UTF-8", (_EVENTS + "1,a").encode() + b"\xff,,\n", "2:3", "invalid UTF-8"),
     Malformed("NUL", _EVENTS + "1,a\0b,,\n", "2:3", "NUL"),
+    Malformed("carriage return", _EVENTS + "1,a\rb,,\n", "2:1", "carriage return"),
+    Malformed("only carriage returns", "time,event\r1,a\r2,b\r", "1:1", "carriage return"),
     Malformed("binary junk", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "1:1", "not text"),
     Malformed("quoted newline", _EVENTS + '1,a,"x\ny",\nz,a,b,\n', "4:1", "non-integer time 'z'"),
     Malformed("label", "time,event,label\n1,a,maybe\n", "2:5", "'maybe' is no label"),
@@ -101,7 +103,7 @@ NDJSON = [
     Malformed("no event key", '{"time": 1, "evnt": "a"}\n', "1:1", "'event' is missing"),
     Malformed("no time key", '{"tme": 1, "event": "a"}\n', "1:1", "'time' is missing"),
     Malformed("decimal time", _LINE + '{"time": 2.5, "event": "a"}\n', "2:2", "time '2.5'"),
-    Malformed("float time", _LINE + '{"time": 2.0, "event": "a"}\n', "2:2", "time '2.0'"),
+    Malformed("infinite", _LINE + '{"time": 1e400, "event": "a"}\n', "2:1", "too large"),
     Malformed("huge time", _LINE + '{"time": 99999999999999999999, "event": "a"}\n', "2:2", "64"),
     Malformed("true as time", _LINE + '{"time": true, "event": "a"}\n', "2:2", "time 'true'"),
     Malformed("empty event", _LINE + '{"time": 2, "event": ""}\n', "2:13", "the event is empty"),
@@ -140,14 +142,12 @@ RTEC = [
     Malformed("turned fluent", "near|9|9|2|true|A\n", "1:10", "ends before it starts"),
     Malformed("empty fluent", "near|9|2|2|true|A\n", "1:10", "ends before it starts"),
     Malformed("bad start", "near|9|x|2|true|A\n", "1:8", "no interval of integers"),
-    Malformed("half a function", _RTEC + "near|2|2|f(A,\n", "2:1", "expected"),
     Malformed("bad term", _RTEC + "near|2|2|f(A,,B)\n", "2:10", "no ground term"),
     Malformed("not UTF-8", _RTEC.encode() + b"wal\xff|2|2|A\n", "2:4", "invalid UTF-8"),
     Malformed("NUL", _RTEC + "wal\0|2|2|A\n", "2:1", "NUL"),
     Malformed("binary junk", b"\x7fELF\x02\x01\x00\x00\n", "1:9", "an event has at least 3"),
     Malformed("header", "name|arrival|occurrence|arg\n" + _RTEC, "1:6", "non-integer arrival"),
 ]
-RTEC = [case for case in RTEC if case.name != "half a function"]
 
 _DOMAIN = '[predicates]\nHappens = ["event", "time"]\nHoldsAt = ["fluent", "time"]\n'
 _TABLE = _DOMAIN + '[[tables]]\nfile = "a.csv"\n'

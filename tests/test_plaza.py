@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import plaza_twin as twin
-from splice.datasets.plaza import PERFECT, USUAL, Annotator, Plaza, make_plaza, plaza_domain
+from splice.datasets.domains import load_domain
+from splice.datasets.plaza import PERFECT, USUAL, Annotator, Plaza, make_plaza
 from splice.datasets.plaza.perception import DISTANCES, MOVEMENTS
 from splice.errors import SpliceError
 from splice.logic.schema import Signature
@@ -94,7 +95,7 @@ def test_rows_are_ordered_unique_and_complete(size: tuple[int, int, int], seed: 
     table = made.source.table
     order = table.sequence.astype(np.int64) * frames + table.time
     assert (np.diff(order) >= 0).all()
-    assert len(np.unique(table.key())) == len(table)
+    assert len(np.unique(table.key(), axis=0)) == len(table)
     assert table.time.min() >= 0
     assert table.time.max() < frames
     labels = table.of_predicates(["holdsAt"])
@@ -192,7 +193,7 @@ def test_names_and_kinds_are_those_of_the_field() -> None:
 
 
 def test_every_kind_and_every_symbol_of_the_domain_is_declared() -> None:
-    domain = plaza_domain()
+    domain = load_domain("plaza").domain
     for kind in make_plaza(1, 2, 2).source.vocabulary.kinds:
         assert domain.schema.predicate(kind.signature) is not None
     for decl in domain.schema.predicates:

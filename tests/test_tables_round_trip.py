@@ -118,7 +118,7 @@ def content(source: Source) -> Counter[tuple[str, Kind, str, int, int]]:
 
 @pytest.mark.parametrize("style", FORMATS)
 @given(source=sources())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_tables_give_back_what_was_written(style: str, source: MemorySource) -> None:
     with tempfile.TemporaryDirectory() as folder:
         domain = write_tables(source, folder, style)  # type: ignore[arg-type]

@@ -20,6 +20,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from splice.datasets.domains import load_domain as load_domain
+    from splice.datasets.inputs import InputOptions as InputOptions
+    from splice.datasets.inputs import open_input as open_input
+    from splice.datasets.outputs import OutFormat as OutFormat
+    from splice.datasets.outputs import write_source as write_source
+    from splice.datasets.plaza import make_plaza as make_plaza
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
     from splice.errors import Problem as Problem
@@ -45,7 +51,18 @@ if TYPE_CHECKING:
     from splice.stream.cutting import Entities as Entities
     from splice.stream.cutting import TimePoints as TimePoints
     from splice.stream.cutting import batches as batches
+    from splice.stream.masking import KeepAtoms as KeepAtoms
+    from splice.stream.masking import KeepBatches as KeepBatches
+    from splice.stream.masking import KeepSequences as KeepSequences
+    from splice.stream.masking import MaskedSource as MaskedSource
+    from splice.stream.masking import Unit as Unit
+    from splice.stream.openworld import OpenWorldSource as OpenWorldSource
+    from splice.stream.source import MemorySource as MemorySource
+    from splice.stream.source import Source as Source
+    from splice.stream.source import collect as collect
+    from splice.stream.source import sequences as sequences
     from splice.stream.table import AtomTable as AtomTable
+    from splice.stream.vocabulary import Vocabulary as Vocabulary
 
 __version__: Final = "0.1.0"
 
@@ -61,23 +78,40 @@ _HOMES: Final[dict[str, str]] = {
     "Entities": "splice.stream.cutting",
     "Function": "splice.logic.terms",
     "InputError": "splice.errors",
+    "InputOptions": "splice.datasets.inputs",
+    "KeepAtoms": "splice.stream.masking",
+    "KeepBatches": "splice.stream.masking",
+    "KeepSequences": "splice.stream.masking",
     "Literal": "splice.logic.atoms",
+    "MaskedSource": "splice.stream.masking",
+    "MemorySource": "splice.stream.source",
     "MicroBatch": "splice.stream.batch",
     "Modes": "splice.logic.modes",
+    "OpenWorldSource": "splice.stream.openworld",
+    "OutFormat": "splice.datasets.outputs",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
+    "Source": "splice.stream.source",
     "SpliceError": "splice.errors",
     "Theory": "splice.logic.theory",
     "TimePoints": "splice.stream.cutting",
+    "Unit": "splice.stream.masking",
     "UnknownName": "splice.errors",
     "Variable": "splice.logic.terms",
+    "Vocabulary": "splice.stream.vocabulary",
     "batches": "splice.stream.cutting",
+    "collect": "splice.stream.source",
+    "load_domain": "splice.datasets.domains",
+    "make_plaza": "splice.datasets.plaza",
+    "open_input": "splice.datasets.inputs",
     "parse_atom": "splice.logic.syntax",
     "parse_rule": "splice.logic.syntax",
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
+    "sequences": "splice.stream.source",
+    "write_source": "splice.datasets.outputs",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604  (every entry is a string)

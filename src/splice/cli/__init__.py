@@ -35,9 +35,9 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from splice import __version__
+        from importlib.metadata import version
 
-        print(f"splice {__version__}")
+        print(f"splice {version('splice-cer')}")
         raise typer.Exit
 
 

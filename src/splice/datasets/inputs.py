@@ -117,7 +117,7 @@ def locate(path: Path, layout: Layout | None = None) -> Located:
         return Located("db", (path,), path)
     if name.endswith((".csv", ".txt")) and looks_like_rtec(path):
         return Located("rtec", (path,), path)
-    if name.endswith((".csv", ".parquet", ".ndjson")):
+    if name.endswith((".csv", ".parquet", ".ndjson", ".jsonl")):
         return Located("tables", (path,), path)
     raise InputError(
         Problem(
@@ -131,13 +131,15 @@ def _locate_folder(path: Path, layout: Layout | None) -> Located:
     databases = tuple(e for e in entries if re.fullmatch(r".+\.db(\.gz)?", e.name))
     if databases:
         return Located("db", databases, path)
-    if (layout and layout.tables) or has_tables(path):
+    if has_tables(path):
         return Located("tables", tuple(entries), path)
     pipes = tuple(
         e for e in entries if re.fullmatch(r".+\.csv(\.gz)?", e.name) and looks_like_rtec(e)
     )
     if pipes:
         return Located("rtec", pipes, path)
+    if layout and layout.tables:
+        return Located("tables", tuple(entries), path)
     folders = sorted(e.name for e in path.iterdir() if e.is_dir())
     inside = f"it holds folders: {', '.join(folders[:5])}; name one of them" if folders else ""
     raise InputError(Problem(Place(str(path)), "no data in this folder", "", inside or _EXPECTED))

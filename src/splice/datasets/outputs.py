@@ -88,6 +88,6 @@ def _write(source: Source, folder: Path, style: OutFormat) -> None:
     if style is OutFormat.DB:
         write_db(source, folder)
     elif style is OutFormat.RTEC:
-        write_rtec(source, folder / "stream.csv")
+        write_rtec(source, folder)
     else:
         write_tables(source, folder, _TABLES[style])

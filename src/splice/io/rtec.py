@@ -18,7 +18,7 @@ import polars as pl
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_rtec
-from splice.io.tables.kinds import KindMaker
+from splice.io.tables.kinds import KindMaker, typed_by_first_look
 from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
 from splice.io.tables.tolerance import BadRows, check_share
@@ -68,6 +68,8 @@ class RtecSource:
         self._kinds = KindMaker(domain or Domain(), self._vocabulary)
         self._report = ReadReport()
         self._collected: list[Problem] | None = None
+        self._declared = self._kinds.domain.schema
+        self._typed = False
 
     @property
     def domain(self) -> Domain:
@@ -86,6 +88,7 @@ class RtecSource:
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
+        self._infer_types()
         self._report = ReadReport()
         for part in self._parts:
             assert isinstance(part.table, RtecTable)
@@ -96,13 +99,22 @@ class RtecSource:
             chunks = aligned(events, self._vocabulary)
             yield from without_duplicates(chunks, self._locate, self._report)
 
+    def _infer_types(self) -> None:
+        """Where no schema gives types, take them from a first look at the data, once."""
+        domain = self._kinds.domain
+        if not self._typed and not domain.closed:
+            look = RtecSource(self._inputs, domain, sort=self._sort, max_bad=self._max_bad)
+            look._typed = True
+            self._kinds = KindMaker(typed_by_first_look(look), self._vocabulary)
+        self._typed = True
+
     @cached_property
     def _parts(self) -> list[Part]:
         files = rtec_files(self._inputs)
         return [self._part(number, path) for number, path in enumerate(files)]
 
     def _part(self, number: int, path: Path) -> Part:
-        functions = {decl.name for decl in self._kinds.domain.schema.functions}
+        functions = {decl.name for decl in self._declared.functions}
         starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
         fluents = [name for name in starts if name not in functions]
         return Part(

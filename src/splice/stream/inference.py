@@ -8,15 +8,31 @@ constants overlap by half of the smaller set or more get one type: ``walking(ID1
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-__all__ = ["infer_types"]
+import numpy as np
+
+from splice.logic.schema import Schema, Signature
+from splice.logic.terms import Function, Term
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import EQUALS, Kind
+
+__all__ = ["Position", "declared_types", "infer_types", "typed_schema"]
 
 P = TypeVar("P", bound=Hashable)
 
 _ENOUGH: Final = 0.5
+
+
+class Position(NamedTuple):
+    """An argument of a predicate or a function; a function's value is argument -1."""
+
+    is_function: bool
+    symbol: Signature
+    argument: int
 
 
 def infer_types(
@@ -62,3 +78,61 @@ def infer_types(
 def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
     smaller = min(len(left), len(right))
     return smaller > 0 and len(left & right) >= _ENOUGH * smaller
+
+
+def typed_schema(table: AtomTable, schema: Schema, untyped: str) -> Schema:
+    """Return a schema in which positions of no type get one from the constants seen there."""
+    found: dict[Position, set[str]] = {}
+    for code in np.unique(table.kind):
+        kind = table.vocabulary.kinds[int(code)]
+        rows = table.args[table.kind == code]
+        for column, position in _positions(kind):
+            names = table.vocabulary.constants.names(np.unique(rows[:, column]).tolist())
+            found.setdefault(position, set()).update(names)
+    constants = {position: frozenset(names) for position, names in found.items()}
+    declared = dict(declared_types(schema))
+    known = {p: t for p, t in declared.items() if t != untyped}
+    types = {**known, **infer_types(constants, known)}
+
+    def typed(is_function: bool, symbol: Signature, args: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(types.get(Position(is_function, symbol, i), t) for i, t in enumerate(args))
+
+    return schema.with_predicates(
+        replace(d, args=typed(False, d.signature, d.args)) for d in schema.predicates
+    ).with_functions(replace(d, args=typed(True, d.signature, d.args)) for d in schema.functions)
+
+
+def _positions(kind: Kind) -> Iterator[tuple[int, Position]]:
+    """Yield the columns of a kind's leaves, the time left out, and what positions they are."""
+    leaves = (
+        position
+        for i, arg in enumerate(kind.template.args)
+        for position in _leaf_positions(arg, Position(False, kind.signature, i))
+    )
+    column = 0
+    for leaf, position in enumerate(leaves):
+        if leaf == kind.time:
+            continue
+        if position.symbol.name != EQUALS:
+            yield column, position
+        column += 1
+
+
+def _leaf_positions(term: Term, own: Position) -> Iterator[Position]:
+    if not isinstance(term, Function):
+        yield own
+        return
+    symbol = Signature(term.functor, len(term.args))
+    for i, arg in enumerate(term.args):
+        yield from _leaf_positions(arg, Position(True, symbol, i))
+
+
+def declared_types(schema: Schema) -> Iterator[tuple[Position, str]]:
+    """Yield every position that a schema declares, with its type."""
+    for predicate in schema.predicates:
+        for i, type_name in enumerate(predicate.args):
+            yield Position(False, predicate.signature, i), type_name
+    for function in schema.functions:
+        yield Position(True, function.signature, -1), function.returns
+        for i, type_name in enumerate(function.args):
+            yield Position(True, function.signature, i), type_name

@@ -23,8 +23,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from splice.datasets.domains import load_domain
 from splice.datasets.plaza.annotation import PERFECT, USUAL, Annotator, annotate
-from splice.datasets.plaza.atoms import Slots, emit, plaza_domain
+from splice.datasets.plaza.atoms import Slots, emit
 from splice.datasets.plaza.motion import trace
 from splice.datasets.plaza.perception import MOVEMENTS, Sight, perceive
 from splice.datasets.plaza.scenes import write_script
@@ -33,7 +34,7 @@ from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["PERFECT", "USUAL", "Annotator", "Plaza", "make_plaza", "plaza_domain"]
+__all__ = ["PERFECT", "USUAL", "Annotator", "Plaza", "make_plaza"]
 
 _BLOCK: Final = 200_000
 """How many person-frames are simulated in one go."""
@@ -81,7 +82,7 @@ def make_plaza(
         tables += emit(slots, sight, labels, first)
         tracks.append(_tracks(sight, first))
     table = AtomTable.concat(tables, vocabulary)
-    source = MemorySource(table, plaza_domain())
+    source = MemorySource(table, load_domain("plaza").domain)
     return Plaza(source, pl.concat(tracks), people, frames)
 
 

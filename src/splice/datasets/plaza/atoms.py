@@ -25,62 +25,19 @@ from splice.datasets.plaza.perception import (
     orientation_move,
 )
 from splice.labels import FALSE, TRUE
-from splice.logic.domain import Domain
-from splice.logic.modes import IGNORED, INPUT, OUTPUT, Marker, Mode, Modes
 from splice.logic.schema import (
-    EVENT,
-    FLUENT,
-    HAPPENS_AT,
-    HOLDS_AT,
     TIME,
-    FunctionDecl,
-    PredicateDecl,
-    Schema,
-    Signature,
-    TypeDecl,
 )
 from splice.logic.syntax import parse_atom
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["Slots", "emit", "plaza_domain"]
+__all__ = ["Slots", "emit"]
 
 EVENTS: Final = (*MOVEMENTS, "enter", "exit")
 _WIDTH = 3
 _CELLS = 16_000_000
 """How many truth values are looked at in one go."""
-
-
-def plaza_domain() -> Domain:
-    """Return the schema and the modes of the square."""
-    schema = Schema(
-        types=(TypeDecl("dist", tuple(map(str, DISTANCES))),),
-        predicates=(
-            PredicateDecl(HAPPENS_AT, (EVENT, TIME), "Happens"),
-            PredicateDecl("close", ("id", "id", "dist", TIME), "Close"),
-            PredicateDecl("orientationMove", ("id", "id", TIME), "OrientationMove"),
-            PredicateDecl(HOLDS_AT, (FLUENT, TIME), "HoldsAt"),
-        ),
-        functions=(
-            *(FunctionDecl(name, ("id",), EVENT) for name in EVENTS),
-            *(FunctionDecl(name, ("id", "id"), FLUENT) for name in FLUENTS),
-        ),
-    )
-    kept = Marker(".", constant=True)
-    modes = Modes(
-        (
-            Mode(Signature(HAPPENS_AT, 2), 2, (OUTPUT, INPUT), spelling="Happens"),
-            Mode(Signature("close", 4), 1, (IGNORED, IGNORED, kept, INPUT)),
-            Mode(Signature("orientationMove", 3), 1, (IGNORED, IGNORED, INPUT)),
-            Mode(Signature(HOLDS_AT, 2), 0, (INPUT, INPUT)),
-            *(Mode(Signature(name, 1), 2, (IGNORED,), is_function=True) for name in EVENTS),
-            *(
-                Mode(Signature(name, 2), 1, (IGNORED, IGNORED), is_function=True)
-                for name in FLUENTS
-            ),
-        )
-    )
-    return Domain(name="plaza", schema=schema, modes=modes, closed=True)
 
 
 @dataclass(frozen=True, eq=False)

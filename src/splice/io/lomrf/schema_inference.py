@@ -9,7 +9,6 @@ predicate cannot be.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import polars as pl
 
@@ -24,18 +23,9 @@ from splice.logic.schema import (
     Schema,
     Signature,
 )
-from splice.stream.inference import infer_types
+from splice.stream.inference import Position, declared_types, infer_types
 
 __all__ = ["extend_schema"]
-
-
-class _Position(NamedTuple):
-    """An argument of a predicate or a function; a function's value is argument -1."""
-
-    is_function: bool
-    name: str
-    arity: int
-    argument: int
 
 
 def extend_schema(raw: RawEvidence, schema: Schema) -> Schema:
@@ -52,13 +42,14 @@ def extend_schema(raw: RawEvidence, schema: Schema) -> Schema:
     if not predicates and not functions:
         return schema
     wider = schema.with_predicates(predicates)
-    types = infer_types(_constants(raw, wider), _known(wider))
+    known = {position: t for position, t in declared_types(wider) if t}
+    types = infer_types(_constants(raw, wider), known)
     named = [_typed(decl, types) for decl in predicates]
     made = [
         FunctionDecl(
             name,
-            tuple(types[_Position(True, name, arity, i)] for i in range(arity)),
-            types[_Position(True, name, arity, -1)],
+            tuple(types[Position(True, Signature(name, arity), i)] for i in range(arity)),
+            types[Position(True, Signature(name, arity), -1)],
         )
         for name, arity in functions
     ]
@@ -130,39 +121,27 @@ def _is_time(rows: pl.DataFrame, arity: int, span: tuple[int, int] | None) -> bo
     return span is None or bool(numbers.is_between(span[0] - 1, span[1] + 1).all())
 
 
-def _constants(raw: RawEvidence, schema: Schema) -> dict[_Position, frozenset[str]]:
+def _constants(raw: RawEvidence, schema: Schema) -> dict[Position, frozenset[str]]:
     """Return the constants seen at each position that is not a time."""
-    found: dict[_Position, frozenset[str]] = {}
+    found: dict[Position, frozenset[str]] = {}
     for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
         name = schema.internal_name(str(spelled))
         decl = schema.predicate(Signature(name, int(arity)))
         for i, type_name in enumerate(decl.args if decl else ()):
             if type_name != TIME:
                 values = frozenset(rows[f"a{i}"].unique().to_list())
-                found[_Position(False, name, len(decl.args if decl else ()), i)] = values
-    by_function: dict[_Position, set[str]] = {}
+                found[Position(False, Signature(name, int(arity)), i)] = values
+    by_function: dict[Position, set[str]] = {}
     for fact in raw.functions:
         for i, constant in enumerate((fact.constant, *fact.args)):
-            position = _Position(True, fact.functor, len(fact.args), i - 1)
+            position = Position(True, Signature(fact.functor, len(fact.args)), i - 1)
             by_function.setdefault(position, set()).add(constant)
     return found | {position: frozenset(values) for position, values in by_function.items()}
 
 
-def _known(schema: Schema) -> dict[_Position, str]:
-    known: dict[_Position, str] = {}
-    for predicate in schema.predicates:
-        for i, type_name in enumerate(predicate.args):
-            if type_name:
-                known[_Position(False, predicate.name, len(predicate.args), i)] = type_name
-    for function in schema.functions:
-        for i, type_name in enumerate((function.returns, *function.args)):
-            known[_Position(True, function.name, len(function.args), i - 1)] = type_name
-    return known
-
-
-def _typed(decl: PredicateDecl, types: dict[_Position, str]) -> PredicateDecl:
+def _typed(decl: PredicateDecl, types: dict[Position, str]) -> PredicateDecl:
     args = tuple(
-        type_name or types[_Position(False, decl.name, len(decl.args), i)]
+        type_name or types[Position(False, decl.signature, i)]
         for i, type_name in enumerate(decl.args)
     )
     return PredicateDecl(decl.name, args, decl.spelling)

@@ -28,6 +28,10 @@ _HINTS: Final = {
         'write a quote inside quotes twice: ""',
     ),
     "line contains NUL": ("the line holds a NUL byte", "is this really a text file?"),
+    "new-line character seen": (
+        "a carriage return inside a line",
+        "end lines with a newline, and quote a text that holds a line's end",
+    ),
 }
 
 
@@ -62,9 +66,8 @@ class CsvTable:
     def _header(self, block: Block) -> tuple[list[str], int, int]:
         """Return the names of the header, its length in bytes and its number of lines."""
         skipped = len(block.data) - len(block.data.lstrip(b"\r\n"))
-        text = _decoded(block)[skipped:]
         before = block.data.count(b"\n", 0, skipped)
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader = csv.reader(_lines(Block(block.file, block.data[skipped:], 1)), strict=True)
         try:
             fields = next(reader)
         except (csv.Error, StopIteration) as error:
@@ -132,12 +135,14 @@ def _record_lines(block: Block, width: int) -> npt.NDArray[np.int64] | None:
     add up, every record has its number of fields.
     """
     data = block.data
-    if b"\0" in data:
+    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return None
     if b'"' not in data:
         ends, separators = block.newlines, data.count(b",")
     else:
         array = np.frombuffer(data, np.uint8)
+        if not _well_quoted(array):
+            return None
         outside = np.cumsum(array == _QUOTE) % 2 == 0
         ends = block.newlines[outside[block.newlines]]
         separators = int(((array == _COMMA) & outside).sum())
@@ -150,6 +155,22 @@ def _record_lines(block: Block, width: int) -> npt.NDArray[np.int64] | None:
     return lines.astype(np.int64)
 
 
+def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
+    """Whether quotes open only at the start of a field and close only at its end.
+
+    A quote inside quotes is written twice: closed and opened again at once.
+    """
+    quotes = np.flatnonzero(array == _QUOTE)
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    before = np.where(opening, array[opening - 1], ord("\n"))
+    after = array[closing + 1]
+    opened = np.isin(before, [_COMMA, _QUOTE, ord("\n")])
+    closed = np.isin(after, [_COMMA, _QUOTE, ord("\n"), ord("\r")])
+    return bool(opened.all() and closed.all())
+
+
 def _blank(block: Block, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_] | None:
     """Return which records are blank lines, or None where there are none."""
     data = block.data
@@ -160,7 +181,7 @@ def _blank(block: Block, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_] 
 
 def _read_slowly(block: Block, names: list[str], wanted: list[str]) -> Chunk:
     """Read a block record by record, to say of each bad one what is wrong."""
-    reader = csv.reader(io.StringIO(_decoded(block), newline=""), strict=True)
+    reader = csv.reader(_lines(block), strict=True)
     rows, lines, problems = list[list[str]](), list[int](), list[Problem]()
     while True:
         line = block.first_line + reader.line_num
@@ -210,12 +231,14 @@ def _row_problem(block: Block, line: int, fields: list[str], width: int) -> Prob
     return None
 
 
-def _decoded(block: Block) -> str:
-    return block.data.decode("utf-8", "surrogateescape")
+def _lines(block: Block) -> Iterator[str]:
+    text = block.data.decode("utf-8", "surrogateescape")
+    return (f"{line}\n" for line in text.split("\n")[:-1])
 
 
 def _csv_problem(block: Block, line: int, error: Exception) -> Problem:
-    message, hint = _HINTS.get(str(error), (f"not readable as CSV: {error}", ""))
+    known = (entry for start, entry in _HINTS.items() if str(error).startswith(start))
+    message, hint = next(known, (f"not readable as CSV: {error}", "is this really a CSV file?"))
     text = block.line(line)
     column = text.find('"') + 1
     return Problem(Place(block.file, line, max(column, 1)), message, text, hint)

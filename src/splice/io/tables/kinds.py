@@ -1,8 +1,9 @@
 """From ground terms to kinds of atoms: what the schema says, or what the data shows.
 
 With a closed domain every predicate and function must be declared. Otherwise what is not
-declared is learned from its first use: the arguments of a function get the type ``thing``,
-and using it later with another number of arguments is an error.
+declared is learned from its first use; using it later with another number of arguments is an
+error. Its arguments get types from the constants of the first rows, and the type ``thing`` where
+it appears only later.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from splice.errors import did_you_mean
+from splice.errors import InputError, did_you_mean
 from splice.io.tables.cells import Fault
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
@@ -27,12 +28,17 @@ from splice.logic.schema import (
     lower_first,
 )
 from splice.logic.terms import VALUE, Function, Term, Variable
+from splice.stream.inference import typed_schema
+from splice.stream.source import Source
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
 
-__all__ = ["THING", "FaultError", "KindMaker", "loosely", "schema_of"]
+__all__ = ["THING", "FaultError", "KindMaker", "loosely", "schema_of", "typed_by_first_look"]
 
 THING: Final = "thing"
 """The type of a constant of which nothing is known."""
+
+_FIRST_ROWS: Final = 100_000
 
 
 class FaultError(Exception):
@@ -205,6 +211,23 @@ class KindMaker:
 def loosely(name: str) -> str:
     """Return a name without what spellings differ in: case and underscores."""
     return name.replace("_", "").lower()
+
+
+def typed_by_first_look(source: Source) -> Domain:
+    """Return the domain of a source, with types inferred from its first rows.
+
+    Where that cannot be read, the domain stays as it is: the reading itself says what is wrong.
+    """
+    before, seen = source.domain, list[AtomTable]()
+    try:
+        for chunk in source.chunks():
+            seen.append(chunk)
+            if sum(map(len, seen)) >= _FIRST_ROWS:
+                break
+    except InputError:
+        return before
+    table = AtomTable.concat(seen, source.vocabulary)
+    return replace(before, schema=typed_schema(table, source.domain.schema, THING))
 
 
 def schema_of(schema: Schema, kinds: Iterable[Kind]) -> Schema:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,10 @@ class _Sequence:
     points: AtomTable
     intervals: AtomTable
     ends: npt.NDArray[np.int64]
-    given: int = 0
-    seen: bool = False
+
+
+Progress = dict[str, int]
+"""How many points of each sequence one reading has been given; absent: not seen yet."""
 
 
 class Labels:
@@ -57,38 +58,36 @@ class Labels:
                 point_table.take(chosen), span_table.take(spanned), ends[spanned]
             )
 
-    def start(self) -> None:
-        """Forget what has been given already: a new reading begins."""
-        for entry in self._sequences.values():
-            entry.given, entry.seen = 0, False
-
-    def due(self, sequence: int, times: npt.NDArray[np.int64], *, last: bool) -> list[AtomTable]:
+    def due(
+        self, sequence: int, times: npt.NDArray[np.int64], progress: Progress, *, last: bool
+    ) -> list[AtomTable]:
         """Return what belongs to observed times of a sequence, and what lies before them.
 
         ``last`` says that the sequence ends here: then its later points are due as well.
         """
-        entry = self._sequences.get(self._vocabulary.sequences[sequence])
+        name = self._vocabulary.sequences[sequence]
+        entry = self._sequences.get(name)
         found = []
         if entry is None:
             entry = _Sequence(self._everywhere.take(slice(0, 0)), self._everywhere, _no_ends())
-            self._sequences[self._vocabulary.sequences[sequence]] = entry
-        if not entry.seen and len(self._everywhere):
+            self._sequences[name] = entry
+        if name not in progress and len(self._everywhere):
             found.append(_in_sequence(self._everywhere, sequence))
-        entry.seen = True
         upto = len(entry.points)
         if not last:
             upto = int(np.searchsorted(entry.points.time, times[-1], side="right"))
-        found.append(_in_sequence(entry.points.take(slice(entry.given, upto)), sequence))
-        entry.given = upto
+        given = progress.get(name, 0)
+        found.append(_in_sequence(entry.points.take(slice(given, upto)), sequence))
+        progress[name] = upto
         if len(entry.ends):
             found.append(_in_sequence(_expanded(entry, times), sequence))
         return [table for table in found if len(table)]
 
-    def unseen(self, locate: Locator) -> Iterator[list[AtomTable]]:
+    def unseen(self, locate: Locator, progress: Progress) -> Iterator[list[AtomTable]]:
         """Return the points of each sequence that had no events; intervals there are an error."""
         problems = []
-        for name, entry in self._sequences.items():
-            if entry.seen:
+        for name, entry in list(self._sequences.items()):
+            if name in progress:
                 continue
             if len(entry.intervals):
                 lines = entry.intervals.lines
@@ -99,7 +98,7 @@ class Labels:
                 problems.append(Problem(locate(int(lines[0])), message, text, hint))
             elif len(entry.points):
                 code = self._vocabulary.sequences.code(name)
-                yield self.due(code, np.empty(0, np.int64), last=True)
+                yield self.due(code, np.empty(0, np.int64), progress, last=True)
         if problems:
             raise InputError(problems)
 
@@ -111,22 +110,22 @@ def merged(
 
     The events are ordered and aligned; so is what is given.
     """
-    labels.start()
+    progress: Progress = {}
     current = -1
     for chunk in events:
         pieces: list[AtomTable] = []
-        inner = (np.flatnonzero(np.diff(chunk.sequence)) + 1).tolist()
-        for start, stop in pairwise([0, *inner, len(chunk)]):
-            piece = chunk.take(slice(start, stop))
+        for piece in chunk.by_sequence():
             sequence = int(piece.sequence[0])
             if sequence != current and current >= 0:
-                pieces += labels.due(current, np.empty(0, np.int64), last=True)
+                pieces += labels.due(current, np.empty(0, np.int64), progress, last=True)
             current = sequence
             times = piece.time[np.concatenate(([True], np.diff(piece.time) != 0))]
-            pieces.append(_in_time([piece, *labels.due(sequence, times, last=False)], vocabulary))
+            pieces.append(
+                _in_time([piece, *labels.due(sequence, times, progress, last=False)], vocabulary)
+            )
         yield AtomTable.concat(pieces, vocabulary)
-    rest = [] if current < 0 else labels.due(current, np.empty(0, np.int64), last=True)
-    for tables in ([rest] if rest else []) + list(labels.unseen(locate)):
+    rest = [] if current < 0 else labels.due(current, np.empty(0, np.int64), progress, last=True)
+    for tables in ([rest] if rest else []) + list(labels.unseen(locate, progress)):
         yield _in_time(tables, vocabulary)
 
 

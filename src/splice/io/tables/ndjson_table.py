@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -152,8 +154,8 @@ def _parsed(block: Block, line: int, raw: bytes, wanted: list[str]) -> dict[str,
         value = json.loads(
             text,
             object_pairs_hook=_object,
-            parse_float=lambda number: repr(float(number)),
-            parse_int=str,
+            parse_float=_number,
+            parse_int=lambda digits: "0" if digits == "-0" else digits,
             parse_constant=_no_constant,
         )
     except json.JSONDecodeError as error:
@@ -189,6 +191,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise _Refused(f"key '{twice}' appears twice")
     return value
+
+
+def _number(text: str) -> str:
+    """Return a number's shortest digits, as polars writes them: 2.0 as 2, 1e5 as 100000."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise _Refused(f"{text} is too large")
+    digits = format(Decimal(repr(value)), "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _no_constant(name: str) -> NoReturn:

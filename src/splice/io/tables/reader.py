@@ -14,7 +14,7 @@ from splice.io.tables.blocks import BLOCK_BYTES
 from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.files import find_tables
 from splice.io.tables.frames import CHUNK_ROWS, Table, format_of
-from splice.io.tables.kinds import KindMaker
+from splice.io.tables.kinds import KindMaker, typed_by_first_look
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.ndjson_table import NdjsonTable
 from splice.io.tables.parquet_table import ParquetTable
@@ -89,6 +89,7 @@ class TableSource:
         self._label_sequences = Symbols()
         self._report = ReadReport()
         self._collected: list[Problem] | None = None
+        self._typed = False
 
     @property
     def domain(self) -> Domain:
@@ -107,11 +108,29 @@ class TableSource:
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
+        self._infer_types()
         self._report = ReadReport()
         labels = self._labels
         events = self._events()
         chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
+
+    def _infer_types(self) -> None:
+        """Where no schema gives types, take them from a first look at the data, once."""
+        domain = self._kinds.domain
+        if not self._typed and not domain.closed:
+            look = TableSource(
+                self._inputs,
+                domain,
+                self._layout,
+                sort=self._sort,
+                max_bad=self._max_bad,
+                chunk_rows=self._chunk_rows,
+                time_unit=self._unit,
+            )
+            look._typed = True
+            self._kinds = KindMaker(typed_by_first_look(look), self._vocabulary)
+        self._typed = True
 
     def _events(self) -> Iterator[AtomTable]:
         evidence = [part for part in self._parts if self._is_evidence(part)]

@@ -1,0 +1,103 @@
+"""Domains: the ones that ship, and ``domain.toml`` read and written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.datasets.domains import domain_names, load_domain
+from splice.errors import SpliceError, UnknownName
+from splice.io.domain_file import format_domain, parse_domain
+from splice.logic.domain import Domain
+from splice.logic.modes import Marker, Mode, Modes
+from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
+
+NAMES = st.one_of(
+    st.sampled_from(["id", "a.b", 'q"', "\\", "", "é", "a b", "#", "\x7f", "[x]", "'", "=", "\t"]),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5),
+).filter(bool)
+TYPES = st.lists(NAMES, max_size=3).map(tuple)
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Domain:
+    spellings = draw(
+        st.lists(NAMES, unique_by=lambda name: Schema().internal_name(name), max_size=4)
+    )
+    predicates = [PredicateDecl(Schema().internal_name(s), draw(TYPES), s) for s in spellings]
+    names = draw(st.lists(NAMES, unique=True, max_size=3))
+    functions = [
+        FunctionDecl(name, ("x",) * arity, draw(NAMES))
+        for name in names
+        for arity in draw(st.lists(st.integers(1, 3), unique=True, min_size=1, max_size=2))
+    ]
+    types = [TypeDecl(name, draw(TYPES)) for name in draw(st.lists(NAMES, unique=True, max_size=2))]
+    if draw(st.booleans()):
+        types.append(TypeDecl("\0bounded", bounds=(-3, 5)))
+    fluents = tuple(sorted({decl.name for decl in functions}))[: draw(st.integers(0, 1))]
+    schema = Schema(tuple(types), tuple(predicates), tuple(functions))
+    name = draw(st.one_of(st.just(""), NAMES))
+    return Domain(name, schema, Modes(), fluents=fluents, closed=draw(st.booleans()))
+
+
+@given(domain=domains())
+def test_domains_are_read_as_written(domain: Domain) -> None:
+    assert parse_domain(format_domain(domain)).domain == domain
+
+
+def test_modes_and_another_name_for_a_predicate_survive() -> None:
+    schema = Schema(predicates=(PredicateDecl("nearby", ("id", "time"), "Close"),))
+    mode = Mode(Signature("close", 2), 3, (Marker("."), Marker("+")), spelling="Close")
+    domain = Domain("d", schema, Modes((mode,)), Signature("nearby", 2), closed=False)
+    assert parse_domain(format_domain(domain)).domain == domain
+
+
+@given(data=st.data())
+def test_mutated_domains_raise_nothing_but_our_errors(data: st.DataObject) -> None:
+    text = (
+        format_domain(load_domain("plaza").domain)
+        + '[[tables]]\nfile = "a"\natom = "Happens({e}({i}),{t})"\n'
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        cut = data.draw(st.integers(0, 6))
+        new = data.draw(
+            st.sampled_from(["", '"', "[", "]", "=", "\n", "{", "}", "5", "x", "'", "/"])
+        )
+        text = text[:at] + new + text[at + cut :]
+    with suppress(SpliceError):
+        parse_domain(text)
+
+
+def test_the_shipped_domains() -> None:
+    assert domain_names() == ("caviar-meet", "caviar-move", "plaza", "rendezvous")
+    for name in domain_names():
+        file = load_domain(name)
+        assert (file.domain.name, file.domain.closed) == (name, True)
+        assert parse_domain(format_domain(file.domain)).domain == file.domain
+        for mode in file.domain.modes:
+            known = (
+                file.domain.schema.function if mode.is_function else file.domain.schema.predicate
+            )
+            assert known(mode.signature) is not None
+    for fluent, recall in (("meet", 0), ("move", 1)):
+        domain = load_domain(f"caviar-{fluent}").domain
+        mode = domain.modes.predicate(Signature("orientationMove", 3))
+        assert mode is not None
+        assert mode.recall == recall
+        assert domain.fluents == (fluent,)
+
+
+def test_a_domain_is_found_by_name_file_or_folder(tmp_path: Path) -> None:
+    path = tmp_path / "domain.toml"
+    path.write_text('name = "mine"\n', encoding="utf-8")
+    assert load_domain(path) == load_domain(tmp_path) == load_domain(str(path))
+    assert load_domain(path).domain == Domain("mine")
+    with pytest.raises(UnknownName, match="did you mean 'caviar-meet'"):
+        load_domain("caviar-meat")
+    with pytest.raises(SpliceError, match="no such file"):
+        load_domain(tmp_path / "other.toml")
