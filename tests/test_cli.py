@@ -286,6 +286,20 @@ def test_outputs_are_not_overwritten(splice: Command, plaza: Path, tmp_path: Pat
     assert (out / "thesis.tex").read_text() == "years of work"
 
 
+def test_a_folder_never_takes_the_place_of_a_file(
+    splice: Command, plaza: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "thesis.tex"
+    file.write_text("years of work")
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    for out in (file, link):
+        ran = splice("data", "convert", plaza, out, "--to", "db", "--force")
+        assert ran.code == 1
+        assert "is not a folder" in ran.err
+    assert file.read_text() == "years of work"
+
+
 @pytest.mark.parametrize("inside", ["", "deeper", ".."])
 def test_an_output_does_not_overlap_its_input(splice: Command, plaza: Path, inside: str) -> None:
     before = sorted(plaza.rglob("*"))

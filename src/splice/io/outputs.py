@@ -26,7 +26,10 @@ _OURS: Final = re.compile(
 
 
 def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False) -> None:
-    """Refuse an output that would overwrite its input, or anything at all unless forced."""
+    """Refuse a folder that would overwrite its input, or anything at all unless forced.
+
+    A folder never takes the place of something that is no folder, forced or not.
+    """
     target = path.resolve()
     for source in inputs:
         origin = source.resolve()
@@ -39,8 +42,8 @@ def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False
         raise OutputError(f"'{path.parent}' is not a folder", "choose another place")
     if path.is_dir() and any(path.iterdir()):
         _check_replaceable(path, force=force)
-    elif path.exists() and not path.is_dir() and not force:
-        raise OutputError(f"'{path}' exists", "say --force to replace it")
+    elif path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise OutputError(f"'{path}' exists and is not a folder", "choose another name")
 
 
 def _creatable(folder: Path) -> bool:
@@ -100,7 +103,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 def _swap(partial: Path, path: Path) -> None:
     """Put a complete folder in its place; an old one is moved aside first, then removed."""
-    if not path.exists():
+    if not path.is_dir() or path.is_symlink():
         partial.rename(path)
         return
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))

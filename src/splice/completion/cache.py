@@ -1,0 +1,214 @@
+"""The label cache and its filter (section 3.4, Algorithm 3, ``alg:cache_update``).
+
+A table ``pattern -> (negatives, positives)``. Updating it with a batch is a group-by, and the
+filter looks only at counts, so the cost of a batch does not grow with the stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.similarity import Vertices
+from splice.completion.strategies import Caching, Filter, Undecided
+from splice.labels import LabelArray
+from splice.stream.rows import unique_rows
+
+__all__ = ["Entry", "LabelCache", "Labelled", "ReleasedCache", "bound", "decide", "gathered"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The labelled vertices of a graph: an example of each, its label, how often it was seen."""
+
+    vertices: Vertices
+    classes: _Ints
+    labels: _Floats
+    counts: _Floats
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def bound(total: _Floats, delta: float, numerator: float) -> _Floats:
+    """Return the Hoeffding bound after so many observations: ``sqrt(ln(a/delta) / 2N)``."""
+    found: _Floats = np.sqrt(np.log(numerator / delta) / (2 * np.maximum(total, 1e-300)))
+    return found
+
+
+def decide(
+    negatives: _Floats, positives: _Floats, caching: Caching
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return which negative and which positive labels of each pattern are kept.
+
+    A label is questioned only by the opposite label of the same pattern. Decisions are made
+    anew each time, so they may change.
+    """
+    total = negatives + positives
+    contested = (negatives > 0) & (positives > 0)
+    gap = (positives - negatives) / np.maximum(total, 1e-300)
+    if caching.filter is Filter.HOEFFDING:
+        decided = np.abs(gap) > bound(total, caching.delta, caching.numerator)
+    elif caching.filter is Filter.MAJORITY:
+        decided = gap != 0
+    else:
+        decided = np.zeros(len(gap), bool)
+    undecided = contested & ~decided
+    if caching.undecided is Undecided.DROP and caching.filter is not Filter.NONE:
+        dropped = undecided
+    else:
+        dropped = np.zeros(len(gap), bool)
+    lost_negative = (contested & decided & (gap > 0)) | dropped
+    lost_positive = (contested & decided & (gap < 0)) | dropped
+    return (negatives > 0) & ~lost_negative, (positives > 0) & ~lost_positive
+
+
+@dataclass(slots=True)
+class Entry:
+    """A label of a pattern: the first example that had it, how often and when it was seen."""
+
+    cls: int
+    positive: bool
+    pattern: int
+    entities: tuple[int, ...]
+    time: int
+    count: float = 0.0
+    last: int = 0
+
+
+class LabelCache:
+    """Counts of labelled patterns, with the first example of each label."""
+
+    def __init__(self, caching: Caching) -> None:
+        self.caching = caching
+        self.entries: dict[tuple[int, bool], Entry] = {}
+        self.updates = 0
+        self._kept: Labelled | None = None
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
+        """Count the labelled examples of a batch."""
+        if not len(classes):
+            return
+        self.updates += 1
+        self._kept = None
+        rows = np.stack((classes, (labels > 0).astype(np.int64)), axis=1)
+        first, which = unique_rows(rows)
+        for row, count in zip(first.tolist(), np.bincount(which).tolist(), strict=True):
+            entry = self._entry(int(classes[row]), bool(labels[row] > 0), row, vertices)
+            entry.count += count
+            entry.last = self.updates
+        self._forget()
+
+    def after(self) -> None:
+        """Let counts fade, once the batch that they were updated with is complete."""
+        if self.caching.decay < 1:
+            for entry in self.entries.values():
+                entry.count *= self.caching.decay
+            self._kept = None
+
+    def labelled(self) -> Labelled:
+        """Return the labelled vertices that the filter leaves, in the order of first sight."""
+        if self._kept is None:
+            kept = self._filtered()
+            self._kept = gathered(
+                [entry for entry in self.entries.values() if kept[entry.cls][entry.positive]]
+            )
+        return self._kept
+
+    def counts(self) -> dict[int, tuple[float, float]]:
+        """Return the negatives and positives of each pattern."""
+        found: dict[int, tuple[float, float]] = {}
+        for (cls, positive), entry in self.entries.items():
+            negatives, positives = found.get(cls, (0.0, 0.0))
+            found[cls] = (negatives, entry.count) if positive else (entry.count, positives)
+        return found
+
+    def contradictions(self) -> int:
+        """Return how many patterns have been seen with both labels."""
+        return sum(positive and (cls, False) in self.entries for cls, positive in self.entries)
+
+    def prior(self) -> float:
+        """Return the share of true labels among all seen, smoothed."""
+        totals = np.array(list(self.counts().values())).reshape(-1, 2).sum(axis=0)
+        return float((totals[1] + 1) / (totals.sum() + 2))
+
+    def _filtered(self) -> dict[int, tuple[bool, bool]]:
+        counts = self.counts()
+        table = np.array(list(counts.values())).reshape(-1, 2)
+        negatives, positives = decide(table[:, 0], table[:, 1], self.caching)
+        pairs = zip(negatives.tolist(), positives.tolist(), strict=True)
+        return dict(zip(counts, pairs, strict=True))
+
+    def _entry(self, cls: int, positive: bool, row: int, vertices: Vertices) -> Entry:
+        key = (cls, positive)
+        if key not in self.entries:
+            self.entries[key] = _example(cls, positive, row, vertices)
+        return self.entries[key]
+
+    def _forget(self) -> None:
+        cap = self.caching.cap
+        if cap is not None and len(self.entries) > cap:
+            stale = sorted(self.entries.items(), key=lambda item: item[1].last)
+            for key, _ in stale[: len(self.entries) - cap]:
+                del self.entries[key]
+
+
+class ReleasedCache(LabelCache):
+    """The cache as released in 2019, defects included (``FirstBatch.AS_IT_IS``).
+
+    The labelled examples of the first batch enter one by one, unfiltered; later an example enters
+    only if no vertex has its clause and label, the rarer one of a decided contradiction leaves,
+    and it returns only when it is seen again.
+    """
+
+    def __init__(self, caching: Caching) -> None:
+        super().__init__(caching)
+        self.vertices: list[Entry] = []
+
+    def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
+        """Count the labelled examples of a batch and renew the labelled vertices."""
+        if not len(classes):
+            return
+        raw = not self.updates
+        super().update(classes, labels, vertices)
+        present = {(entry.cls, entry.positive) for entry in self.vertices}
+        for row, (cls, label) in enumerate(zip(classes.tolist(), labels.tolist(), strict=True)):
+            if raw or (cls, label > 0) not in present:
+                entry = _example(cls, label > 0, row, vertices)
+                entry.count = 1.0
+                self.vertices.append(entry)
+                present.add((cls, label > 0))
+        if not raw:
+            kept = self._filtered()
+            self.vertices = [entry for entry in self.vertices if kept[entry.cls][entry.positive]]
+
+    def labelled(self) -> Labelled:
+        """Return the labelled vertices, each counted once."""
+        return gathered(self.vertices)
+
+
+def _example(cls: int, positive: bool, row: int, vertices: Vertices) -> Entry:
+    entities = tuple(vertices.entities[row].tolist())
+    return Entry(cls, positive, int(vertices.pattern[row]), entities, int(vertices.time[row]))
+
+
+def gathered(entries: list[Entry]) -> Labelled:
+    """Return entries as columns."""
+    width = max((len(entry.entities) for entry in entries), default=0)
+    rows = [entry.entities + (-1,) * (width - len(entry.entities)) for entry in entries]
+    vertices = Vertices(
+        np.array([entry.pattern for entry in entries], np.int64),
+        np.array(rows, np.int64).reshape(len(entries), width),
+        np.array([entry.time for entry in entries], np.int64),
+    )
+    signs = np.array([1.0 if entry.positive else -1.0 for entry in entries])
+    classes = np.array([entry.cls for entry in entries], np.int64)
+    return Labelled(vertices, classes, signs, np.array([entry.count for entry in entries]))

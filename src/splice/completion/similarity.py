@@ -1,0 +1,251 @@
+"""Similarity of examples: one minus their distance, worked out once for each pair of patterns.
+
+Over lifted atoms two examples are as similar as their patterns. Over ground atoms it also
+matters which constants of the two query atoms are the same and whether their times are: there are
+few such coincidences, so pairs are remembered by (pattern, pattern, coincidences).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.distances import (
+    AtomDistance,
+    Costs,
+    SetDistance,
+    ground_distance,
+    hausdorff,
+    lifted_distance,
+    matching,
+    numbers_apart,
+)
+from splice.completion.patterns import PatternStore
+from splice.completion.strategies import Distance, Ground, Numbers, SetRule
+from splice.logic.atoms import Atom
+from splice.logic.terms import Constant, Term, Variable
+from splice.stream.rows import unique_rows
+
+__all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices", "similarity_of"]
+
+_DIGITS: Final = 12
+"""Weights are rounded: two that differ by less are one *distinct* weight."""
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Vertices:
+    """Examples as the graph sees them: a pattern, the constants of the query atom, its time."""
+
+    pattern: _Ints
+    entities: _Ints
+    time: _Ints
+
+    def __len__(self) -> int:
+        return len(self.pattern)
+
+    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | _Ints) -> Vertices:
+        """Return some of the vertices."""
+        return Vertices(self.pattern[rows], self.entities[rows], self.time[rows])
+
+    def widened(self, width: int) -> Vertices:
+        """Return the vertices with so many columns of constants."""
+        missing = width - self.entities.shape[1]
+        if missing <= 0:
+            return self
+        entities = np.pad(self.entities, ((0, 0), (0, missing)), constant_values=-1)
+        return Vertices(self.pattern, entities, self.time)
+
+    def classes(self, similarity: Similarity) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return one vertex of each class of equal ones, and the class of each vertex."""
+        rows = np.concatenate((self.pattern[:, None], similarity.constants(self)), axis=1)
+        return unique_rows(rows)
+
+
+class Similarity(Protocol):
+    """How alike two examples are, from 0 to 1."""
+
+    def constants(self, vertices: Vertices) -> _Ints:
+        """Return the columns that, beside the pattern, tell vertices apart."""
+
+    def between(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of every vertex on the left to every one on the right."""
+
+    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of vertices row by row."""
+
+    def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
+        """Return the atoms of two single vertices and the distances of all pairs of them."""
+
+
+class _Memory:
+    """Distances of atoms, each pair worked out once."""
+
+    def __init__(self, atoms: AtomDistance, sets: SetDistance) -> None:
+        self._atoms = atoms
+        self._sets = sets
+        self._distances: dict[tuple[Atom, Atom], float] = {}
+
+    def costs(self, left: list[Atom], right: list[Atom]) -> Costs:
+        """Return the distances of all pairs of atoms."""
+        rows = [[self.distance(a, b) for b in right] for a in left]
+        return np.array(rows, np.float64).reshape(len(left), len(right))
+
+    def similarity(self, costs: Costs) -> float:
+        """Return how alike two sets of atoms are."""
+        return round(1.0 - self._sets(costs), _DIGITS)
+
+    def distance(self, left: Atom, right: Atom) -> float:
+        """Return the distance of two atoms."""
+        key = (left, right)
+        if key not in self._distances:
+            self._distances[key] = self._distances[right, left] = self._atoms(left, right)
+        return self._distances[key]
+
+
+class _Table:
+    """A symmetric table of numbers, worked out where it is asked and remembered."""
+
+    def __init__(self, work: Callable[[int, int], float]) -> None:
+        self._work = work
+        self._values = np.full((0, 0), np.nan)
+
+    def look_up(self, left: _Ints, right: _Ints) -> _Floats:
+        """Return the entries at some positions; the two arrays are broadcast."""
+        size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
+        self._grow(size)
+        found: _Floats = self._values[left, right]
+        missing = np.isnan(found)
+        if missing.any():
+            rows, columns = (side[missing] for side in np.broadcast_arrays(left, right))
+            for a, b in set(zip(rows.tolist(), columns.tolist(), strict=True)):
+                self._values[a, b] = self._values[b, a] = self._work(a, b)
+            found = self._values[left, right]
+        return found
+
+    def _grow(self, size: int) -> None:
+        known = len(self._values)
+        if size > known:
+            values = np.full((max(size, 2 * known),) * 2, np.nan)
+            values[:known, :known] = self._values
+            self._values = values
+
+
+class LiftedSimilarity:
+    """Similarity of patterns: a table that grows with the store."""
+
+    def __init__(self, store: PatternStore, atoms: AtomDistance, sets: SetDistance) -> None:
+        self._store = store
+        self._memory = _Memory(atoms, sets)
+        self._literals = _Table(lambda a, b: atoms(store.literals[a], store.literals[b]))
+        self._patterns = _Table(self._alike)
+
+    def constants(self, vertices: Vertices) -> _Ints:
+        """Return no columns: the pattern says everything."""
+        return np.empty((len(vertices), 0), np.int64)
+
+    def between(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of every vertex on the left to every one on the right."""
+        return self._patterns.look_up(left.pattern[:, None], right.pattern[None, :])
+
+    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of vertices row by row."""
+        return self._patterns.look_up(left.pattern, right.pattern)
+
+    def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
+        """Return the atoms of two single vertices and the distances of all pairs of them."""
+        numbers = [self._store[int(side.pattern[0])].literals for side in (left, right)]
+        a, b = ([self._store.literals[i] for i in side] for side in numbers)
+        return a, b, self._costs(*numbers)
+
+    def _alike(self, left: int, right: int) -> float:
+        costs = self._costs(self._store[left].literals, self._store[right].literals)
+        return self._memory.similarity(costs)
+
+    def _costs(self, left: tuple[int, ...], right: tuple[int, ...]) -> Costs:
+        rows, columns = np.array(left, np.int64), np.array(right, np.int64)
+        return self._literals.look_up(rows[:, None], columns[None, :])
+
+
+class GroundSimilarity:
+    """Similarity of ground examples, remembered by patterns and coincidences of constants."""
+
+    def __init__(self, store: PatternStore, atoms: AtomDistance, sets: SetDistance) -> None:
+        self._store = store
+        self._memory = _Memory(atoms, sets)
+        self._known: dict[tuple[int, ...], float] = {}
+
+    def constants(self, vertices: Vertices) -> _Ints:
+        """Return the constants of the query atom and its time."""
+        return np.concatenate((vertices.entities, vertices.time[:, None]), axis=1)
+
+    def between(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of every vertex on the left to every one on the right."""
+        n, m = len(left), len(right)
+        rows, columns = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+        return self.paired(left.take(rows), right.take(columns)).reshape(n, m)
+
+    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+        """Return the similarity of vertices row by row."""
+        if not len(left):
+            return np.empty(0)
+        same = left.entities[:, :, None] == right.entities[:, None, :]
+        same &= (left.entities >= 0)[:, :, None]
+        parts = (
+            left.pattern[:, None],
+            right.pattern[:, None],
+            (left.time == right.time)[:, None],
+            same.reshape(len(left), -1),
+        )
+        first, which = unique_rows(np.concatenate(parts, axis=1).astype(np.int64))
+        values = [self._value(left, right, int(row)) for row in first]
+        return np.array(values)[which]
+
+    def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
+        """Return the atoms of two single vertices and the distances of all pairs of them."""
+        a, b = self._ground(left, right, 0)
+        return a, b, self._memory.costs(a, b)
+
+    def _value(self, left: Vertices, right: Vertices, row: int) -> float:
+        same = left.entities[row, :, None] == right.entities[row, None, :]
+        key = (
+            int(left.pattern[row]),
+            int(right.pattern[row]),
+            int(left.time[row] == right.time[row]),
+            *map(int, same.reshape(-1)),
+        )
+        if key not in self._known:
+            costs = self._memory.costs(*self._ground(left, right, row))
+            self._known[key] = self._memory.similarity(costs)
+        return self._known[key]
+
+    def _ground(self, left: Vertices, right: Vertices, row: int) -> tuple[list[Atom], list[Atom]]:
+        """Return the atoms of two vertices; equal constants of theirs get equal names."""
+        names: dict[int, str] = {}
+        pair = []
+        for side, moment in ((left, left.time[row]), (right, right.time[row])):
+            theta: dict[Variable, Term] = {Variable("T"): Constant(f"time {moment}")}
+            for place, entity in enumerate(side.entities[row].tolist()):
+                name = names.setdefault(entity, f"constant {len(names)}")
+                theta[Variable(f"X{place}")] = Constant(name)
+            rule = self._store[int(side.pattern[row])].rule
+            pair.append([literal.atom.substitute(theta) for literal in rule.body])
+        return pair[0], pair[1]
+
+
+def similarity_of(distance: Distance, store: PatternStore) -> Similarity:
+    """Return the similarity that belongs to a choice of distance."""
+    sets = matching if distance.sets is SetRule.MATCHING else hausdorff
+    by_value = distance.numbers is Numbers.BY_VALUE
+    if isinstance(distance, Ground):
+        ground = partial(ground_distance, constants=numbers_apart) if by_value else ground_distance
+        return GroundSimilarity(store, ground, sets)
+    lifted = partial(lifted_distance, constants=numbers_apart) if by_value else lifted_distance
+    return LiftedSimilarity(store, lifted, sets)

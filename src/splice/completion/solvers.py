@@ -1,0 +1,170 @@
+"""From a graph and some labels to values for the rest (section 2.2, ``sec:graph.cut``).
+
+Each unlabelled vertex takes the weighted average of its neighbours
+(``eq:harmonic_function``), in closed form ``f_u = -inv(L_uu) L_ul y``
+(``equation:minimum.cut.closed``). A vertex from which no path leads to a label has no such
+average: it is not solved for, and reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_banded
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import bicgstab, cg, spsolve
+
+__all__ = ["System", "harmonic", "propagate", "pseudo_inverse", "solve_chain", "spread"]
+
+_TINY: Final = 400
+"""Systems up to this size are solved directly."""
+
+_TOLERANCE: Final = 1e-12
+
+_Floats = npt.NDArray[np.float64]
+_Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Weights of the unlabelled vertices (or classes) and the values of the labelled ones.
+
+    ``among[i, j]`` is the weight from i to j, times the size of class j; the diagonal is zero.
+    """
+
+    to_labelled: _Floats
+    among: _Floats
+    values: _Floats
+    sizes: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.among)
+
+    @property
+    def degree(self) -> _Floats:
+        """The sum of the weights of each row."""
+        total: _Floats = self.to_labelled.sum(axis=1) + self.among.sum(axis=1)
+        return total
+
+    @property
+    def pull(self) -> _Floats:
+        """The labels, weighted: the right-hand side."""
+        return self.to_labelled @ self.values
+
+    def reached(self) -> _Mask:
+        """Return the vertices from which a path leads to a label."""
+        found: _Mask = self.to_labelled.sum(axis=1) > 0
+        edges = self.among > 0
+        while True:
+            more = found | (edges & found[None, :]).any(axis=1)
+            if (more == found).all():
+                return found
+            found = more
+
+
+def harmonic(system: System) -> tuple[_Floats, _Mask]:
+    """Return the harmonic values (0 where no label reaches) and where one does."""
+    reached = system.reached()
+    values = np.zeros(len(system))
+    if not reached.any():
+        return values, reached
+    among = system.among[np.ix_(reached, reached)]
+    degree = system.to_labelled[reached].sum(axis=1) + among.sum(axis=1)
+    pull = system.pull[reached]
+    if not among.any():
+        solved = pull / degree
+    elif len(degree) <= _TINY:
+        solved = np.linalg.solve(np.diag(degree) - among, pull)
+    else:
+        solved = _solve_sparse(among, degree, pull, system.sizes[reached])
+    values[reached] = np.clip(solved, -1.0, 1.0)
+    return values, reached
+
+
+def _solve_sparse(
+    among: _Floats, degree: _Floats, pull: _Floats, sizes: npt.NDArray[np.int64]
+) -> _Floats:
+    """Solve a large system iteratively, Jacobi-preconditioned; directly if that stalls.
+
+    Scaled by the sizes of the classes, an undirected graph gives a symmetric system.
+    """
+    scale = sizes.astype(float)
+    matrix = csr_array(diags_array(degree * scale) - csr_array(among * scale[:, None]))
+    right = pull * scale
+    symmetric = abs(matrix - matrix.T).max() < _TOLERANCE
+    preconditioner = diags_array(1.0 / (degree * scale))
+    method = cg if symmetric else bicgstab
+    solved, failed = method(matrix, right, rtol=_TOLERANCE, atol=0.0, M=preconditioner)
+    return np.asarray(spsolve(matrix.tocsc(), right) if failed else solved)
+
+
+def pseudo_inverse(system: System) -> _Floats:
+    """Return the closed form by pseudo-inverse: defined even where no label reaches."""
+    laplacian = np.diag(system.degree) - system.among
+    return np.asarray(np.linalg.pinv(laplacian) @ system.pull)
+
+
+def propagate(system: System, sweeps: int) -> tuple[_Floats, _Mask]:
+    """Return the values of label propagation: each sweep averages, given labels are clamped."""
+    reached = system.reached()
+    degree = np.where(reached, system.degree, 1.0)
+    values = np.zeros(len(system))
+    for _ in range(sweeps):
+        after = np.where(reached, (system.pull + system.among @ values) / degree, 0.0)
+        if np.abs(after - values).max(initial=0.0) < _TOLERANCE:
+            return after, reached
+        values = after
+    return values, reached
+
+
+def spread(system: System, alpha: float, sweeps: int) -> tuple[_Floats, _Mask]:
+    """Return the values of label spreading: normalised weights, labels mixed in at each step.
+
+    Labelled vertices are linked to the unlabelled ones that chose them, and to nothing else.
+    """
+    reached = system.reached()
+    labels = system.to_labelled.shape[1]
+    size = labels + len(system)
+    weights = np.zeros((size, size))
+    weights[labels:, :labels] = system.to_labelled
+    weights[:labels, labels:] = system.to_labelled.T
+    weights[labels:, labels:] = system.among
+    root = np.sqrt(weights.sum(axis=1))
+    normal = weights / np.where(root > 0, root, 1.0)[:, None] / np.where(root > 0, root, 1.0)
+    start = np.concatenate((system.values, np.zeros(len(system))))
+    values = start.copy()
+    for _ in range(sweeps):
+        after = alpha * (normal @ values) + (1 - alpha) * start
+        if np.abs(after - values).max(initial=0.0) < _TOLERANCE:
+            break
+        values = after
+    return np.where(reached, np.clip(values[labels:], -1.0, 1.0), 0.0), reached
+
+
+def solve_chain(
+    own: _Floats, pull: _Floats, link: _Floats, known: _Mask, given: _Floats
+) -> tuple[_Floats, _Mask]:
+    """Solve vertices in a row, each linked to the one before it, in linear time.
+
+    ``own`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
+    ``link[i]`` is the weight between i - 1 and i (0 where a row begins); the values of ``known``
+    vertices are ``given``.
+    """
+    n = len(own)
+    if not n:
+        return np.empty(0), np.empty(0, bool)
+    segment = np.cumsum(link == 0)
+    anchored = np.bincount(segment, weights=(own > 0) | known, minlength=segment[-1] + 1) > 0
+    reached = anchored[segment]
+    free = reached & ~known
+    after = np.append(link[1:], 0.0)
+    bands = np.zeros((3, n))
+    bands[1] = np.where(free, own + link + after, 1.0)
+    bands[0, 1:] = np.where(free, -after, 0.0)[:-1]
+    bands[2, :-1] = np.where(free, -link, 0.0)[1:]
+    right = np.where(known, given, np.where(free, pull, 0.0))
+    values = np.clip(solve_banded((1, 1), bands, right, check_finite=False), -1.0, 1.0)
+    return values, reached

@@ -1,0 +1,385 @@
+"""Supervision completion, slowly: Algorithms 1 to 3 of the paper as they are printed.
+
+Written from the paper and from the description of the released code, with loops over examples
+and dense matrices; nothing is merged, remembered or vectorised for speed. The choices are those
+of :mod:`splice.completion.strategies`. Examples and distances are in
+:mod:`reference.splice_examples`, graphs and values in :mod:`reference.splice_graph`; all their
+names can be had from here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from reference.splice_examples import (
+    DIGITS,
+    Entity,
+    Example,
+    Lifter,
+    Metric,
+    atom_distance,
+    belongs,
+    hausdorff,
+    is_visible,
+    matching,
+    partition,
+    set_similarity,
+)
+from reference.splice_graph import (
+    Matrix,
+    closed_form,
+    connect,
+    counted,
+    decide,
+    enn_row,
+    fill,
+    knn_row,
+    on_reached,
+    ordered_rows,
+    propagate,
+    pseudo_inverse,
+    reachable,
+    similarities,
+    solve,
+    spread,
+)
+from splice.completion.strategies import (
+    Caching,
+    Direction,
+    Filter,
+    FirstBatch,
+    Harmonic,
+    LabelPropagation,
+    LabelSpreading,
+    Neighbours,
+    OrderedRows,
+    Profile,
+    PseudoInverse,
+    Solver,
+    TinyWeight,
+    Undecided,
+    Unreached,
+    Weighting,
+)
+from splice.errors import SpliceError
+from splice.logic import Domain, Key
+from splice.stream.batch import MicroBatch
+
+__all__ = [
+    "Cache",
+    "Example",
+    "Lifter",
+    "Metric",
+    "RawCache",
+    "Twin",
+    "TwinResult",
+    "Vertex",
+    "atom_distance",
+    "belongs",
+    "closed_form",
+    "connect",
+    "counted",
+    "decide",
+    "enn_row",
+    "fill",
+    "hausdorff",
+    "is_visible",
+    "kept",
+    "knn_row",
+    "matching",
+    "on_reached",
+    "ordered_rows",
+    "partition",
+    "propagate",
+    "pseudo_inverse",
+    "reachable",
+    "set_similarity",
+    "similarities",
+    "solve",
+    "spread",
+]
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A labelled vertex, which stands for so many."""
+
+    example: Example
+    count: float = 1.0
+
+    @property
+    def clause(self) -> tuple[Key, int]:
+        """The lifted clause and its head's sign."""
+        return self.example.key, self.example.label
+
+
+def kept(count: float, opposite: float, caching: Caching) -> bool:
+    """Whether a clause seen so often stays beside its opposite (lines 9 to 16)."""
+    if opposite == 0 or caching.filter is Filter.NONE:
+        return True
+    if caching.filter is Filter.MAJORITY:
+        return count >= opposite
+    total = count + opposite
+    difference = count / total - opposite / total
+    epsilon = math.sqrt(math.log(caching.numerator / caching.delta) / (2 * total))
+    if abs(difference) > epsilon:
+        return difference > 0
+    return caching.undecided is Undecided.KEEP
+
+
+class Cache:
+    """Labelled clauses with their counts (``alg:cache_update``)."""
+
+    def __init__(self, caching: Caching) -> None:
+        self.caching = caching
+        self.counts: dict[tuple[Key, int], float] = {}
+        self.first: dict[tuple[Key, int], Example] = {}
+
+    def update(self, labelled: list[Example]) -> None:
+        """Count the labelled examples of a batch (lines 1 to 5)."""
+        for example in labelled:
+            clause = (example.key, example.label)
+            self.counts[clause] = self.counts.get(clause, 0) + 1
+            self.first.setdefault(clause, example)
+
+    def keeps(self, example: Example) -> bool:
+        """Whether the example's label stays beside the opposite one."""
+        own = self.counts[example.key, example.label]
+        return kept(own, self.counts.get((example.key, -example.label), 0), self.caching)
+
+    def vertices(self) -> list[Vertex]:
+        """Return the filtered labelled vertices (lines 6 to 16); they all have evidence."""
+        once = self.caching.weighting is Weighting.ONCE
+        return [
+            Vertex(example, 1.0 if once else self.counts[clause])
+            for clause, example in self.first.items()
+            if example.evidence and self.keeps(example)
+        ]
+
+    def decay(self) -> None:
+        """Make all counts smaller."""
+        for clause in self.counts:
+            self.counts[clause] *= self.caching.decay
+
+
+class RawCache(Cache):
+    """The cache of the released code: batch 1 as it is, then a set that grows and is filtered."""
+
+    def __init__(self, caching: Caching) -> None:
+        super().__init__(caching)
+        self.started = False
+        self.chosen: list[Example] = []
+
+    def update(self, labelled: list[Example]) -> None:
+        super().update(labelled)
+        if not labelled:
+            return
+        for example in labelled:
+            same = [c for c in self.chosen if (c.key, c.label) == (example.key, example.label)]
+            if example.evidence and (not self.started or not same):
+                self.chosen.append(example)
+        if self.started:
+            self.chosen = [example for example in self.chosen if self.keeps(example)]
+        self.started = True
+
+    def vertices(self) -> list[Vertex]:
+        return [Vertex(example) for example in self.chosen]
+
+
+@dataclass
+class TwinResult:
+    """For each query atom of a batch, in order: value, label, and whether a label reached it."""
+
+    values: list[float]
+    labels: list[int]
+    reached: list[bool]
+
+
+Anchors = list[tuple[int, float, float]]
+"""Temporal links to known values: the position of a vertex, the weight, the value."""
+
+
+class Twin:
+    """Complete batch after batch (``alg:splice``).
+
+    ``unmerged`` makes every labelled example that a cached one stands for a vertex of its own;
+    ``marked`` compares only those constants by value that the modes mark as numeric.
+    """
+
+    def __init__(
+        self, domain: Domain, profile: Profile, *, unmerged: bool = False, marked: bool = False
+    ) -> None:
+        self.profile = profile
+        self.metric = Metric(profile.distance, domain.modes if marked else None)
+        self.unmerged = unmerged
+        self.caching = profile.caching or Caching(filter=Filter.NONE, weighting=Weighting.COUNTS)
+        self.cache = self._new_cache()
+        self.positives = 0
+        self.labels = 0
+        self.memory: dict[tuple[str, Entity], tuple[float, Example]] = {}
+
+    def _new_cache(self) -> Cache:
+        raw = self.caching.first is FirstBatch.AS_IT_IS
+        return RawCache(self.caching) if raw else Cache(self.caching)
+
+    def complete(self, batch: MicroBatch) -> TwinResult:
+        """Return a value and a label for every query atom of the next batch."""
+        examples = partition(batch, self.profile.identity)
+        labelled = [example for example in examples if example.label != 0]
+        if self.profile.caching is None:
+            self.cache = self._new_cache()
+        self.cache.update(labelled)
+        self.labels += len(labelled)
+        self.positives += len([example for example in labelled if example.label > 0])
+        result = TwinResult([], [], [])
+        for example in examples:
+            result.values.append(float(example.label or -1))
+            result.labels.append(example.label or -1)
+            result.reached.append(example.label != 0)
+        open_ = [i for i, e in enumerate(examples) if e.label == 0 and e.evidence]
+        if self.labels > 0 and open_:
+            self._label(batch, examples, open_, result)
+        self._remember(batch, examples, result)
+        if labelled:
+            self.cache.decay()
+        return result
+
+    def _label(
+        self, batch: MicroBatch, examples: list[Example], open_: list[int], result: TwinResult
+    ) -> None:
+        """Fill in the unlabelled examples that have evidence."""
+        found, reached = self._values(batch, examples, open_)
+        values = [round(min(max(value, -1.0), 1.0), DIGITS) + 0.0 for value in found]
+        prior = (self.positives + 1) / (self.labels + 2)
+        labels = decide(values, self.profile.threshold, prior)
+        solver = self.profile.solver
+        abstains = isinstance(solver, Harmonic) and solver.unreached is Unreached.ABSTAIN
+        for i, value, label, yes in zip(open_, values, labels, reached, strict=True):
+            unsure = (abstains and not yes) or abs(value) < self.profile.margin
+            result.values[i] = value
+            result.labels[i] = 0 if unsure else label
+            result.reached[i] = yes
+
+    def _vertices(self) -> list[Vertex]:
+        vertices = self.cache.vertices()
+        if not self.unmerged:
+            return vertices
+        return [Vertex(v.example) for v in vertices for _ in range(round(v.count))]
+
+    def _values(
+        self, batch: MicroBatch, examples: list[Example], open_: list[int]
+    ) -> tuple[list[float], list[bool]]:
+        """Build the graph and solve it (``alg:supervision_completion``, lines 1 to 7)."""
+        vertices, solver = self._vertices(), self.profile.solver
+        y = [float(v.example.label) for v in vertices]
+        counts = [v.count for v in vertices]
+        all_ = [*(v.example for v in vertices), *(examples[i] for i in open_)]
+        z = similarities(all_, self.metric)
+        weights = connect(z, counts, self.profile.connector)
+        if isinstance(solver, Harmonic):
+            known, weights = y, counted(weights, counts)
+            if self.profile.links is not None:
+                weights, known = self._linked(batch, examples, open_, weights, y)
+            values, reached = solve(weights, known)
+            rest = unreached_value(solver.unreached, y, counts, all(reached))
+            return [f if yes else rest for f, yes in zip(values, reached, strict=True)], reached
+        if not y:
+            return [-1.0] * len(open_), [False] * len(open_)
+        if isinstance(solver, OrderedRows):
+            weights = ordered_rows(z, len(y), self.profile.connector, solver.weight)
+        return self._other(solver, weights, y, counts)
+
+    def _other(
+        self, solver: Solver, weights: Matrix, y: list[float], counts: list[float]
+    ) -> tuple[list[float], list[bool]]:
+        """Solve in another way than the harmonic one."""
+        if isinstance(solver, TinyWeight):
+            values, reached = solve(counted(fill(weights, solver.weight), counts), y)
+            return [f if yes else -1.0 for f, yes in zip(values, reached, strict=True)], reached
+        if isinstance(solver, LabelPropagation):
+            sweeps = solver.sweeps
+            return on_reached(counted(weights, counts), y, lambda w, y: propagate(w, y, sweeps))
+        if isinstance(solver, LabelSpreading):
+            undirected = np.maximum(weights, weights.T)
+            connector = self.profile.connector
+            chose = connector.direction is not Direction.DIRECTED
+            if chose and connector.neighbours is Neighbours.ALL:
+                for i in range(len(y)):
+                    undirected[i, i] = 1.0
+            return spread(undirected, y, counts, solver), reachable(undirected, len(y))
+        if isinstance(solver, PseudoInverse):
+            weights = fill(weights, solver.weight)
+        weights = counted(weights, counts)
+        return closed_form(weights, y, pseudo_inverse), reachable(weights, len(y))
+
+    def _linked(
+        self,
+        batch: MicroBatch,
+        examples: list[Example],
+        open_: list[int],
+        weights: Matrix,
+        y: list[float],
+    ) -> tuple[Matrix, list[float]]:
+        """Return the graph with temporal links; known neighbours in time are further labels."""
+        inner, anchors = self._links(batch, examples, open_)
+        before, labelled = len(y), len(y) + len(anchors)
+        size = labelled + len(open_)
+        linked = np.zeros((size, size))
+        for i in range(len(open_)):
+            linked[labelled + i, :before] = weights[before + i, :before]
+            linked[labelled + i, labelled:] = weights[before + i, before:] + inner[i]
+        for column, (i, weight, _) in enumerate(anchors):
+            linked[labelled + i, before + column] = weight
+        return linked, [*y, *(value for _, _, value in anchors)]
+
+    def _links(
+        self, batch: MicroBatch, examples: list[Example], open_: list[int]
+    ) -> tuple[Matrix, Anchors]:
+        """Return the links among the open examples, and those to known values."""
+        times = [int(time) for time in batch.times]
+        at = {(example.entity, example.time): i for i, example in enumerate(examples)}
+        inner, anchors = np.zeros((len(open_), len(open_))), Anchors()
+        for place, i in enumerate(open_):
+            example = examples[i]
+            if example.time is None:
+                continue
+            now = times.index(example.time)
+            for then in (now - 1, now + 1):
+                j = at.get((example.entity, times[then])) if 0 <= then < len(times) else None
+                if j is not None and j in open_:
+                    inner[place, open_.index(j)] = self._link(example, examples[j])
+                elif j is not None:
+                    value = float(examples[j].label or -1)
+                    anchors.append((place, self._link(example, examples[j]), value))
+            past = self.memory.get((batch.sequence, example.entity))
+            if now == 0 and past is not None:
+                anchors.append((place, self._link(example, past[1]), past[0]))
+        return inner, anchors
+
+    def _link(self, one: Example, two: Example) -> float:
+        assert self.profile.links is not None
+        return self.profile.links.strength * self.metric.examples(one, two)
+
+    def _remember(self, batch: MicroBatch, examples: list[Example], result: TwinResult) -> None:
+        """Keep the last value of each query atom; an example that no label reached has none."""
+        order = sorted(range(len(examples)), key=lambda i: examples[i].time or 0)
+        for i in order:
+            key = (batch.sequence, examples[i].entity)
+            if result.reached[i] or not examples[i].evidence:
+                self.memory[key] = (result.values[i], examples[i])
+            else:
+                self.memory.pop(key, None)
+
+
+def unreached_value(rule: Unreached, y: list[float], counts: list[float], idle: bool) -> float:
+    """Return the value of vertices that no label reaches; ``idle`` if there are none."""
+    if rule is Unreached.ERROR and not idle:
+        raise SpliceError("no label reaches some of the examples")
+    if rule is Unreached.ABSTAIN:
+        return 0.0
+    if rule is Unreached.MEAN and y:
+        return sum(label * n for label, n in zip(y, counts, strict=True)) / sum(counts)
+    return -1.0
