@@ -119,10 +119,13 @@ def ordered_rows(z: Matrix, labelled: int, connector: Connector, tiny: float) ->
 def reachable(weights: Matrix, labelled: int) -> list[bool]:
     """Return for each unlabelled vertex whether a path leads from it to a labelled one."""
     reached = [i < labelled for i in range(len(weights))]
-    for _ in range(len(weights)):
+    grows = True
+    while grows:
+        grows = False
         for i in range(labelled, len(weights)):
-            if any(weights[i, j] > 0 and reached[j] for j in range(len(weights))):
-                reached[i] = True
+            near = any(weights[i, j] > 0 and reached[j] for j in range(len(weights)))
+            if near and not reached[i]:
+                reached[i] = grows = True
     return reached[labelled:]
 
 

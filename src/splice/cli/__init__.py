@@ -51,10 +51,13 @@ def _root(
 
 
 def _commands() -> None:
-    from splice.cli import data, demo, mask
+    from splice.cli import complete, data, demo, experiment, mask
 
     app.add_typer(data.app, name="data")
     app.command("mask")(mask.mask)
+    app.command("complete")(complete.complete)
+    app.add_typer(complete.explain, name="explain")
+    app.add_typer(experiment.app, name="experiment")
     app.command("demo")(demo.demo)
 
 

@@ -47,13 +47,13 @@ class ChainMemory:
     def __init__(self, links: Temporal, similarity: Similarity) -> None:
         self._links = links
         self._similarity = similarity
-        self._sequence = ""
-        self._last: dict[_Key, tuple[float, Vertices]] = {}
+        self.sequence = ""
+        self.last: dict[_Key, tuple[float, Vertices]] = {}
 
     def chains(self, batch: MicroBatch, vertices: Vertices) -> Chains:
         """Return the chains of a batch, linked to what came before it."""
-        if batch.sequence != self._sequence:
-            self._sequence, self._last = batch.sequence, {}
+        if batch.sequence != self.sequence:
+            self.sequence, self.last = batch.sequence, {}
         queries = batch.queries
         instances = np.concatenate((queries.kind[:, None], queries.args), axis=1)
         first, which = unique_rows(instances)
@@ -73,8 +73,8 @@ class ChainMemory:
         keys = [_key(row) for row in instances[first]]
         carried, value = np.zeros(len(order)), np.zeros(len(order))
         for start, key in zip(starts.tolist(), keys, strict=True):
-            if key in self._last:
-                value[start], before = self._last[key]
+            if key in self.last:
+                value[start], before = self.last[key]
                 own = vertices.take(order[start : start + 1])
                 width = max(own.entities.shape[1], before.entities.shape[1])
                 alike = self._similarity.paired(before.widened(width), own.widened(width))
@@ -85,7 +85,7 @@ class ChainMemory:
         """Keep the last value of each chain; ``values`` are those of the batch's query atoms."""
         for key, end in zip(chains.keys, chains.ends.tolist(), strict=True):
             row = chains.order[end : end + 1]
-            self._last[key] = (float(values[row[0]]), vertices.take(row))
+            self.last[key] = (float(values[row[0]]), vertices.take(row))
 
 
 def _key(row: _Ints) -> _Key:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.cache import LabelCache, Labelled, ReleasedCache
+from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
 from splice.completion.chains import ChainMemory, Chains
+from splice.completion.completion import Completion
+from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
 from splice.completion.lens import Lens
 from splice.completion.partition import Examples, partition
@@ -16,6 +18,7 @@ from splice.completion.patterns import Keep, Lifting
 from splice.completion.similarity import Vertices, similarity_of
 from splice.completion.solvers import solve_chain
 from splice.completion.solving import solve, weighted
+from splice.completion.state import VERSION, StateReader, StateWriter, check_version
 from splice.completion.strategies import (
     Caching,
     Filter,
@@ -43,37 +46,6 @@ _Mask = npt.NDArray[np.bool_]
 _UNFILTERED = Caching(filter=Filter.NONE)
 
 
-@dataclass(frozen=True, eq=False)
-class Completion:
-    """What became of the query atoms of a batch, in their order.
-
-    ``values`` lie in [-1, 1]; given labels keep theirs. ``reached`` says whether a label reached
-    the atom; an atom without evidence is false and not reached. A label of 0 is an abstention.
-    """
-
-    batch: MicroBatch
-    values: _Floats
-    labels: LabelArray
-    reached: _Mask
-    given: _Mask
-    patterns: npt.NDArray[np.int64]
-
-    def completed(self) -> MicroBatch:
-        """Return the batch with its missing labels filled in."""
-        return self.batch.with_labels(self.labels)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __repr__(self) -> str:
-        missing = ~self.given
-        return (
-            f"Completion({int(missing.sum())} completed, "
-            f"{int((self.labels[missing] > 0).sum())} of them true, "
-            f"{int((missing & ~self.reached).sum())} not reached)"
-        )
-
-
 class _Parts:
     """What a completer works with, once it knows the stream's domain and vocabulary."""
 
@@ -83,8 +55,8 @@ class _Parts:
         self._identity = profile.identity
         ground = isinstance(profile.distance, Ground)
         self._grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None
-        store = self._grounding.store if self._grounding else self.lifting.store
-        self.similarity = similarity_of(profile.distance, store)
+        self.store = self._grounding.store if self._grounding else self.lifting.store
+        self.similarity = similarity_of(profile.distance, self.store, domain.modes)
         caching = profile.caching or _UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
         self.cache = ReleasedCache(caching) if released else LabelCache(caching)
@@ -106,6 +78,35 @@ class _Parts:
             self._class_of.append(self._literalwise.setdefault(key, len(self._literalwise)))
         return np.array(self._class_of, np.int64)[patterns]
 
+    def representatives(self) -> list[int]:
+        """Return a pattern for each number under which patterns are cached."""
+        if self._identity is Identity.SHARED:
+            return list(range(len(self.lifting.store)))
+        first: dict[int, int] = {}
+        for pattern, cls in enumerate(self._class_of):
+            first.setdefault(cls, pattern)
+        return [first[cls] for cls in sorted(first)]
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        """Fill the cache and the chains from a state."""
+        reader = StateReader(self.lens, self.lifting.store, self.store)
+
+        def entry(plain: dict[str, Any]) -> Entry:
+            pattern = reader.pattern(plain)
+            return reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
+
+        cached = state["cache"]
+        self.cache.updates = cached["updates"]
+        for found in map(entry, cached["entries"]):
+            self.cache.entries[found.cls, found.positive] = found
+        if isinstance(self.cache, ReleasedCache):
+            self.cache.vertices = [entry(plain) for plain in cached["vertices"]]
+        if self.chains:
+            self.chains.sequence = state["chains"]["sequence"]
+            for plain in state["chains"]["last"]:
+                key = reader.key(plain["query"])
+                self.chains.last[key] = (plain["value"], reader.vertex(plain))
+
     def between(self, left: Vertices, right: Vertices) -> _Floats:
         """Return similarities; vertices of other batches may have fewer constants."""
         width = max(left.entities.shape[1], right.entities.shape[1])
@@ -123,6 +124,7 @@ class SupervisionCompleter:
         self.profile = named_profile(profile) if isinstance(profile, str) else profile
         self._seen = np.zeros(2)
         self._parts: _Parts | None = None
+        self._scene: Scene | None = None
 
     @property
     def cache(self) -> LabelCache:
@@ -140,6 +142,35 @@ class SupervisionCompleter:
             raise SpliceError("nothing has been completed yet", "call complete(batch) first")
         return self._parts
 
+    def to_state(self) -> dict[str, Any]:
+        """Return all that the completer remembers, as plain values that JSON can hold."""
+        parts = self._started()
+        writer = StateWriter(parts.lens, parts.lifting.store, parts.store)
+        state: dict[str, Any] = {
+            "version": VERSION,
+            "profile": repr(self.profile),
+            "seen": self._seen.tolist(),
+            "cache": writer.cache(parts.cache, parts.representatives()),
+        }
+        if parts.chains:
+            state["chains"] = writer.chains(parts.chains)
+        return state
+
+    def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
+        """Go on from a state, with a stream of the given domain and vocabulary."""
+        check_version(state)
+        if state["profile"] != repr(self.profile):
+            raise SpliceError("this state was made with another profile", "use the same choices")
+        self._seen = np.array(state["seen"], float)
+        self._parts = _Parts(self.profile, domain, vocabulary)
+        self._parts.take_up(state)
+
+    def explain(self, row: int) -> Explanation:
+        """Explain the value of a query atom of the batch that was completed last."""
+        if self._scene is None:
+            raise SpliceError("nothing has been completed yet", "call complete(batch) first")
+        return explain(self._scene, row)
+
     def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
         examples = partition(batch, parts.lens)
         patterns = parts.lifting.lift(examples)
@@ -155,13 +186,30 @@ class SupervisionCompleter:
         reached = given.copy()
         missing = np.flatnonzero(~given & ~empty)
         chains = parts.chains.chains(batch, vertices) if parts.chains else None
-        solved = self._solve(vertices, missing, cache.labelled(), parts, chains, values)
+        labelled = cache.labelled()
+        graph, which = self._graph(vertices.take(missing), labelled, parts)
+        solved = self._solve(graph, which, missing, labelled, chains, values)
         values[missing], reached[missing] = solved
         if parts.chains and chains:
             parts.chains.remember(chains, values, vertices)
         completed = self._labels(values, labels, missing, reached)
         cache.after()
-        return Completion(batch, values, completed, reached, given, patterns)
+        done = Completion(batch, values, completed, reached, given, patterns)
+        to_labelled = weighted(graph, labelled, self.profile.caching) if graph else values[:, None]
+        self._scene = Scene(
+            done,
+            examples,
+            vertices,
+            parts.store,
+            parts.similarity,
+            labelled,
+            graph,
+            to_labelled,
+            missing,
+            which,
+            chains,
+        )
+        return done
 
     def _labels(
         self, values: _Floats, labels: LabelArray, missing: npt.NDArray[np.intp], reached: _Mask
@@ -176,31 +224,35 @@ class SupervisionCompleter:
         completed[missing] = found
         return completed
 
+    def _graph(
+        self, own: Vertices, labelled: Labelled, parts: _Parts
+    ) -> tuple[Graph | None, npt.NDArray[np.intp]]:
+        """Return the graph of the classes of unlabelled vertices, and the class of each."""
+        if not len(own) or not self._seen.any():
+            return None, np.zeros(len(own), np.intp)
+        first, which = own.classes(parts.similarity)
+        classes = own.take(first)
+        graph = connect(
+            self.profile.connector,
+            parts.between(classes, labelled.vertices),
+            np.bincount(which, minlength=len(first)),
+            lambda: parts.similarity.between(classes, classes),
+            lambda: parts.similarity.between(labelled.vertices, labelled.vertices),
+        )
+        return graph, which
+
     def _solve(
         self,
-        vertices: Vertices,
+        graph: Graph | None,
+        which: npt.NDArray[np.intp],
         missing: npt.NDArray[np.intp],
         labelled: Labelled,
-        parts: _Parts,
         chains: Chains | None,
         values: _Floats,
     ) -> tuple[_Floats, _Mask]:
         """Return values for the missing ones, and whether a label reached them."""
-        if not len(missing):
-            return np.empty(0), np.empty(0, bool)
-        if not self._seen.any():
+        if graph is None:
             return np.full(len(missing), -1.0), np.zeros(len(missing), bool)
-        own = vertices.take(missing)
-        first, which = own.classes(parts.similarity)
-        classes = own.take(first)
-        sizes = np.bincount(which, minlength=len(first))
-        graph = connect(
-            self.profile.connector,
-            parts.between(classes, labelled.vertices),
-            sizes,
-            lambda: parts.similarity.between(classes, classes),
-            lambda: parts.similarity.between(labelled.vertices, labelled.vertices),
-        )
         if chains is not None:
             solved, reached = self._with_links(graph, which, missing, labelled, chains, values)
         else:

@@ -28,6 +28,8 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from splice.logic.atoms import Atom
+from splice.logic.modes import Mode, Modes
+from splice.logic.schema import Signature
 from splice.logic.terms import Constant, Function, Term, Variable
 
 __all__ = [
@@ -47,11 +49,6 @@ Costs: TypeAlias = npt.NDArray[np.float64]
 
 AtomDistance: TypeAlias = Callable[[Atom, Atom], float]
 SetDistance: TypeAlias = Callable[[Costs], float]
-TermDistance: TypeAlias = Callable[[Constant, Constant], float]
-
-
-def _same(left: Constant, right: Constant) -> float:
-    return 0.0 if left == right else 1.0
 
 
 def numbers_apart(left: Constant, right: Constant) -> float:
@@ -65,51 +62,61 @@ def numbers_apart(left: Constant, right: Constant) -> float:
     """
     x, y = left.number, right.number
     if x is None or y is None:
-        return _same(left, right)
+        return 0.0 if left == right else 1.0
     return abs(x - y) / (abs(x) + abs(y)) if x != y else 0.0
 
 
-def ground_distance(left: Atom, right: Atom, constants: TermDistance = _same) -> float:
-    """Return the structural distance of two ground atoms (``equation:distance``)."""
-    if left.signature != right.signature:
-        return 1.0
-    return _mean(left.args, right.args, constants, lifted=False)
+def ground_distance(left: Atom, right: Atom, numeric: Modes | None = None) -> float:
+    """Return the structural distance of two ground atoms (``equation:distance``).
+
+    With modes, arguments that they mark as numeric (``n``) are compared by value.
+    """
+    return _Structural(numeric, lifted=False).atoms(left, right)
 
 
-def lifted_distance(left: Atom, right: Atom, constants: TermDistance = _same) -> float:
+def lifted_distance(left: Atom, right: Atom, numeric: Modes | None = None) -> float:
     """Return the structural distance of two lifted atoms: variables cost nothing.
 
     Arguments that are variables on both sides are not counted. The released code compares
     function symbols only where some constant is kept, and divides by zero where none is; here
     they always count.
     """
-    if left.signature != right.signature:
-        return 1.0
-    return _mean(left.args, right.args, constants, lifted=True)
+    return _Structural(numeric, lifted=True).atoms(left, right)
 
 
-def _mean(
-    left: tuple[Term, ...], right: tuple[Term, ...], constants: TermDistance, *, lifted: bool
-) -> float:
-    pairs = [
-        (s, t)
-        for s, t in zip(left, right, strict=True)
-        if not (lifted and isinstance(s, Variable) and isinstance(t, Variable))
-    ]
-    if not pairs:
-        return 0.0
-    total = sum(_term(s, t, constants, lifted=lifted) for s, t in pairs)
-    return total / (2 * len(pairs))
+class _Structural:
+    """The recursion of ``equation:distance``, with its two options."""
 
+    def __init__(self, numeric: Modes | None, *, lifted: bool) -> None:
+        self._modes = numeric
+        self._lifted = lifted
 
-def _term(left: Term, right: Term, constants: TermDistance, *, lifted: bool) -> float:
-    if isinstance(left, Function) and isinstance(right, Function):
-        if (left.functor, len(left.args)) != (right.functor, len(right.args)):
+    def atoms(self, left: Atom, right: Atom) -> float:
+        if left.signature != right.signature:
             return 1.0
-        return _mean(left.args, right.args, constants, lifted=lifted)
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        return constants(left, right)
-    return 0.0 if left == right else 1.0
+        mode = self._modes.predicate(left.signature) if self._modes else None
+        return self._mean(left.args, right.args, mode)
+
+    def _mean(self, left: tuple[Term, ...], right: tuple[Term, ...], mode: Mode | None) -> float:
+        counted = [
+            (s, t, mode is not None and mode.markers[i].numeric)
+            for i, (s, t) in enumerate(zip(left, right, strict=True))
+            if not (self._lifted and isinstance(s, Variable) and isinstance(t, Variable))
+        ]
+        if not counted:
+            return 0.0
+        return sum(self._terms(*each) for each in counted) / (2 * len(counted))
+
+    def _terms(self, left: Term, right: Term, numeric: bool) -> float:
+        if isinstance(left, Function) and isinstance(right, Function):
+            one, other = (Signature(term.functor, len(term.args)) for term in (left, right))
+            if one != other:
+                return 1.0
+            mode = self._modes.function(one) if self._modes else None
+            return self._mean(left.args, right.args, mode)
+        if numeric and isinstance(left, Constant) and isinstance(right, Constant):
+            return numbers_apart(left, right)
+        return 0.0 if left == right else 1.0
 
 
 def assignment(costs: Costs) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

@@ -25,7 +25,7 @@ from splice.logic.schema import TIME
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Examples", "partition"]
+__all__ = ["Examples", "partition", "typed", "untyped"]
 
 _Ints = npt.NDArray[np.int64]
 
@@ -60,6 +60,16 @@ class Examples:
     def rows(self, example: int) -> _Ints:
         """Return the rows of the evidence that belong to an example."""
         return self.row[self.starts[example] : self.starts[example + 1]]
+
+
+def typed(constant: int, type_code: int) -> int:
+    """Return a constant of a type as one number."""
+    return constant * _TYPES + type_code
+
+
+def untyped(code: int) -> tuple[int, int]:
+    """Return the constant and the type of a number made by :func:`typed`."""
+    return divmod(code, _TYPES)
 
 
 def partition(batch: MicroBatch, lens: Lens) -> Examples:

@@ -25,7 +25,7 @@ from splice.completion.partition import Examples
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
-from splice.logic.terms import Constant, Term, Variable
+from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.rows import unique_rows
 from splice.stream.vocabulary import Vocabulary
 
@@ -45,6 +45,15 @@ class Pattern:
 
     rule: Rule
     literals: tuple[int, ...]
+
+    @property
+    def fluent(self) -> tuple[str, str, int]:
+        """The predicate and the fluent that the pattern is about: ``holdsAt``, ``meet/2``."""
+        head = self.rule.head.atom
+        first = head.args[0] if head.args else None
+        if not isinstance(first, Function):
+            return (head.predicate, "", len(head.args))
+        return (head.predicate, first.functor, len(first.args))
 
     def __len__(self) -> int:
         return len(self.literals)
@@ -98,7 +107,7 @@ class PatternStore:
         head = head[head != _PADDING]
         key = head.tobytes() + b"|" + body.tobytes()
         if key not in self._numbers:
-            literals = (Literal(self.literals[number]) for number in body.tolist())
+            literals = sorted(Literal(self.literals[number]) for number in body.tolist())
             rule = Rule(Literal(_atom(self._vocabulary, head)), tuple(literals))
             self._numbers[key] = self.of_rule(rule)
         return self._numbers[key]

@@ -1,5 +1,8 @@
 """Similarity of examples: one minus their distance, worked out once for each pair of patterns.
 
+Examples of different fluents have nothing in common: a label of ``move`` says nothing about
+``meet``.
+
 Over lifted atoms two examples are as similar as their patterns. Over ground atoms it also
 matters which constants of the two query atoms are the same and whether their times are: there are
 few such coincidences, so pairs are remembered by (pattern, pattern, coincidences).
@@ -23,11 +26,11 @@ from splice.completion.distances import (
     hausdorff,
     lifted_distance,
     matching,
-    numbers_apart,
 )
 from splice.completion.patterns import PatternStore
 from splice.completion.strategies import Distance, Ground, Numbers, SetRule
 from splice.logic.atoms import Atom
+from splice.logic.modes import Modes
 from splice.logic.terms import Constant, Term, Variable
 from splice.stream.rows import unique_rows
 
@@ -166,6 +169,8 @@ class LiftedSimilarity:
         return a, b, self._costs(*numbers)
 
     def _alike(self, left: int, right: int) -> float:
+        if self._store[left].fluent != self._store[right].fluent:
+            return 0.0
         costs = self._costs(self._store[left].literals, self._store[right].literals)
         return self._memory.similarity(costs)
 
@@ -221,6 +226,9 @@ class GroundSimilarity:
             int(left.time[row] == right.time[row]),
             *map(int, same.reshape(-1)),
         )
+        one, other = (self._store[number].fluent for number in key[:2])
+        if one != other:
+            return 0.0
         if key not in self._known:
             costs = self._memory.costs(*self._ground(left, right, row))
             self._known[key] = self._memory.similarity(costs)
@@ -240,12 +248,10 @@ class GroundSimilarity:
         return pair[0], pair[1]
 
 
-def similarity_of(distance: Distance, store: PatternStore) -> Similarity:
+def similarity_of(distance: Distance, store: PatternStore, modes: Modes) -> Similarity:
     """Return the similarity that belongs to a choice of distance."""
     sets = matching if distance.sets is SetRule.MATCHING else hausdorff
-    by_value = distance.numbers is Numbers.BY_VALUE
+    numeric = modes if distance.numbers is Numbers.BY_VALUE else None
     if isinstance(distance, Ground):
-        ground = partial(ground_distance, constants=numbers_apart) if by_value else ground_distance
-        return GroundSimilarity(store, ground, sets)
-    lifted = partial(lifted_distance, constants=numbers_apart) if by_value else lifted_distance
-    return LiftedSimilarity(store, lifted, sets)
+        return GroundSimilarity(store, partial(ground_distance, numeric=numeric), sets)
+    return LiftedSimilarity(store, partial(lifted_distance, numeric=numeric), sets)

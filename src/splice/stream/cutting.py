@@ -17,10 +17,12 @@ import numpy.typing as npt
 from splice.errors import SpliceError
 from splice.logic.schema import TIME
 from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.source import Source
+from splice.stream.source import Source, WrappedSource
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Cut", "Duration", "Entities", "TimePoints", "batches"]
+__all__ = ["BatchedSource", "Cut", "Duration", "Entities", "TimePoints", "batches"]
+
+_ROWS_IN_CHUNK = 100_000
 
 
 class Cut(Protocol):
@@ -106,6 +108,30 @@ def batches(source: Source, cut: Cut) -> Iterator[MicroBatch]:
     parts = (part for window in chain(windows, cutter.flush()) for part in cut.split(window))
     for index, part in enumerate(parts):
         yield MicroBatch(part.domain, part.table, part.facts, index)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedSource(WrappedSource):
+    """The base of sources that change another one batch by batch."""
+
+    def batches(self) -> Iterator[MicroBatch]:
+        """Yield the changed batches; a subclass says how."""
+        raise TypeError(f"{type(self).__name__} does not say what its batches are")
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms in order, many batches at a time."""
+        held: list[AtomTable] = []
+        sequence = ""
+        for batch in self.batches():
+            if batch.sequence != sequence and len(batch.facts):
+                held.append(batch.facts)
+            sequence = batch.sequence
+            held.append(batch.table)
+            if sum(map(len, held)) > _ROWS_IN_CHUNK:
+                yield AtomTable.concat(held, self.vocabulary)
+                held = []
+        if held:
+            yield AtomTable.concat(held, self.vocabulary)
 
 
 class _Cutter:

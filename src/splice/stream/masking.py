@@ -18,14 +18,11 @@ import numpy.typing as npt
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import Cut, TimePoints, batches
+from splice.stream.cutting import BatchedSource, Cut, TimePoints, batches
 from splice.stream.rows import unique_rows
-from splice.stream.source import WrappedSource
 from splice.stream.table import AtomTable
 
 __all__ = ["Keep", "KeepAtoms", "KeepBatches", "KeepSequences", "MaskedSource", "Unit"]
-
-_ROWS_IN_CHUNK = 100_000
 
 Reading: TypeAlias = Callable[[], Iterator[MicroBatch]]
 """Reads the stream from its start, batch by batch."""
@@ -128,7 +125,7 @@ Keep: TypeAlias = KeepAtoms | KeepBatches | KeepSequences
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedSource(WrappedSource):
+class MaskedSource(BatchedSource):
     """A source whose labels are hidden but for some; a seed fixes which."""
 
     keep: Keep
@@ -138,21 +135,6 @@ class MaskedSource(WrappedSource):
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the batches by which labels were kept or hidden."""
         yield from self.keep.masked(lambda: batches(self.inner, self.cut), self.seed)
-
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield the atoms in order, many batches at a time."""
-        held: list[AtomTable] = []
-        sequence = ""
-        for batch in self.batches():
-            if batch.sequence != sequence and len(batch.facts):
-                held.append(batch.facts)
-            sequence = batch.sequence
-            held.append(batch.table)
-            if sum(map(len, held)) > _ROWS_IN_CHUNK:
-                yield AtomTable.concat(held, self.vocabulary)
-                held = []
-        if held:
-            yield AtomTable.concat(held, self.vocabulary)
 
 
 def _unlabelled(batch: MicroBatch) -> MicroBatch:

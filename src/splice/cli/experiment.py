@@ -1,0 +1,149 @@
+"""``splice experiment``: run a grid of experiments, go on with one, show its table."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from splice.cli.console import Format, emit, note, settings
+from splice.cli.options import Printed
+
+if TYPE_CHECKING:
+    from splice.experiments.grid import Progress
+    from splice.experiments.tables import Row
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Experiments: run, resume, show.", no_args_is_help=True)
+
+Jobs: TypeAlias = Annotated[
+    int, typer.Option("--jobs", metavar="N", min=1, help="How many processes.")
+]
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder of a run.", file_okay=False)
+]
+Table: TypeAlias = Annotated[
+    Path | None, typer.Option("--table", metavar="FILE", help="Also write the table here, as CSV.")
+]
+
+_PATIENCE = 20.0
+
+
+@app.command()
+def run(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|NAME", help="A TOML file, or the name of one in the folder experiments."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where results, manifest and table go.")
+    ],
+    jobs: Jobs = 2,
+    force: Annotated[
+        bool, typer.Option("--force", help="Begin anew: replace a run that is there.")
+    ] = False,
+    table: Table = None,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Run an experiment: every cell once, results kept as they come.
+
+    It may be interrupted at any moment; `splice experiment resume DIR` goes on.
+    """
+    from splice.experiments.run import load, named, start
+
+    experiment = load(named(name))
+    rows = start(experiment, out, jobs=jobs, force=force, progress=_Teller())
+    _finish(rows, out, table, style)
+
+
+@app.command()
+def resume(
+    folder: Folder, jobs: Jobs = 2, table: Table = None, style: Printed = Format.TABLE
+) -> None:
+    """Go on with a run that was interrupted; what is there is not computed again."""
+    from splice.experiments.run import resume as go_on
+
+    _finish(go_on(folder, jobs=jobs, progress=_Teller()), folder, table, style)
+
+
+@app.command()
+def show(
+    folder: Folder,
+    table: Table = None,
+    measure: Annotated[
+        str, typer.Option("--measure", help="What the table for people shows.")
+    ] = "f1",
+    style: Printed = Format.TABLE,
+) -> None:
+    """Print the table of a run, also of one that is not complete.
+
+    The table for people has a column for each level; csv, json and ndjson have a row for each,
+    with all measures, their deviations and the published number.
+    """
+    from splice.experiments.run import rows_of
+
+    manifest, rows = rows_of(folder)
+    there = len(list((folder / "cells").glob("*.json")))
+    if there < len(manifest["cells"]):
+        note(f"{there} of {len(manifest['cells'])} cells are there; resume it for the rest")
+    _print(rows, table, style, measure)
+
+
+def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) -> None:
+    _print(rows, table, style)
+    note(f"wrote {folder}")
+
+
+def _print(rows: list[Row], table: Path | None, style: Format, measure: str = "f1") -> None:
+    from splice.errors import UnknownName
+    from splice.experiments.tables import to_csv, wide
+    from splice.io.outputs import new_file
+
+    if rows and f"{measure}_sd" not in rows[0]:
+        known = [name.removesuffix("_sd") for name in rows[0] if name.endswith("_sd")]
+        raise UnknownName("measure", measure, [name for name in known if name in rows[0]])
+    if table is not None:
+        with new_file(table) as partial:
+            partial.write_text(to_csv(rows), "utf-8")
+        note(f"wrote {table}")
+    if style is Format.TABLE:
+        emit(wide(rows, "level", measure), style)
+    else:
+        emit(rows, style)
+
+
+class _Teller:
+    """Says on stderr how far a grid is, and how long the rest will take."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+        self._live = sys.stderr.isatty()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        last = progress.done == progress.total
+        if settings.quiet or (not last and now - self._told < (0.2 if self._live else _PATIENCE)):
+            return
+        self._told = now
+        left = "" if progress.left is None or last else f", about {_spell(progress.left)} left"
+        text = f"{progress.done} of {progress.total} cells, {_spell(progress.seconds)}{left}"
+        if self._live:
+            print(f"\r\033[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        else:
+            note(text)
+
+
+def _spell(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> _spell(42.4), _spell(3661)
+    ('42 s', '61 min 1 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

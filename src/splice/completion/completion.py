@@ -1,0 +1,44 @@
+"""The result of completing a micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.labels import LabelArray
+from splice.stream.batch import MicroBatch
+
+__all__ = ["Completion"]
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """What became of the query atoms of a batch, in their order.
+
+    ``values`` lie in [-1, 1]; given labels keep theirs. ``reached`` says whether a label reached
+    the atom; an atom without evidence is false and not reached. A label of 0 is an abstention.
+    """
+
+    batch: MicroBatch
+    values: npt.NDArray[np.float64]
+    labels: LabelArray
+    reached: npt.NDArray[np.bool_]
+    given: npt.NDArray[np.bool_]
+    patterns: npt.NDArray[np.int64]
+
+    def completed(self) -> MicroBatch:
+        """Return the batch with its missing labels filled in."""
+        return self.batch.with_labels(self.labels)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        missing = ~self.given
+        return (
+            f"Completion({int(missing.sum())} completed, "
+            f"{int((self.labels[missing] > 0).sum())} of them true, "
+            f"{int((missing & ~self.reached).sum())} not reached)"
+        )

@@ -1,0 +1,273 @@
+"""Why a query atom got its label, in words that a domain expert can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from splice import labels
+from splice.completion.cache import Labelled
+from splice.completion.chains import Chains
+from splice.completion.completion import Completion
+from splice.completion.distances import assignment
+from splice.completion.graph import Graph
+from splice.completion.partition import Examples
+from splice.completion.patterns import PatternStore
+from splice.completion.similarity import Similarity, Vertices
+from splice.logic.atoms import Atom
+from splice.logic.clauses import Rule
+
+__all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Two atoms that were matched and what it cost; without a partner an atom costs 1."""
+
+    own: Atom | None
+    other: Atom | None
+    cost: float
+
+    def __str__(self) -> str:
+        if self.own is None:
+            return f"missing here: {self.other} (cost 1)"
+        if self.other is None:
+            return f"only here: {self.own} (cost 1)"
+        if self.cost == 0:
+            return f"the same: {self.own}"
+        return f"{self.own} against {self.other} (cost {self.cost:.3g})"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A labelled situation that the atom was linked to."""
+
+    rule: Rule
+    label: bool
+    count: float
+    similarity: float
+    weight: float
+    matches: tuple[Match, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Query atoms of the same batch that have no label either, but are alike."""
+
+    rule: Rule
+    size: int
+    value: float
+    similarity: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The same entities at a neighbouring time-point."""
+
+    time: int | None
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The value of a query atom as the average that it is."""
+
+    query: Atom
+    evidence: tuple[Atom, ...]
+    value: float
+    label: bool | None
+    given: bool
+    reached: bool
+    neighbours: tuple[Neighbour, ...] = ()
+    peers: tuple[Peer, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    def average(self) -> float | None:
+        """Return the weighted average of neighbours and links: what the value must be."""
+        parts = [(n.weight, 1.0 if n.label else -1.0) for n in self.neighbours]
+        parts += [(peer.weight, peer.value) for peer in self.peers]
+        parts += [(link.weight, link.value) for link in self.links]
+        total = sum(weight for weight, _ in parts)
+        return sum(weight * value for weight, value in parts) / total if total else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the explanation as plain values, atoms and rules as text."""
+        return {
+            "query": str(self.query),
+            "evidence": [str(atom) for atom in self.evidence],
+            "value": self.value,
+            "label": self.label,
+            "given": self.given,
+            "reached": self.reached,
+            "neighbours": [
+                {
+                    "rule": str(n.rule),
+                    "label": n.label,
+                    "count": n.count,
+                    "similarity": n.similarity,
+                    "weight": n.weight,
+                    "matches": [
+                        {
+                            "own": m.own and str(m.own),
+                            "other": m.other and str(m.other),
+                            "cost": m.cost,
+                        }
+                        for m in n.matches
+                    ],
+                }
+                for n in self.neighbours
+            ],
+            "peers": [
+                {"size": p.size, "value": p.value, "similarity": p.similarity, "weight": p.weight}
+                for p in self.peers
+            ],
+            "links": [{"time": k.time, "value": k.value, "weight": k.weight} for k in self.links],
+            "average": self.average(),
+        }
+
+    def __str__(self) -> str:
+        said = {True: "true", False: "false", None: "unknown"}[self.label]
+        lines = [f"{self.query} is {said} (value {self.value:+.3f})"]
+        if self.given:
+            return f"{lines[0]}: this label was given"
+        if not self.evidence:
+            return f"{lines[0]}: there is no evidence about it, which reads as false"
+        lines.append("what is known: " + ", ".join(map(str, self.evidence)))
+        if not self.reached:
+            lines.append("no label reaches it: nothing like it has been labelled so far")
+        for neighbour in self.neighbours:
+            lines.extend(_told(neighbour))
+        lines.extend(_told_peer(peer) for peer in self.peers)
+        lines.extend(_told_link(link) for link in self.links)
+        average = self.average()
+        if average is not None:
+            lines.append(f"weighted average of these: {average:+.3f}")
+        return "\n".join(lines)
+
+
+def _told(neighbour: Neighbour) -> list[str]:
+    kind = "true" if neighbour.label else "false"
+    times = f"{neighbour.count:g} time{'s' * (neighbour.count != 1)}"
+    first = (
+        f"like a situation labelled {kind} {times}: "
+        f"similarity {neighbour.similarity:.3f}, weight {neighbour.weight:.3g}"
+    )
+    same = [str(match.own) for match in neighbour.matches if match.own and match.cost == 0]
+    apart = [f"    {match}" for match in neighbour.matches if match.cost > 0]
+    return [first, f"    the same: {', '.join(same) or 'nothing'}", *apart]
+
+
+def _told_peer(peer: Peer) -> str:
+    return (
+        f"like {peer.size} unlabelled in this batch, of value {peer.value:+.3f}: "
+        f"similarity {peer.similarity:.3f}, weight {peer.weight:.3g}"
+    )
+
+
+def _told_link(link: Link) -> str:
+    when = "before this batch" if link.time is None else f"at {link.time}"
+    return f"the same entities {when} have value {link.value:+.3f}: weight {link.weight:.3g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything that one completion was worked out from."""
+
+    completion: Completion
+    examples: Examples
+    vertices: Vertices
+    store: PatternStore
+    similarity: Similarity
+    labelled: Labelled
+    graph: Graph | None
+    to_labelled: _Floats
+    missing: npt.NDArray[np.intp]
+    which: npt.NDArray[np.intp]
+    chains: Chains | None
+
+
+def explain(scene: Scene, row: int) -> Explanation:
+    """Explain the value of the query atom in a row of the batch."""
+    done = scene.completion
+    evidence = tuple(scene.examples.evidence.atom(int(i)) for i in scene.examples.rows(row))
+    found = np.flatnonzero(scene.missing == row)
+    cls = int(scene.which[found[0]]) if len(found) and scene.graph is not None else None
+    return Explanation(
+        query=done.batch.queries.atom(row),
+        evidence=evidence,
+        value=float(done.values[row]),
+        label=labels.decode(int(done.labels[row])),
+        given=bool(done.given[row]),
+        reached=bool(done.reached[row]),
+        neighbours=() if cls is None else tuple(_neighbours(scene, cls, row)),
+        peers=() if cls is None else tuple(_peers(scene, cls)),
+        links=() if cls is None else tuple(_links(scene, row)),
+    )
+
+
+def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
+    assert scene.graph is not None
+    weights = scene.to_labelled[cls]
+    for j in sorted(np.flatnonzero(scene.graph.linked[cls]), key=lambda j: -weights[j]):
+        one = np.array([j])
+        width = max(scene.vertices.entities.shape[1], scene.labelled.vertices.entities.shape[1])
+        own = scene.vertices.take(np.array([row])).widened(width)
+        other = scene.labelled.vertices.take(one).widened(width)
+        yield Neighbour(
+            rule=scene.store[int(other.pattern[0])].rule,
+            label=bool(scene.labelled.labels[j] > 0),
+            count=float(scene.labelled.counts[j]),
+            similarity=float(scene.graph.labelled[cls, j]),
+            weight=float(weights[j]),
+            matches=match(scene.similarity, own, other),
+        )
+
+
+def _peers(scene: Scene, cls: int) -> Iterator[Peer]:
+    assert scene.graph is not None
+    for j in np.flatnonzero(scene.graph.joined[cls]):
+        if j == cls:
+            continue
+        row = scene.missing[np.flatnonzero(scene.which == j)[0]]
+        weight, size = float(scene.graph.unlabelled[cls, j]), int(scene.graph.sizes[j])
+        yield Peer(
+            rule=scene.store[int(scene.vertices.pattern[row])].rule,
+            size=size,
+            value=float(scene.completion.values[row]),
+            similarity=weight,
+            weight=weight * size,
+        )
+
+
+def _links(scene: Scene, row: int) -> Iterator[Link]:
+    chains = scene.chains
+    if chains is None:
+        return
+    place = int(np.flatnonzero(chains.order == row)[0])
+    times, values = scene.completion.batch.queries.time, scene.completion.values
+    if chains.carried[place] > 0:
+        yield Link(None, float(chains.value[place]), float(chains.carried[place]))
+    for near, weight in ((place - 1, place), (place + 1, place + 1)):
+        if 0 <= near < len(chains.order) and chains.link[weight] > 0:
+            other = int(chains.order[near])
+            yield Link(int(times[other]), float(values[other]), float(chains.link[weight]))
+
+
+def match(similarity: Similarity, own: Vertices, other: Vertices) -> tuple[Match, ...]:
+    """Return how the atoms of two single vertices are matched, and what is left over."""
+    left, right, costs = similarity.costs(own, other)
+    rows, columns = assignment(costs) if costs.size else ((), ())
+    pairs = [
+        Match(left[i], right[j], float(costs[i, j])) for i, j in zip(rows, columns, strict=True)
+    ]
+    alone = [Match(atom, None, 1.0) for i, atom in enumerate(left) if i not in set(rows)]
+    absent = [Match(None, atom, 1.0) for j, atom in enumerate(right) if j not in set(columns)]
+    return (*sorted(pairs, key=lambda m: -m.cost), *alone, *absent)

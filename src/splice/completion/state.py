@@ -1,0 +1,145 @@
+"""The state of a completer as plain values, by names: it can be saved and read anywhere.
+
+Codes belong to a vocabulary and a run; names do not. So a state holds rules, atoms and constants
+as text, and a completer that takes it up gives them numbers again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from splice.completion.cache import Entry, LabelCache, ReleasedCache
+from splice.completion.chains import ChainMemory
+from splice.completion.lens import Lens
+from splice.completion.partition import typed, untyped
+from splice.completion.patterns import PatternStore
+from splice.completion.similarity import Vertices
+from splice.errors import SpliceError
+from splice.logic.syntax import parse_atom, parse_rule
+from splice.stream.vocabulary import Kind
+
+__all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]
+
+VERSION: Final = 1
+
+Plain = dict[str, Any]
+
+
+class StateWriter:
+    """Turns the parts of a completer into plain values."""
+
+    def __init__(self, lens: Lens, patterns: PatternStore, vertices: PatternStore) -> None:
+        self._lens = lens
+        self._patterns = patterns
+        self._vertices = vertices
+
+    def cache(self, cache: LabelCache, classes: list[int]) -> Plain:
+        """Return the cached labels; ``classes`` gives a pattern for each class."""
+        state: Plain = {
+            "updates": cache.updates,
+            "entries": [self._entry(entry, classes) for entry in cache.entries.values()],
+        }
+        if isinstance(cache, ReleasedCache):
+            state["vertices"] = [self._entry(entry, classes) for entry in cache.vertices]
+        return state
+
+    def chains(self, memory: ChainMemory) -> Plain:
+        """Return the last values of the current sequence."""
+        last = [
+            {"query": self._query(key), "value": value, **self._vertex(vertex, 0)}
+            for key, (value, vertex) in memory.last.items()
+        ]
+        return {"sequence": memory.sequence, "last": last}
+
+    def _entry(self, entry: Entry, classes: list[int]) -> Plain:
+        row = np.array([entry.entities], np.int64)
+        vertex = Vertices(np.array([entry.pattern]), row, np.array([entry.time]))
+        return {
+            "rule": str(self._patterns[classes[entry.cls]].rule),
+            "label": entry.positive,
+            "count": entry.count,
+            "last": entry.last,
+            **self._vertex(vertex, 0),
+        }
+
+    def _vertex(self, vertices: Vertices, row: int) -> Plain:
+        return {
+            "example": str(self._vertices[int(vertices.pattern[row])].rule),
+            "constants": [self._constant(code) for code in vertices.entities[row].tolist()],
+            "time": int(vertices.time[row]),
+        }
+
+    def _constant(self, code: int) -> list[str] | None:
+        if code < 0:
+            return None
+        constant, type_code = untyped(code)
+        return [self._lens.vocabulary.constants[constant], self._lens.type_codes[type_code]]
+
+    def _query(self, key: tuple[int, ...]) -> Plain:
+        kind = self._lens.vocabulary.kinds[key[0]]
+        return {
+            "template": str(kind.template),
+            "types": list(kind.types),
+            "time": kind.time,
+            "args": self._lens.vocabulary.constants.names(key[1:]),
+        }
+
+
+class StateReader:
+    """Gives the names of a state numbers again."""
+
+    def __init__(self, lens: Lens, patterns: PatternStore, vertices: PatternStore) -> None:
+        self._lens = lens
+        self._patterns = patterns
+        self._vertices = vertices
+
+    def entry(self, state: Plain, cls: int) -> Entry:
+        """Return a cached label."""
+        vertex = self.vertex(state)
+        return Entry(
+            cls,
+            bool(state["label"]),
+            int(vertex.pattern[0]),
+            tuple(vertex.entities[0].tolist()),
+            int(vertex.time[0]),
+            float(state["count"]),
+            int(state["last"]),
+        )
+
+    def pattern(self, state: Plain) -> int:
+        """Return the number of the pattern that a label belongs to."""
+        return self._patterns.of_rule(parse_rule(state["rule"]))
+
+    def vertex(self, state: Plain) -> Vertices:
+        """Return the example that stands for a label or a last value."""
+        codes = [self._code(constant) for constant in state["constants"]]
+        return Vertices(
+            np.array([self._vertices.of_rule(parse_rule(state["example"]))], np.int64),
+            np.array([codes], np.int64).reshape(1, len(codes)),
+            np.array([state["time"]], np.int64),
+        )
+
+    def key(self, state: Plain) -> tuple[int, ...]:
+        """Return the query atom that a last value belongs to."""
+        kind = Kind(parse_atom(state["template"]), tuple(state["types"]), state["time"])
+        vocabulary = self._lens.vocabulary
+        return (vocabulary.kind(kind), *vocabulary.constants.codes(state["args"]).tolist())
+
+    def _code(self, constant: list[str] | None) -> int:
+        if constant is None:
+            return -1
+        name, type_name = constant
+        return typed(
+            self._lens.vocabulary.constants.code(name), self._lens.type_codes.code(type_name)
+        )
+
+
+def check_version(state: Plain) -> None:
+    """Refuse a state of another version."""
+    if state.get("version") != VERSION:
+        raise SpliceError(
+            f"this state is of version {state.get('version')}, not {VERSION}",
+            "complete the stream from its start",
+        )

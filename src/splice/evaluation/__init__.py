@@ -1,0 +1,1 @@
+"""How good an answer is: confusion counts and what follows from them."""

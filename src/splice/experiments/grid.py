@@ -1,0 +1,256 @@
+"""A grid of cells, each computed once: cached, resumable, in several processes.
+
+A cell is what a computation depends on, seed included. Its result is written under its key as
+soon as it is there, whole or not at all, so a run may be killed at any moment and go on later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from splice.errors import InputError, Place, Problem, SpliceError
+from splice.io.outputs import new_file
+
+__all__ = ["Cell", "Progress", "Result", "canonical", "digest", "read_result", "run_grid"]
+
+Result: TypeAlias = dict[str, Any]
+"""What a cell gave: plain JSON."""
+
+_FORMAT: Final = 1
+_SHOWN: Final = 3
+_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
+
+
+def canonical(value: object) -> str:
+    """Return JSON in one spelling: equal values give equal texts.
+
+    >>> canonical({"b": 1, "a": [True, None]})
+    '{"a":[true,null],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 sum of a value's canonical JSON."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Everything that a computation depends on, as plain JSON; equal cells have equal keys.
+
+    >>> cell = Cell.of(level=5, sample=0)
+    >>> cell.key, cell == Cell.of(sample=0, level=5)
+    ('e2d39a1a40b09196', True)
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, **parameters: Any) -> Cell:
+        """Make a cell of named parameters."""
+        return cls(canonical(parameters))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, by name."""
+        found: dict[str, Any] = json.loads(self.text)
+        return found
+
+    @property
+    def key(self) -> str:
+        """The name of the cell's result: half of the sum of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    def __str__(self) -> str:
+        simple = (f"{k}={v}" for k, v in self.parameters.items() if not isinstance(v, dict | list))
+        return f"cell {self.key} ({', '.join(simple)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a grid is."""
+
+    done: int
+    total: int
+    reused: int
+    seconds: float
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, going by the cells computed so far."""
+        computed = self.done - self.reused
+        return self.seconds / computed * (self.total - self.done) if computed else None
+
+
+def run_grid(
+    cells: Sequence[Cell],
+    work: str,
+    folder: Path,
+    jobs: int = 2,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[Result]:
+    """Compute the cells that have no result yet; return all results in the order of the cells.
+
+    ``work`` is a function, as ``module:name``, from a cell's parameters to its result. Where it
+    fails, the other cells are still computed and kept, and the error names the ones that failed. A
+    damaged result is an error, too: nothing is computed again unless its file is removed.
+    """
+    if jobs < 1:
+        raise SpliceError(f"the number of processes must be at least 1, not {jobs}")
+    folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)
+    distinct = {cell.key: cell for cell in cells}
+    there = [key for key in distinct if (folder / f"{key}.json").exists()]
+    found = {key: read_result(key, folder)[1] for key in there}
+    missing = [cell for key, cell in distinct.items() if key not in found]
+    reused, begun, failed = len(found), time.monotonic(), []
+    for cell, result, trouble in _computed(missing, work, folder, jobs):
+        if result is None:
+            failed.append(f"{cell}: {trouble}")
+            continue
+        found[cell.key] = result
+        if progress:
+            progress(Progress(len(found), len(distinct), reused, time.monotonic() - begun))
+    if failed:
+        more = [f"... and {len(failed) - _SHOWN} more"] if len(failed) > _SHOWN else []
+        raise SpliceError(
+            "\n".join([f"{len(failed)} of {len(distinct)} cells failed", *failed[:_SHOWN], *more]),
+            "the results of the others are kept; mend the cause and resume",
+        )
+    return [found[cell.key] for cell in cells]
+
+
+def read_result(key: str, folder: Path) -> tuple[Cell, Result]:
+    """Return a cell and its result, or say that the file is damaged."""
+    path = folder / f"{key}.json"
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        cell, result = Cell(canonical(document["cell"])), document["result"]
+        whole = document["sha256"] == digest([document["cell"], result])
+        whole = whole and document["format"] == _FORMAT and cell.key == key
+    except (ValueError, TypeError, KeyError):
+        whole = False
+    if not whole:
+        hint = "remove the file and resume: its cell is then computed again"
+        raise InputError(Problem(Place(str(path)), "this result is damaged", "", hint))
+    return cell, result
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed run left half-written; it never had its final name."""
+    for path in folder.iterdir():
+        if _PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+
+
+_Outcome: TypeAlias = tuple[Result | None, str]
+
+
+def _computed(
+    cells: Sequence[Cell], work: str, folder: Path, jobs: int
+) -> Iterator[tuple[Cell, Result | None, str]]:
+    """Yield each cell with its result, or with what went wrong, as they are done."""
+    if jobs == 1 or len(cells) < 2:
+        for cell in cells:
+            yield cell, *_compute(cell, work, folder)
+        return
+    with _one_thread_each(), _pool(min(jobs, len(cells))) as pool:
+        waiting: dict[Future[_Outcome], Cell] = {
+            pool.submit(_compute, cell, work, folder): cell for cell in cells
+        }
+        for future in as_completed(list(waiting)):
+            yield waiting.pop(future), *_outcome(future)
+
+
+def _outcome(future: Future[_Outcome]) -> _Outcome:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return None, "its process died (killed, or out of memory)"
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of fresh processes; when interrupted, forget what has not begun."""
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let new processes use one thread each for linear algebra: they share the cores."""
+    added = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def _begin() -> None:
+    """Prepare a process: it leaves interrupts to its parent and does not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _compute(cell: Cell, work: str, folder: Path) -> _Outcome:
+    """Compute a cell and write its result; what goes wrong comes back as text."""
+    try:
+        result = _function(work)(cell.parameters)
+        _write(cell, result, folder)
+    except SpliceError as error:
+        return None, str(error)
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        return None, f"{type(error).__name__} at {place}: {error}"
+    return read_result(cell.key, folder)[1], ""
+
+
+def _function(work: str) -> Callable[[Mapping[str, Any]], Result]:
+    module, _, name = work.partition(":")
+    function: Callable[[Mapping[str, Any]], Result] = getattr(import_module(module), name)
+    return function
+
+
+def _write(cell: Cell, result: Result, folder: Path) -> None:
+    parameters = cell.parameters
+    document = {
+        "format": _FORMAT,
+        "cell": parameters,
+        "result": result,
+        "sha256": digest([parameters, result]),
+    }
+    with new_file(folder / f"{cell.key}.json") as partial:
+        partial.write_text(json.dumps(document, indent=1) + "\n", "utf-8")

@@ -1,0 +1,265 @@
+"""Distances, connectors, solvers and the cache against oracles and the spec's numbers."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.completion.cache import bound, decide
+from splice.completion.distances import (
+    ground_distance,
+    hausdorff,
+    lifted_distance,
+    matching,
+    numbers_apart,
+)
+from splice.completion.graph import choose
+from splice.completion.solvers import System, harmonic, propagate, pseudo_inverse, solve_chain
+from splice.completion.strategies import (
+    KNN,
+    Caching,
+    ClassMass,
+    EpsilonNN,
+    Filter,
+    LogOdds,
+    Undecided,
+    Zero,
+)
+from splice.completion.thresholds import labels_from
+from splice.io.lomrf.modes import parse_modes
+from splice.logic.syntax import parse_atom
+from splice.logic.terms import Constant
+
+Floats = npt.NDArray[np.float64]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("friends(a,b)", "friends(a,b)", 0),
+        ("friends(a,b)", "friends(b,a)", 0.5),
+        ("friends(b,a)", "friends(b,c)", 0.25),
+        ("friends(b,c)", "enemies(b,c)", 1),
+        ("person(george,tall,thin,young,handsome)", "person(pedro,tall,thin,old,ugly)", 0.3),
+        ("person(george,tall,thin,young,handsome)", "person(jason,short,thin,young,handsome)", 0.2),
+        ("happens(walking(a),5)", "happens(walking(a),6)", 0.25),
+        ("happens(walking(a),5)", "happens(walking(b),5)", 0.125),
+        ("happens(walking(a),5)", "happens(walking(b),6)", 0.375),
+        ("happens(walking(a),5)", "happens(inactive(a),5)", 0.25),
+        ("happens(walking(a),5)", "happens(inactive(a),6)", 0.5),
+        ("box(large(small(tiny(r),r),r))", "box(large(small(tiny(r),r),g))", 0.125),
+        ("box(large(small(tiny(g),r),g))", "box(large(small(tiny(g),g),r))", 0.15625),
+    ],
+)
+def test_equation_distance(left: str, right: str, expected: float) -> None:
+    """spec E.3: the structural distance over ground atoms, which is symmetric."""
+    a, b = parse_atom(left), parse_atom(right)
+    assert ground_distance(a, b) == ground_distance(b, a) == pytest.approx(expected)
+
+
+def test_numeric_arguments() -> None:
+    """spec E.3, the numeric rows: only what the modes mark is compared by value."""
+    modes = parse_modes("modeF(2, avg_speed(-, n-))")
+    fast = parse_atom("happens(avg_speed(4354,85),10)")
+    slow = parse_atom("happens(avg_speed(4354,35),20)")
+    late = parse_atom("happens(avg_speed(4354,85),50)")
+    assert ground_distance(fast, slow, modes) == pytest.approx(0.2760417)
+    assert ground_distance(fast, late, modes) == 0.25
+    assert numbers_apart(Constant("0"), Constant("0")) == 0
+    assert numbers_apart(Constant("-3"), Constant("5")) == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("friends(X,Y)", "friends(Y,X)", 0),
+        ("friends(Y,Z)", "enemies(Y,Z)", 1),
+        ("person(X,tall,thin,young,handsome)", "person(Y,tall,thin,old,ugly)", 0.25),
+        ("person(X,tall,thin,young,handsome)", "person(Z,short,thin,young,handsome)", 0.125),
+        ("happens(walking(a),T)", "happens(walking(b),T)", 0.25),
+        ("happens(walking(a),T)", "happens(inactive(a),T)", 0.5),
+        ("happens(inactive(a),T)", "happens(inactive(b),T)", 0.25),
+        ("friends(a,b)", "friends(b,a)", 0.5),
+        ("happens(walking(a),5)", "happens(walking(b),6)", 0.375),
+        ("happens(walking(X),T)", "happens(exit(Y),T)", 0.5),
+        ("p(walking(X),c)", "p(walking(Y),c)", 0),
+    ],
+)
+def test_lifted_distance(left: str, right: str, expected: float) -> None:
+    """spec E.4; the last two are its defects, mended."""
+    a, b = parse_atom(left), parse_atom(right)
+    assert lifted_distance(a, b) == lifted_distance(b, a) == pytest.approx(expected)
+
+
+COSTS = st.integers(1, 4).flatmap(
+    lambda n: st.integers(1, 4).flatmap(
+        lambda m: st.lists(
+            st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=m, max_size=m),
+            min_size=n,
+            max_size=n,
+        )
+    )
+)
+
+
+@given(COSTS)
+def test_eq_cost_against_brute_force(rows: list[list[float]]) -> None:
+    costs = np.array(rows)
+    wide = costs if costs.shape[0] <= costs.shape[1] else costs.T
+    small, large = wide.shape
+    best = min(
+        sum(wide[i, j] for i, j in enumerate(chosen))
+        for chosen in permutations(range(large), small)
+    )
+    assert matching(costs) == pytest.approx((best + large - small) / large)
+    assert matching(costs) == pytest.approx(matching(costs.T))
+    assert hausdorff(costs) == pytest.approx(hausdorff(costs.T))
+
+
+@pytest.mark.parametrize(
+    ("row", "connector", "kept"),
+    [
+        ([1, 2, 3, 4, 5], KNN(1), [5]),
+        ([1, 2, 3, 4, 5, 5, 5, 5, 5], KNN(1), [5] * 5),
+        ([1, 2, 3, 4, 5], KNN(2), [4, 5]),
+        ([1, 2, 3, 4, 5, 5, 5, 5, 5], KNN(2), [4, 5, 5, 5, 5, 5]),
+        ([1, 1, 1], KNN(1), [1, 1, 1]),
+        ([0, 0, 0], KNN(1), []),
+        ([0.1, 0.2, 0.9, 1.0], EpsilonNN(0.2), [0.2, 0.9, 1.0]),
+        ([0.1, 0.8, 0.9, 1.0], EpsilonNN(0.9), [0.9, 1.0]),
+        ([0, 0], EpsilonNN(0.2), []),
+    ],
+)
+def test_connectors(row: list[float], connector: KNN | EpsilonNN, kept: list[float]) -> None:
+    """spec E.7; a weight of zero is no link here."""
+    weights = np.array([row], float)
+    assert weights[0][choose(weights, connector)[0]].tolist() == kept
+
+
+def _system(to_labelled: Floats, among: Floats, values: Floats) -> System:
+    return System(to_labelled, among, values, np.ones(len(among), np.int64))
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"), [(9, (0.470270, -0.189189)), (1, (1, -1)), (2, (0.510490, -0.370629))]
+)
+def test_harmonic_vectors(k: int, expected: tuple[float, float]) -> None:
+    """spec E.7, the derived harmonic numbers: two labels, two unlabelled vertices."""
+    weights = np.array([[0.9, 0.1, 0, 0.5], [0.2, 0.7, 0.5, 0]])
+    cut = np.where(choose(weights, KNN(k)), weights, 0)
+    values, reached = harmonic(_system(cut[:, :2], cut[:, 2:], np.array([1.0, -1.0])))
+    assert values == pytest.approx(np.array(expected), abs=1e-6)
+    assert reached.all()
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> System:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = draw(st.integers(1, 12)), draw(st.integers(1, 4))
+    to_labelled = np.where(rng.random((n, m)) < 0.4, rng.random((n, m)), 0)
+    among = np.where(rng.random((n, n)) < 0.3, rng.random((n, n)), 0)
+    np.fill_diagonal(among, 0)
+    return _system(to_labelled, among, rng.choice([-1.0, 1.0], m))
+
+
+@given(systems())
+def test_equation_minimum_cut_closed(system: System) -> None:
+    """Where a label reaches, the values solve the dense system of the paper."""
+    values, reached = harmonic(system)
+    inside = np.ix_(reached, reached)
+    assert not (system.among[np.ix_(reached, ~reached)] * 0).any()
+    degree = system.to_labelled[reached].sum(1) + system.among[inside].sum(1)
+    laplacian = np.diag(degree) - system.among[inside]
+    expected = np.linalg.solve(laplacian, system.to_labelled[reached] @ system.values)
+    assert np.abs(values[reached] - expected).max(initial=0) < 1e-8
+    assert (np.abs(values) <= 1).all()
+    again, _ = propagate(system, 100_000)
+    assert np.abs(again - values).max(initial=0) < 1e-6
+
+
+def test_large_systems_agree_with_a_dense_solve() -> None:
+    rng = np.random.default_rng(1)
+    n = 600
+    among = np.where(rng.random((n, n)) < 0.02, rng.random((n, n)), 0)
+    np.fill_diagonal(among, 0)
+    to_labelled = np.where(rng.random((n, 5)) < 0.2, rng.random((n, 5)), 0)
+    for weights in (among, among + among.T):
+        system = _system(to_labelled, weights, rng.choice([-1.0, 1.0], 5))
+        values, reached = harmonic(system)
+        assert reached.all()
+        dense = np.linalg.solve(np.diag(system.degree) - weights, system.pull)
+        assert np.abs(values - dense).max() < 1e-8
+
+
+def test_the_pseudo_inverse_has_the_wrong_sign_where_no_label_reaches() -> None:
+    """spec B.8: label -1, U1 linked to it and to C1, C1 and C2 linked to each other."""
+    system = _system(
+        np.array([[0.5], [0.0], [0.0]]),
+        np.array([[0, 0.5, 0], [0, 0, 1.0], [0, 1.0, 0]]),
+        np.array([-1.0]),
+    )
+    assert pseudo_inverse(system) == pytest.approx(np.array([-0.444, 0.111, 0.111]), abs=1e-3)
+    values, reached = harmonic(system)
+    assert reached.tolist() == [True, False, False]
+    assert values[0] == -1
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 15))
+def test_chains_against_a_dense_solve(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    own = np.where(rng.random(n) < 0.5, rng.random(n), 0)
+    pull = own * rng.uniform(-1, 1, n)
+    link = np.where(rng.random(n) < 0.7, rng.random(n) * 10, 0)
+    link[0] = 0
+    known = rng.random(n) < 0.2
+    labels = rng.choice([-1.0, 1.0], n)
+    values, reached = solve_chain(own, pull, link, known, labels)
+    matrix, right = np.eye(n), np.where(known, labels, 0.0)
+    for i in np.flatnonzero(~known & reached):
+        after = link[i + 1] if i + 1 < n else 0
+        matrix[i, i] = own[i] + link[i] + after
+        if i:
+            matrix[i, i - 1] = -link[i]
+        if i + 1 < n:
+            matrix[i, i + 1] = -after
+        right[i] = pull[i]
+    assert np.abs(values - np.linalg.solve(matrix, right)).max() < 1e-8
+    assert not np.isnan(values).any()
+
+
+@pytest.mark.parametrize(
+    ("minority", "majority"),
+    [(1, 8), (2, 10), (3, 12), (4, 14), (5, 15), (6, 17), (7, 19), (8, 20), (9, 22), (10, 23)],
+)
+def test_the_smallest_majority_that_wins(minority: int, majority: int) -> None:
+    """spec B.4, with ln(2/delta) and delta = 1e-4."""
+    for count, wins in ((majority, True), (majority - 1, False)):
+        keeps = decide(np.array([float(minority)]), np.array([float(count)]), Caching())
+        assert [bool(k[0]) for k in keeps] == [not wins, True]
+
+
+def test_undecided_contradictions() -> None:
+    counts = np.array([3.0]), np.array([2.0])
+    kept = lambda caching: [bool(k[0]) for k in decide(*counts, caching)]  # noqa: E731
+    assert kept(Caching()) == [True, True]
+    assert kept(Caching(undecided=Undecided.DROP)) == [False, False]
+    assert kept(Caching(filter=Filter.MAJORITY)) == [True, False]
+    assert kept(Caching(filter=Filter.NONE)) == [True, True]
+    assert bound(np.array([8.0]), 1e-4, 2.0)[0] == pytest.approx(np.sqrt(np.log(2e4) / 16))
+
+
+def test_thresholds() -> None:
+    values = np.array([-0.9, -0.1, 0.0, 0.2, 0.99])
+    assert labels_from(values, Zero(), 0.5).tolist() == [-1, -1, -1, 1, 1]
+    assert labels_from(values, Zero(), 0.5, margin=0.15).tolist() == [-1, 0, 0, 1, 1]
+    assert labels_from(values, LogOdds(), 0.1).tolist() == [-1, -1, -1, -1, 1]
+    assert labels_from(values, LogOdds(), 0.5).tolist() == labels_from(values, Zero(), 0.5).tolist()
+    mass = labels_from(np.array([-1.0, -0.8, -0.6]), ClassMass(), 0.5)
+    assert mass.tolist() == [-1, -1, 1], "masses are balanced, whatever the values"
+    assert labels_from(np.array([-1.0]), ClassMass(), 0.5).tolist() == [-1]
+    assert labels_from(np.empty(0), ClassMass(), 0.5).tolist() == []
