@@ -33,7 +33,7 @@ def busy_rows(draw: st.DrawFn, labels: tuple[int, ...] = (1, -1, 0, 0)) -> list[
         pairs = [(one, two) for one in people for two in people if one != two]
         known = draw(st.lists(st.sampled_from(people), max_size=1))
         found += [(sequence, NO_TIME, PERSON, (person,), 1) for person in known]
-        for time in draw(st.lists(st.integers(0, 12), min_size=1, max_size=7, unique=True)):
+        for time in draw(st.lists(st.integers(0, 12), min_size=2, max_size=6, unique=True)):
             for person in people:
                 found += [(sequence, time, kind, (person,), 1) for kind in draw(_EVENTS)]
             for one, two in pairs:

@@ -351,7 +351,7 @@ WORKED = np.array([[0, 0, 0.9, 0.2], [0, 0, 0.1, 0.7], [0.9, 0.1, 0, 0.5], [0.2,
 def test_spec_e7_equation_minimum_cut_closed(
     connector: KNN | EpsilonNN, expected: tuple[float, float]
 ) -> None:
-    weights = twin.connect(WORKED, [1, 1], connector)
+    weights = twin.connect(WORKED, 2, connector)
     values, reached = twin.solve(weights, [1, -1])
     assert values == pytest.approx(expected, abs=1e-6)
     assert reached == [True, True]
@@ -365,14 +365,12 @@ def test_directions() -> None:
     """Vertex 0 is labelled; 1 chooses 0, 2 chooses 1, and 0 and 1 choose one another."""
     z = np.array([[0, 0.9, 0.1], [0.9, 0, 0.5], [0.1, 0.5, 0]])
     directed, union, mutual = (
-        twin.connect(z, [1], KNN(1, direction=direction)).tolist()
+        twin.connect(z, 1, KNN(1, direction=direction)).tolist()
         for direction in (Direction.DIRECTED, Direction.UNION, Direction.MUTUAL)
     )
     assert directed == [[0, 0, 0], [0.9, 0, 0], [0, 0.5, 0]]
     assert union == [[0, 0.9, 0], [0.9, 0, 0.5], [0, 0.5, 0]]
     assert mutual == [[0, 0.9, 0], [0.9, 0, 0], [0, 0, 0]]
-    twins = twin.connect(z, [2], KNN(1, direction=Direction.MUTUAL))
-    assert not twins.any(), "the labelled vertex prefers its twin"
 
 
 def test_spec_b7_ordering_defect() -> None:
@@ -386,7 +384,7 @@ def test_spec_b7_ordering_defect() -> None:
         [0.9, tiny, tiny, tiny],
         [tiny, tiny, tiny, tiny],
     ]
-    fair = twin.fill(twin.connect(z, [1, 1], KNN(1)), tiny)
+    fair = twin.fill(twin.connect(z, 2, KNN(1)), tiny)
     assert fair[3].tolist() == [0.8, tiny, tiny, 0]
 
 
@@ -538,7 +536,7 @@ def chained(
 
 
 def test_temporal_links_within_a_batch() -> None:
-    choices = replace(profile("default"), links=Temporal(3))
+    choices = replace(profile("default"), links=Temporal(3), caching=Caching())
     values = complete(choices, *(line for lines in STREAM for line in lines))
     matrix, right = chained(3, (0.5, 0.5), -1)
     assert [v for v, *_ in values[2:]] == pytest.approx(np.linalg.solve(matrix, right).tolist())
@@ -553,7 +551,7 @@ def test_temporal_links_between_batches() -> None:
         for line in lines
     ]
     source = MemorySource(table_of(domain_rows), MOVE)
-    slow = twin.Twin(MOVE, replace(profile("default"), links=Temporal(3)))
+    slow = twin.Twin(MOVE, replace(profile("default"), links=Temporal(3), caching=Caching()))
     found = [
         value for batch in batches(source, TimePoints(3)) for value in slow.complete(batch).values
     ]
@@ -561,6 +559,16 @@ def test_temporal_links_between_batches() -> None:
     assert found[2] == pytest.approx(three)
     matrix = [[1 + 3 + 1.5, -1.5], [-1.5, 1.5 + 1]]
     assert found[3:] == pytest.approx(np.linalg.solve(matrix, [3 * three, 1]).tolist())
+
+
+def test_temporal_links_lead_to_no_example_that_was_unreached() -> None:
+    """Before the first label all is false; that is no value to hold on to."""
+    lines = ("?holdsAt(move('A','B'),1)", "happensAt(walking('A'),1)")
+    later = ("?holdsAt(move('A','B'),2)", "happensAt(walking('A'),2)")
+    label = ("holdsAt(move('C','D'),2)", "happensAt(walking('C'),2)")
+    slow = twin.Twin(MOVE, profile("default"))
+    assert slow.complete(batch_of(*lines)).reached == [False]
+    assert slow.complete(batch_of(*later, *label)).values == [1, 1]
 
 
 VARIANTS = [
@@ -589,7 +597,7 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("choices", VARIANTS, ids=lambda p: p.name)
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(given_rows=busy_rows())
 def test_every_variant_keeps_labels_and_stays_in_range(
     choices: Profile, given_rows: list[Row]
@@ -606,28 +614,8 @@ def test_every_variant_keeps_labels_and_stays_in_range(
             assert given_label == 0 or given_label == value == label
 
 
-QUOTIENTS = [v for v in VARIANTS if v.caching is None or v.caching.weighting is Weighting.COUNTS]
-
-
-@pytest.mark.parametrize(
-    "choices", [v for v in QUOTIENTS if v.name != "drop and decay"], ids=lambda p: p.name
-)
-@settings(max_examples=25)
-@given(given_rows=busy_rows())
-def test_counts_are_the_quotient_of_the_unmerged_graph(
-    choices: Profile, given_rows: list[Row]
-) -> None:
-    source = MemorySource(table_of(given_rows), BUSY)
-    merged = twin.Twin(source.domain, choices)
-    unmerged = twin.Twin(source.domain, choices, unmerged=True)
-    for batch in batches(source, TimePoints(3)):
-        one, two = merged.complete(batch), unmerged.complete(batch)
-        assert one.values == pytest.approx(two.values, abs=1e-9)
-        assert (one.labels, one.reached) == (two.labels, two.reached)
-
-
 @pytest.mark.parametrize("choices", [profile("default"), PATTERNS], ids=lambda p: p.name)
-@settings(max_examples=50)
+@settings(max_examples=10)
 @given(given_rows=busy_rows())
 def test_flipping_all_labels_flips_what_they_reach(choices: Profile, given_rows: list[Row]) -> None:
     source = MemorySource(table_of(given_rows), BUSY)
@@ -639,7 +627,7 @@ def test_flipping_all_labels_flips_what_they_reach(choices: Profile, given_rows:
             assert not reached or f == pytest.approx(-g, abs=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(given_rows=busy_rows())
 def test_propagation_tends_to_the_harmonic_values(given_rows: list[Row]) -> None:
     source = MemorySource(table_of(given_rows), BUSY)

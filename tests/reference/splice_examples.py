@@ -226,11 +226,18 @@ class Metric:
         return round(1.0 - rule(costs), DIGITS) + 0.0
 
     def examples(self, one: Example, two: Example) -> float:
-        """Return the weight z of two vertices (section 3.2)."""
+        """Return the weight z of two vertices (section 3.2); fluents have nothing in common."""
+        if _fluent(one.query) != _fluent(two.query):
+            return 0.0
         if isinstance(self.distance, Lifted):
             ones = [literal.atom for literal in one.lifted.body]
             return self.sets(ones, [literal.atom for literal in two.lifted.body])
         return self.sets(one.evidence, two.evidence)
+
+
+def _fluent(query: Atom) -> str:
+    first = query.args[0] if query.args else None
+    return f"{query.predicate} {first.functor}" if isinstance(first, Function) else query.predicate
 
 
 def number_distance(one: Constant, two: Constant) -> float:

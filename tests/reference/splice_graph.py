@@ -47,12 +47,16 @@ def cut_row(values: Sequence[float], connector: Connector) -> list[float]:
     return enn_row(values, connector.epsilon)
 
 
-def similarities(examples: Sequence[Example], metric: Metric) -> Matrix:
-    """Return the matrix W of all pairs, its diagonal 0 (``alg:supervision_completion``, 1 to 4)."""
-    z = np.zeros((len(examples), len(examples)))
-    for i in range(len(examples)):
-        for j in range(i):
-            z[i, j] = z[j, i] = metric.examples(examples[i], examples[j])
+def similarities(vertices: Sequence[Sequence[Example]], metric: Metric) -> Matrix:
+    """Return the matrix W of all pairs, its diagonal 0 (``alg:supervision_completion``, 1 to 4).
+
+    A vertex that several examples stand for is as near as the nearest of them.
+    """
+    z = np.zeros((len(vertices), len(vertices)))
+    for i, ones in enumerate(vertices):
+        for j, others in enumerate(vertices[:i]):
+            nearest = max(metric.examples(one, two) for one in ones for two in others)
+            z[i, j] = z[j, i] = nearest
     return z
 
 
@@ -63,22 +67,16 @@ def may_choose(i: int, j: int, labelled: int, connector: Connector) -> bool:
     return (i < labelled) != (j < labelled)
 
 
-def connect(z: Matrix, counts: Sequence[float], connector: Connector) -> Matrix:
-    """Return W' with zeros for unconnected pairs; ``counts`` are of the labelled vertices.
-
-    A labelled vertex that stands for several has twins at similarity 1, which take a place
-    among the values that it chooses from.
-    """
-    size, labelled = len(z), len(counts)
+def connect(z: Matrix, labelled: int, connector: Connector) -> Matrix:
+    """Return W' with zeros for unconnected pairs; the first so many vertices are labelled."""
+    size = len(z)
     chosen = np.zeros((size, size))
     for i in range(size):
         if i < labelled and connector.direction is Direction.DIRECTED:
             continue
         others = [j for j in range(size) if may_choose(i, j, labelled, connector)]
         row = [float(z[i, j]) for j in others]
-        if i < labelled and counts[i] > 1 and connector.neighbours is Neighbours.ALL:
-            row.append(1.0)
-        for j, weight in zip(others, cut_row(row, connector), strict=False):
+        for j, weight in zip(others, cut_row(row, connector), strict=True):
             chosen[i, j] = weight
     if connector.direction is Direction.UNION:
         return np.maximum(chosen, chosen.T)
@@ -168,25 +166,15 @@ def propagate(weights: Matrix, y: Sequence[float], sweeps: int) -> list[float]:
     return [float(value) for value in f[len(y) :]]
 
 
-def spread(
-    weights: Matrix, y: Sequence[float], counts: Sequence[float], solver: LabelSpreading
-) -> list[float]:
-    """Return the values of F <- alpha S F + (1 - alpha) Y on a symmetric graph.
-
-    The diagonal of ``weights`` is the weight between the twins that one vertex stands for.
-    """
+def spread(weights: Matrix, y: Sequence[float], solver: LabelSpreading) -> list[float]:
+    """Return the values of F <- alpha S F + (1 - alpha) Y on a symmetric graph."""
     size = len(weights)
-    edges = np.zeros((size, size))
-    for i in range(size):
-        for j in range(size):
-            copies = 1.0 if j >= len(y) else counts[j]
-            edges[i, j] = weights[i, j] * (copies if i != j else max(copies - 1, 0))
-    degrees = edges.sum(axis=1)
+    degrees = weights.sum(axis=1)
     s = np.zeros((size, size))
     for i in range(size):
         for j in range(size):
-            if edges[i, j] > 0:
-                s[i, j] = edges[i, j] / math.sqrt(degrees[i] * degrees[j])
+            if weights[i, j] > 0:
+                s[i, j] = weights[i, j] / math.sqrt(degrees[i] * degrees[j])
     start = np.concatenate((np.array(y, float), np.zeros(size - len(y))))
     f = start.copy()
     for _ in range(solver.sweeps):
@@ -194,11 +182,16 @@ def spread(
     return [float(value) for value in f[len(y) :]]
 
 
-def counted(weights: Matrix, counts: Sequence[float]) -> Matrix:
-    """Return the graph in which a labelled vertex counts as the many that it stands for."""
+def shared(weights: Matrix, counts: Sequence[float] | None) -> Matrix:
+    """Return the graph in which a label weighs by its share of the labels beside it."""
+    if counts is None:
+        return weights
     repeated = weights.copy()
-    for j, count in enumerate(counts):
-        repeated[:, j] = repeated[:, j] * count
+    for i in range(len(weights)):
+        beside = [j for j in range(len(counts)) if weights[i, j] > 0]
+        total = sum(counts[j] for j in beside)
+        for j in beside:
+            repeated[i, j] = weights[i, j] * counts[j] / total
     return repeated
 
 

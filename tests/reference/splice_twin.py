@@ -33,7 +33,6 @@ from reference.splice_graph import (
     Matrix,
     closed_form,
     connect,
-    counted,
     decide,
     enn_row,
     fill,
@@ -43,19 +42,18 @@ from reference.splice_graph import (
     propagate,
     pseudo_inverse,
     reachable,
+    shared,
     similarities,
     solve,
     spread,
 )
 from splice.completion.strategies import (
     Caching,
-    Direction,
     Filter,
     FirstBatch,
     Harmonic,
     LabelPropagation,
     LabelSpreading,
-    Neighbours,
     OrderedRows,
     Profile,
     PseudoInverse,
@@ -82,7 +80,6 @@ __all__ = [
     "belongs",
     "closed_form",
     "connect",
-    "counted",
     "decide",
     "enn_row",
     "fill",
@@ -99,6 +96,7 @@ __all__ = [
     "pseudo_inverse",
     "reachable",
     "set_similarity",
+    "shared",
     "similarities",
     "solve",
     "spread",
@@ -107,10 +105,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Vertex:
-    """A labelled vertex, which stands for so many."""
+    """A labelled vertex, which stands for so many; the first examples stand for it."""
 
     example: Example
     count: float = 1.0
+    others: tuple[Example, ...] = ()
 
     @property
     def clause(self) -> tuple[Key, int]:
@@ -138,14 +137,20 @@ class Cache:
     def __init__(self, caching: Caching) -> None:
         self.caching = caching
         self.counts: dict[tuple[Key, int], float] = {}
-        self.first: dict[tuple[Key, int], Example] = {}
+        self.first: dict[tuple[Key, int], list[Example]] = {}
 
     def update(self, labelled: list[Example]) -> None:
         """Count the labelled examples of a batch (lines 1 to 5)."""
+        known = set(self.first)
         for example in labelled:
             clause = (example.key, example.label)
             self.counts[clause] = self.counts.get(clause, 0) + 1
-            self.first.setdefault(clause, example)
+            if clause not in known:
+                before = self.first.setdefault(clause, [example])
+                if (example.time or 0) < (before[0].time or 0):
+                    self.first[clause] = [example]
+                elif example.time == before[0].time:
+                    before.append(example)
 
     def keeps(self, example: Example) -> bool:
         """Whether the example's label stays beside the opposite one."""
@@ -154,11 +159,10 @@ class Cache:
 
     def vertices(self) -> list[Vertex]:
         """Return the filtered labelled vertices (lines 6 to 16); they all have evidence."""
-        once = self.caching.weighting is Weighting.ONCE
         return [
-            Vertex(example, 1.0 if once else self.counts[clause])
-            for clause, example in self.first.items()
-            if example.evidence and self.keeps(example)
+            Vertex(examples[0], self.counts[clause], tuple(examples))
+            for clause, examples in self.first.items()
+            if examples[0].evidence and self.keeps(examples[0])
         ]
 
     def decay(self) -> None:
@@ -207,17 +211,13 @@ Anchors = list[tuple[int, float, float]]
 class Twin:
     """Complete batch after batch (``alg:splice``).
 
-    ``unmerged`` makes every labelled example that a cached one stands for a vertex of its own;
     ``marked`` compares only those constants by value that the modes mark as numeric.
     """
 
-    def __init__(
-        self, domain: Domain, profile: Profile, *, unmerged: bool = False, marked: bool = False
-    ) -> None:
+    def __init__(self, domain: Domain, profile: Profile, *, marked: bool = True) -> None:
         self.profile = profile
         self.metric = Metric(profile.distance, domain.modes if marked else None)
-        self.unmerged = unmerged
-        self.caching = profile.caching or Caching(filter=Filter.NONE, weighting=Weighting.COUNTS)
+        self.caching = profile.caching or Caching(filter=Filter.NONE)
         self.cache = self._new_cache()
         self.positives = 0
         self.labels = 0
@@ -265,28 +265,27 @@ class Twin:
             result.labels[i] = 0 if unsure else label
             result.reached[i] = yes
 
-    def _vertices(self) -> list[Vertex]:
-        vertices = self.cache.vertices()
-        if not self.unmerged:
-            return vertices
-        return [Vertex(v.example) for v in vertices for _ in range(round(v.count))]
-
     def _values(
         self, batch: MicroBatch, examples: list[Example], open_: list[int]
     ) -> tuple[list[float], list[bool]]:
         """Build the graph and solve it (``alg:supervision_completion``, lines 1 to 7)."""
-        vertices, solver = self._vertices(), self.profile.solver
+        vertices, solver = self.cache.vertices(), self.profile.solver
         y = [float(v.example.label) for v in vertices]
-        counts = [v.count for v in vertices]
-        all_ = [*(v.example for v in vertices), *(examples[i] for i in open_)]
+        caching = self.profile.caching
+        weighed = caching is not None and caching.weighting is Weighting.COUNTS
+        counts = [v.count for v in vertices] if weighed else None
+        all_ = [
+            *([v.example, *v.others] for v in vertices),
+            *([examples[i]] for i in open_),
+        ]
         z = similarities(all_, self.metric)
-        weights = connect(z, counts, self.profile.connector)
+        weights = connect(z, len(y), self.profile.connector)
         if isinstance(solver, Harmonic):
-            known, weights = y, counted(weights, counts)
+            known, weights = y, shared(weights, counts)
             if self.profile.links is not None:
                 weights, known = self._linked(batch, examples, open_, weights, y)
             values, reached = solve(weights, known)
-            rest = unreached_value(solver.unreached, y, counts, all(reached))
+            rest = unreached_value(solver.unreached, y, [v.count for v in vertices], all(reached))
             return [f if yes else rest for f, yes in zip(values, reached, strict=True)], reached
         if not y:
             return [-1.0] * len(open_), [False] * len(open_)
@@ -295,26 +294,22 @@ class Twin:
         return self._other(solver, weights, y, counts)
 
     def _other(
-        self, solver: Solver, weights: Matrix, y: list[float], counts: list[float]
+        self, solver: Solver, weights: Matrix, y: list[float], counts: list[float] | None
     ) -> tuple[list[float], list[bool]]:
         """Solve in another way than the harmonic one."""
         if isinstance(solver, TinyWeight):
-            values, reached = solve(counted(fill(weights, solver.weight), counts), y)
+            values, reached = solve(fill(shared(weights, counts), solver.weight), y)
             return [f if yes else -1.0 for f, yes in zip(values, reached, strict=True)], reached
         if isinstance(solver, LabelPropagation):
             sweeps = solver.sweeps
-            return on_reached(counted(weights, counts), y, lambda w, y: propagate(w, y, sweeps))
+            return on_reached(shared(weights, counts), y, lambda w, y: propagate(w, y, sweeps))
         if isinstance(solver, LabelSpreading):
+            weights = shared(weights, counts)
             undirected = np.maximum(weights, weights.T)
-            connector = self.profile.connector
-            chose = connector.direction is not Direction.DIRECTED
-            if chose and connector.neighbours is Neighbours.ALL:
-                for i in range(len(y)):
-                    undirected[i, i] = 1.0
-            return spread(undirected, y, counts, solver), reachable(undirected, len(y))
+            return spread(undirected, y, solver), reachable(undirected, len(y))
+        weights = shared(weights, counts)
         if isinstance(solver, PseudoInverse):
             weights = fill(weights, solver.weight)
-        weights = counted(weights, counts)
         return closed_form(weights, y, pseudo_inverse), reachable(weights, len(y))
 
     def _linked(

@@ -16,7 +16,17 @@ from splice.completion.strategies import Caching, Filter, Undecided
 from splice.labels import LabelArray
 from splice.stream.rows import unique_rows
 
-__all__ = ["Entry", "LabelCache", "Labelled", "ReleasedCache", "bound", "decide", "gathered"]
+__all__ = [
+    "Entry",
+    "Example",
+    "LabelCache",
+    "Labelled",
+    "ReleasedCache",
+    "bound",
+    "decide",
+    "gathered",
+    "vertices_of",
+]
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -24,15 +34,28 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """The labelled vertices of a graph: an example of each, its label, how often it was seen."""
+    """The labelled vertices of a graph: what stands for each, its label, how often it was seen.
+
+    ``owner`` says which label each of the ``vertices`` stands for; a label is as similar to
+    something as the nearest of them.
+    """
 
     vertices: Vertices
+    owner: npt.NDArray[np.intp]
     classes: _Ints
     labels: _Floats
     counts: _Floats
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def nearest(self, similarities: _Floats) -> _Floats:
+        """Return similarities to labels from those to the examples that stand for them."""
+        if len(self.owner) == len(self.labels):
+            return similarities
+        starts = np.searchsorted(self.owner, np.arange(len(self.labels)))
+        found: _Floats = np.maximum.reduceat(similarities, starts, axis=1)
+        return found
 
 
 def bound(total: _Floats, delta: float, numerator: float) -> _Floats:
@@ -68,15 +91,21 @@ def decide(
     return (negatives > 0) & ~lost_negative, (positives > 0) & ~lost_positive
 
 
+Example = tuple[int, tuple[int, ...], int]
+"""A pattern, the constants of its query atom, and its time."""
+
+
 @dataclass(slots=True)
 class Entry:
-    """A label of a pattern: the first example that had it, how often and when it was seen."""
+    """A label of a pattern: the first examples that had it, how often and when it was seen.
+
+    Several examples of one time-point may be the first; which of them does not depend on their
+    order or their names, so all of them stand for the label.
+    """
 
     cls: int
     positive: bool
-    pattern: int
-    entities: tuple[int, ...]
-    time: int
+    examples: list[Example]
     count: float = 0.0
     last: int = 0
 
@@ -93,6 +122,9 @@ class LabelCache:
     def __len__(self) -> int:
         return len(self.entries)
 
+    def begin(self, labels: bool) -> None:
+        """Note that a batch begins, with labels or without."""
+
     def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
         """Count the labelled examples of a batch."""
         if not len(classes):
@@ -101,9 +133,10 @@ class LabelCache:
         self._kept = None
         rows = np.stack((classes, (labels > 0).astype(np.int64)), axis=1)
         first, which = unique_rows(rows)
-        for row, count in zip(first.tolist(), np.bincount(which).tolist(), strict=True):
-            entry = self._entry(int(classes[row]), bool(labels[row] > 0), row, vertices)
-            entry.count += count
+        for number, row in enumerate(first.tolist()):
+            own = np.flatnonzero(which == number)
+            entry = self._entry(int(classes[row]), bool(labels[row] > 0), own, vertices)
+            entry.count += len(own)
             entry.last = self.updates
         self._forget()
 
@@ -147,10 +180,14 @@ class LabelCache:
         pairs = zip(negatives.tolist(), positives.tolist(), strict=True)
         return dict(zip(counts, pairs, strict=True))
 
-    def _entry(self, cls: int, positive: bool, row: int, vertices: Vertices) -> Entry:
+    def _entry(
+        self, cls: int, positive: bool, rows: npt.NDArray[np.intp], vertices: Vertices
+    ) -> Entry:
         key = (cls, positive)
         if key not in self.entries:
-            self.entries[key] = _example(cls, positive, row, vertices)
+            earliest = rows[vertices.time[rows] == vertices.time[rows].min()]
+            found = dict.fromkeys(_example(row, vertices) for row in earliest.tolist())
+            self.entries[key] = Entry(cls, positive, list(found))
         return self.entries[key]
 
     def _forget(self) -> None:
@@ -172,19 +209,23 @@ class ReleasedCache(LabelCache):
     def __init__(self, caching: Caching) -> None:
         super().__init__(caching)
         self.vertices: list[Entry] = []
+        self.batches = 0
+
+    def begin(self, labels: bool) -> None:
+        """Note that a batch begins, with labels or without."""
+        self.batches += labels
 
     def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
         """Count the labelled examples of a batch and renew the labelled vertices."""
         if not len(classes):
             return
-        raw = not self.updates
+        raw = self.batches == 1
         super().update(classes, labels, vertices)
         present = {(entry.cls, entry.positive) for entry in self.vertices}
         for row, (cls, label) in enumerate(zip(classes.tolist(), labels.tolist(), strict=True)):
             if raw or (cls, label > 0) not in present:
-                entry = _example(cls, label > 0, row, vertices)
-                entry.count = 1.0
-                self.vertices.append(entry)
+                example = _example(row, vertices)
+                self.vertices.append(Entry(cls, label > 0, [example], count=1.0))
                 present.add((cls, label > 0))
         if not raw:
             kept = self._filtered()
@@ -195,20 +236,29 @@ class ReleasedCache(LabelCache):
         return gathered(self.vertices)
 
 
-def _example(cls: int, positive: bool, row: int, vertices: Vertices) -> Entry:
+def _example(row: int, vertices: Vertices) -> Example:
     entities = tuple(vertices.entities[row].tolist())
-    return Entry(cls, positive, int(vertices.pattern[row]), entities, int(vertices.time[row]))
+    return int(vertices.pattern[row]), entities, int(vertices.time[row])
 
 
 def gathered(entries: list[Entry]) -> Labelled:
     """Return entries as columns."""
-    width = max((len(entry.entities) for entry in entries), default=0)
-    rows = [entry.entities + (-1,) * (width - len(entry.entities)) for entry in entries]
-    vertices = Vertices(
-        np.array([entry.pattern for entry in entries], np.int64),
-        np.array(rows, np.int64).reshape(len(entries), width),
-        np.array([entry.time for entry in entries], np.int64),
+    examples = [example for entry in entries for example in entry.examples]
+    return Labelled(
+        vertices_of(examples),
+        np.repeat(np.arange(len(entries)), [len(entry.examples) for entry in entries]),
+        np.array([entry.cls for entry in entries], np.int64),
+        np.array([1.0 if entry.positive else -1.0 for entry in entries]),
+        np.array([entry.count for entry in entries]),
     )
-    signs = np.array([1.0 if entry.positive else -1.0 for entry in entries])
-    classes = np.array([entry.cls for entry in entries], np.int64)
-    return Labelled(vertices, classes, signs, np.array([entry.count for entry in entries]))
+
+
+def vertices_of(examples: list[Example]) -> Vertices:
+    """Return examples as columns."""
+    width = max((len(entities) for _, entities, _ in examples), default=0)
+    rows = [entities + (-1,) * (width - len(entities)) for _, entities, _ in examples]
+    return Vertices(
+        np.array([pattern for pattern, _, _ in examples], np.int64),
+        np.array(rows, np.int64).reshape(len(examples), width),
+        np.array([time for _, _, time in examples], np.int64),
+    )

@@ -1,9 +1,9 @@
 """Temporal links: the same entities at neighbouring time-points pull each other's values.
 
 Fluents persist, so a query atom is linked to itself one observed time-point earlier and later. The
-links of a batch are chains, solved in linear time. The first vertex of a chain is linked to the
-last value that its query atom had in the batches before, which stays as it is: a batch never
-changes an earlier one.
+links of a batch are chains, solved in linear time. A vertex at the first time-point of a batch is
+linked to the last value that its query atom had in the batches before, which stays as it is: a
+batch never changes an earlier one.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class ChainMemory:
             vertices.take(order[after - 1]), vertices.take(order[after])
         )
         link[after] = self._links.strength * alike
-        starts = np.flatnonzero(np.concatenate(([True], chain[1:] != chain[:-1])))
+        starts = np.flatnonzero(np.diff(chain, prepend=-1))
         ends = np.append(starts[1:], len(order)) - 1 if len(order) else starts
         keys = [_key(row) for row in instances[first]]
         carried, value = np.zeros(len(order)), np.zeros(len(order))
         for start, key in zip(starts.tolist(), keys, strict=True):
-            if key in self.last:
+            if key in self.last and rank[start] == 0:
                 value[start], before = self.last[key]
                 own = vertices.take(order[start : start + 1])
                 width = max(own.entities.shape[1], before.entities.shape[1])
@@ -81,11 +81,16 @@ class ChainMemory:
                 carried[start] = self._links.strength * float(alike[0])
         return Chains(order, link, carried, value, keys, ends)
 
-    def remember(self, chains: Chains, values: _Floats, vertices: Vertices) -> None:
-        """Keep the last value of each chain; ``values`` are those of the batch's query atoms."""
+    def remember(
+        self, chains: Chains, values: _Floats, reached: npt.NDArray[np.bool_], vertices: Vertices
+    ) -> None:
+        """Keep the last value of each chain, unless no label reached it: then it says nothing."""
         for key, end in zip(chains.keys, chains.ends.tolist(), strict=True):
             row = chains.order[end : end + 1]
-            self.last[key] = (float(values[row[0]]), vertices.take(row))
+            if reached[row[0]]:
+                self.last[key] = (float(values[row[0]]), vertices.take(row))
+            else:
+                self.last.pop(key, None)
 
 
 def _key(row: _Ints) -> _Key:

@@ -16,8 +16,8 @@ from splice.completion.lens import Lens
 from splice.completion.partition import Examples, partition
 from splice.completion.patterns import Keep, Lifting
 from splice.completion.similarity import Vertices, similarity_of
-from splice.completion.solvers import solve_chain
-from splice.completion.solving import solve, weighted
+from splice.completion.solvers import harmonic, solve_chain
+from splice.completion.solving import joined_chains, solve, weighted
 from splice.completion.state import VERSION, StateReader, StateWriter, check_version
 from splice.completion.strategies import (
     Caching,
@@ -26,7 +26,10 @@ from splice.completion.strategies import (
     Ground,
     Harmonic,
     Identity,
+    LabelPropagation,
+    LabelSpreading,
     Profile,
+    PseudoInverse,
     Unreached,
 )
 from splice.completion.strategies import profile as named_profile
@@ -44,6 +47,9 @@ _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
 
 _UNFILTERED = Caching(filter=Filter.NONE)
+
+_DIGITS = 12
+"""Values are rounded, so that an exact tie is zero and not noise."""
 
 
 class _Parts:
@@ -78,6 +84,11 @@ class _Parts:
             self._class_of.append(self._literalwise.setdefault(key, len(self._literalwise)))
         return np.array(self._class_of, np.int64)[patterns]
 
+    def among(self, labelled: Labelled) -> _Floats:
+        """Return the similarities of labels to each other."""
+        examples = self.similarity.between(labelled.vertices, labelled.vertices)
+        return labelled.nearest(labelled.nearest(examples).T)
+
     def representatives(self) -> list[int]:
         """Return a pattern for each number under which patterns are cached."""
         if self._identity is Identity.SHARED:
@@ -100,6 +111,7 @@ class _Parts:
         for found in map(entry, cached["entries"]):
             self.cache.entries[found.cls, found.positive] = found
         if isinstance(self.cache, ReleasedCache):
+            self.cache.batches = cached["batches"]
             self.cache.vertices = [entry(plain) for plain in cached["vertices"]]
         if self.chains:
             self.chains.sequence = state["chains"]["sequence"]
@@ -181,6 +193,7 @@ class SupervisionCompleter:
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache = parts.cache if self.profile.caching else LabelCache(_UNFILTERED)
         usable = given & ~empty
+        cache.begin(bool(given.any()))
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
         values = np.where(given, labels, -1.0)
         reached = given.copy()
@@ -189,9 +202,9 @@ class SupervisionCompleter:
         labelled = cache.labelled()
         graph, which = self._graph(vertices.take(missing), labelled, parts)
         solved = self._solve(graph, which, missing, labelled, chains, values)
-        values[missing], reached[missing] = solved
+        values[missing], reached[missing] = np.round(solved[0], _DIGITS) + 0.0, solved[1]
         if parts.chains and chains:
-            parts.chains.remember(chains, values, vertices)
+            parts.chains.remember(chains, values, reached, vertices)
         completed = self._labels(values, labels, missing, reached)
         cache.after()
         done = Completion(batch, values, completed, reached, given, patterns)
@@ -234,10 +247,10 @@ class SupervisionCompleter:
         classes = own.take(first)
         graph = connect(
             self.profile.connector,
-            parts.between(classes, labelled.vertices),
+            labelled.nearest(parts.between(classes, labelled.vertices)),
             np.bincount(which, minlength=len(first)),
             lambda: parts.similarity.between(classes, classes),
-            lambda: parts.similarity.between(labelled.vertices, labelled.vertices),
+            lambda: parts.among(labelled),
         )
         return graph, which
 
@@ -270,6 +283,10 @@ class SupervisionCompleter:
     ) -> tuple[_Floats, _Mask]:
         """Solve chains of vertices, each with its own labelled neighbours."""
         to_labelled = weighted(graph, labelled, self.profile.caching)
+        if graph.joined.any():
+            return harmonic(
+                joined_chains(graph, which, missing, to_labelled, labelled, chains, values)
+            )
         n = len(values)
         weight, pull, unknown = np.zeros(n), np.zeros(n), np.zeros(n, bool)
         weight[missing] = to_labelled.sum(axis=1)[which]
@@ -291,12 +308,16 @@ class SupervisionCompleter:
         self, solved: _Floats, reached: _Mask, labelled: Labelled
     ) -> tuple[_Floats, _Mask]:
         solver = self.profile.solver
+        if isinstance(solver, PseudoInverse | LabelPropagation | LabelSpreading) and len(labelled):
+            return solved, reached
         policy = solver.unreached if isinstance(solver, Harmonic) else Unreached.NEGATIVE
         if policy is Unreached.ERROR and not reached.all():
             raise SpliceError(
                 f"no label reaches {int((~reached).sum())} query atoms",
                 "choose what becomes of them: Harmonic(Unreached.NEGATIVE)",
             )
-        mean = float(np.average(labelled.labels, weights=labelled.counts)) if len(labelled) else 0.0
+        mean = (
+            float(np.average(labelled.labels, weights=labelled.counts)) if len(labelled) else -1.0
+        )
         instead = {Unreached.MEAN: mean, Unreached.ABSTAIN: 0.0}.get(policy, -1.0)
         return np.where(reached, solved, instead), reached

@@ -217,10 +217,11 @@ def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
     assert scene.graph is not None
     weights = scene.to_labelled[cls]
     for j in sorted(np.flatnonzero(scene.graph.linked[cls]), key=lambda j: -weights[j]):
-        one = np.array([j])
         width = max(scene.vertices.entities.shape[1], scene.labelled.vertices.entities.shape[1])
         own = scene.vertices.take(np.array([row])).widened(width)
-        other = scene.labelled.vertices.take(one).widened(width)
+        others = scene.labelled.vertices.take(scene.labelled.owner == j).widened(width)
+        nearest = scene.similarity.between(own, others)[0].argmax()
+        other = others.take(np.array([nearest]))
         yield Neighbour(
             rule=scene.store[int(other.pattern[0])].rule,
             label=bool(scene.labelled.labels[j] > 0),

@@ -47,4 +47,4 @@ def _cut(rows: _Floats, connector: Connector, tiny: float) -> _Floats:
         kept = rows >= connector.epsilon
     else:
         kept = rows >= kth_distinct(rows, connector.k)[:, None]
-    return np.where(kept, rows, tiny)
+    return np.where(kept & (rows > 0), rows, tiny)

@@ -3,7 +3,7 @@
 Each unlabelled vertex takes the weighted average of its neighbours
 (``eq:harmonic_function``), in closed form ``f_u = -inv(L_uu) L_ul y``
 (``equation:minimum.cut.closed``). A vertex from which no path leads to a label has no such
-average: it is not solved for, and reported.
+average: it is not solved for, reported, and carries nothing to the others.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ _TINY: Final = 400
 """Systems up to this size are solved directly."""
 
 _TOLERANCE: Final = 1e-12
+
+_RANK: Final = 1e-10
+"""Singular values below this share of the largest are zero."""
 
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
@@ -104,16 +107,17 @@ def _solve_sparse(
 def pseudo_inverse(system: System) -> _Floats:
     """Return the closed form by pseudo-inverse: defined even where no label reaches."""
     laplacian = np.diag(system.degree) - system.among
-    return np.asarray(np.linalg.pinv(laplacian) @ system.pull)
+    return np.asarray(np.linalg.pinv(laplacian, rcond=_RANK) @ system.pull)
 
 
 def propagate(system: System, sweeps: int) -> tuple[_Floats, _Mask]:
     """Return the values of label propagation: each sweep averages, given labels are clamped."""
     reached = system.reached()
-    degree = np.where(reached, system.degree, 1.0)
+    among = system.among * reached[None, :]
+    degree = np.where(reached, system.to_labelled.sum(axis=1) + among.sum(axis=1), 1.0)
     values = np.zeros(len(system))
     for _ in range(sweeps):
-        after = np.where(reached, (system.pull + system.among @ values) / degree, 0.0)
+        after = np.where(reached, (system.pull + among @ values) / degree, 0.0)
         if np.abs(after - values).max(initial=0.0) < _TOLERANCE:
             return after, reached
         values = after
@@ -123,15 +127,16 @@ def propagate(system: System, sweeps: int) -> tuple[_Floats, _Mask]:
 def spread(system: System, alpha: float, sweeps: int) -> tuple[_Floats, _Mask]:
     """Return the values of label spreading: normalised weights, labels mixed in at each step.
 
-    Labelled vertices are linked to the unlabelled ones that chose them, and to nothing else.
+    The graph is made undirected: two vertices are linked if either chose the other.
     """
-    reached = system.reached()
     labels = system.to_labelled.shape[1]
     size = labels + len(system)
     weights = np.zeros((size, size))
     weights[labels:, :labels] = system.to_labelled
     weights[:labels, labels:] = system.to_labelled.T
-    weights[labels:, labels:] = system.among
+    weights[labels:, labels:] = np.maximum(system.among, system.among.T)
+    both = System(system.to_labelled, weights[labels:, labels:], system.values, system.sizes)
+    reached = both.reached()
     root = np.sqrt(weights.sum(axis=1))
     normal = weights / np.where(root > 0, root, 1.0)[:, None] / np.where(root > 0, root, 1.0)
     start = np.concatenate((system.values, np.zeros(len(system))))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.completion.cache import Labelled
+from splice.completion.chains import Chains
 from splice.completion.graph import Graph
 from splice.completion.released import ordered_rows
 from splice.completion.solvers import System, harmonic, propagate, pseudo_inverse, spread
@@ -20,7 +21,7 @@ from splice.completion.strategies import (
     Weighting,
 )
 
-__all__ = ["solve", "weighted"]
+__all__ = ["joined_chains", "solve", "weighted"]
 
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
@@ -46,16 +47,16 @@ def solve(
     ``which`` is the class of each vertex.
     """
     solver = profile.solver
-    if isinstance(solver, OrderedRows | PseudoInverse):
+    if isinstance(solver, OrderedRows | PseudoInverse | LabelSpreading):
         system = _of_vertices(graph, which, labelled, profile)
+        if isinstance(solver, LabelSpreading):
+            return spread(system, solver.alpha, solver.sweeps)
         values = np.clip(pseudo_inverse(system), -1.0, 1.0)
         return values, system.reached()
     tiny = solver.weight if isinstance(solver, TinyWeight) else 0.0
     system = _of_classes(graph, labelled, profile, tiny)
     if isinstance(solver, LabelPropagation):
         values, reached = propagate(system, solver.sweeps)
-    elif isinstance(solver, LabelSpreading):
-        values, reached = spread(system, solver.alpha, solver.sweeps)
     else:
         values, reached = harmonic(system)
     return values[which], reached[which]
@@ -88,8 +89,52 @@ def _of_vertices(
         among = own[:, len(labelled) :].copy()
         np.fill_diagonal(among, 0.0)
         return System(own[:, : len(labelled)], among, labelled.labels, ones)
-    assert isinstance(solver, PseudoInverse)
-    to_labelled = weighted(graph, labelled, profile.caching, solver.weight)[which]
-    among = np.where(graph.joined, graph.unlabelled, solver.weight)[np.ix_(which, which)]
+    tiny = solver.weight if isinstance(solver, PseudoInverse) else 0.0
+    to_labelled = weighted(graph, labelled, profile.caching, tiny)[which]
+    among = np.where(graph.joined, graph.unlabelled, tiny)[np.ix_(which, which)]
     np.fill_diagonal(among, 0.0)
     return System(to_labelled, among, labelled.labels, ones)
+
+
+def joined_chains(
+    graph: Graph,
+    which: npt.NDArray[np.intp],
+    missing: npt.NDArray[np.intp],
+    to_labelled: _Floats,
+    labelled: Labelled,
+    chains: Chains,
+    values: _Floats,
+) -> System:
+    """Return the graph of vertices that have temporal links and unlabelled neighbours as well.
+
+    A known value v at weight w is a label +1 at w(1+v)/2 and a label -1 at w(1-v)/2: the same
+    average.
+    """
+    among = np.where(graph.joined, graph.unlabelled, 0.0)[np.ix_(which, which)]
+    np.fill_diagonal(among, 0.0)
+    place = np.full(len(values), -1)
+    place[missing] = np.arange(len(missing))
+    anchors = np.zeros((len(missing), 2))
+    before, after = chains.order[:-1], chains.order[1:]
+    for one, other, weight in zip(before, after, chains.link[1:], strict=True):
+        a, b = place[one], place[other]
+        if a >= 0 and b >= 0:
+            among[a, b] += weight
+            among[b, a] += weight
+        elif a >= 0:
+            anchors[a] += _split(weight, values[other])
+        elif b >= 0:
+            anchors[b] += _split(weight, values[one])
+    for row, weight, value in zip(chains.order, chains.carried, chains.value, strict=True):
+        if place[row] >= 0:
+            anchors[place[row]] += _split(weight, value)
+    return System(
+        np.concatenate((to_labelled[which], anchors), axis=1),
+        among,
+        np.append(labelled.labels, (1.0, -1.0)),
+        np.ones(len(missing), np.int64),
+    )
+
+
+def _split(weight: float, value: float) -> _Floats:
+    return np.array([weight * (1 + value) / 2, weight * (1 - value) / 2])

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.completion.cache import Entry, LabelCache, ReleasedCache
+from splice.completion.cache import Entry, LabelCache, ReleasedCache, vertices_of
 from splice.completion.chains import ChainMemory
 from splice.completion.lens import Lens
 from splice.completion.partition import typed, untyped
@@ -42,6 +42,7 @@ class StateWriter:
             "entries": [self._entry(entry, classes) for entry in cache.entries.values()],
         }
         if isinstance(cache, ReleasedCache):
+            state["batches"] = cache.batches
             state["vertices"] = [self._entry(entry, classes) for entry in cache.vertices]
         return state
 
@@ -54,14 +55,13 @@ class StateWriter:
         return {"sequence": memory.sequence, "last": last}
 
     def _entry(self, entry: Entry, classes: list[int]) -> Plain:
-        row = np.array([entry.entities], np.int64)
-        vertex = Vertices(np.array([entry.pattern]), row, np.array([entry.time]))
+        vertices = vertices_of(entry.examples)
         return {
             "rule": str(self._patterns[classes[entry.cls]].rule),
             "label": entry.positive,
             "count": entry.count,
             "last": entry.last,
-            **self._vertex(vertex, 0),
+            "examples": [self._vertex(vertices, row) for row in range(len(vertices))],
         }
 
     def _vertex(self, vertices: Vertices, row: int) -> Plain:
@@ -97,16 +97,13 @@ class StateReader:
 
     def entry(self, state: Plain, cls: int) -> Entry:
         """Return a cached label."""
-        vertex = self.vertex(state)
-        return Entry(
-            cls,
-            bool(state["label"]),
-            int(vertex.pattern[0]),
-            tuple(vertex.entities[0].tolist()),
-            int(vertex.time[0]),
-            float(state["count"]),
-            int(state["last"]),
-        )
+        examples = []
+        for plain in state["examples"]:
+            vertex = self.vertex(plain)
+            entities = tuple(vertex.entities[0].tolist())
+            examples.append((int(vertex.pattern[0]), entities, int(vertex.time[0])))
+        label, count, last = bool(state["label"]), float(state["count"]), int(state["last"])
+        return Entry(cls, label, examples, count, last)
 
     def pattern(self, state: Plain) -> int:
         """Return the number of the pattern that a label belongs to."""

@@ -55,7 +55,9 @@ class Confusion:
             self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn
         )
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
+        """The number of atoms counted."""
         return self.tp + self.fp + self.fn + self.tn
 
     @property
@@ -79,7 +81,7 @@ class Confusion:
     @property
     def accuracy(self) -> float:
         """The share of right answers."""
-        return (self.tp + self.tn) / len(self) if len(self) else 1.0
+        return (self.tp + self.tn) / self.count if self.count else 1.0
 
     @property
     def false_positive_rate(self) -> float:

@@ -53,43 +53,48 @@ class _Completer(Protocol):
 
 
 def cells(configuration: _Table) -> list[Cell]:
-    """Return the cells of a configuration; the samples of a method come one after the other."""
+    """Return the cells of a configuration: methods with more samples first, then by sample."""
     grid = _table(configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes"))
-    methods = [m for method in configuration.get("methods", ()) for m in _expanded(method)]
-    if not methods:
-        raise SpliceError("the experiment has no method", "add a table: [[methods]]")
-    names = [str(method.get("name", "")) for method in methods]
-    if len(set(names)) < len(names) or "" in names:
-        raise SpliceError(
-            "every method needs a name of its own",
-            'where a choice has several values, name it: name = "paper {connector}"',
-        )
     samples = int(grid.get("samples", 20))
-    planned = [
-        (method, int(method.get("samples", samples)), _choices(method)) for method in methods
-    ]
+    tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    for method in _methods(configuration):
+        count = int(method.get("samples", samples))
+        tiers.setdefault(count, []).append((method["name"], _choices(method)))
     streams = product(
-        grid.get("datasets", ()), grid.get("masks", ()), grid.get("batch_sizes", (25,))
+        grid.get("datasets", ()), map(_mask, grid.get("masks", ())), grid.get("batch_sizes", (25,))
     )
-    settings = [(d, *_mask(mask), int(size)) for d, mask, size in streams]
+    settings = list(product(streams, map(_number, grid.get("levels", ()))))
     return [
         Cell.of(
             dataset=dataset,
             scope=scope,
             unit=unit,
-            batch_size=size,
-            level=_number(level),
+            batch_size=int(size),
+            level=level,
             sample=sample,
             test_level=_TEST_LEVEL,
-            method=method["name"],
+            method=name,
             **choices,
         )
-        for sample in range(max((count for _, count, _ in planned), default=0))
-        for dataset, scope, unit, size in settings
-        for level in grid.get("levels", ())
-        for method, count, choices in planned
-        if sample < count
+        for count, methods in sorted(tiers.items(), reverse=True)
+        for sample in range(count)
+        for (dataset, (scope, unit), size), level in settings
+        for name, choices in methods
     ]
+
+
+def _methods(configuration: _Table) -> list[dict[str, Any]]:
+    """Return the methods, those with several values taken apart; each has a name of its own."""
+    methods = [m for method in configuration.get("methods", ()) for m in _expanded(method)]
+    if not methods:
+        raise SpliceError("the experiment has no method", "add a table: [[methods]]")
+    names = {method["name"] for method in methods}
+    if len(names) < len(methods) or "" in names:
+        raise SpliceError(
+            "every method needs a name of its own",
+            'where a choice has several values, name it: name = "paper {connector}"',
+        )
+    return methods
 
 
 def datasets(configuration: _Table) -> list[str]:
@@ -236,11 +241,11 @@ def _series(configuration: _Table) -> dict[str, str]:
     """Return the published series beside each method; ``by connector`` finds its own."""
     usual = str(configuration.get("published", ""))
     found = {}
-    for method in (m for table in configuration.get("methods", ()) for m in _expanded(table)):
+    for method in _methods(configuration):
         series = str(method.get("published", usual))
         if series == "by connector":
             series = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
-        found[str(method["name"])] = series
+        found[method["name"]] = series
     return found
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import splice
 from splice.datasets.inputs import input_paths
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
 from splice.experiments import completion
@@ -37,6 +36,7 @@ KINDS: Final[dict[str, ModuleType]] = {"completion": completion}
 """The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
 
 _FORMAT: Final = 1
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
 _PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars")
 _ELSEWHERE: Final = frozenset({"cli", "report", "__pycache__"})
 """Rooms that no result depends on."""
@@ -76,7 +76,7 @@ def named(name: str) -> Path:
     """Return the file of an experiment: a path, or a name in the folder ``experiments``."""
     if Path(name).is_file():
         return Path(name)
-    places = [Path("experiments"), Path(splice.__file__).parents[2] / "experiments"]
+    places = [Path("experiments"), _PACKAGE.parents[1] / "experiments"]
     files = {path.stem: path for place in reversed(places) for path in sorted(place.glob("*.toml"))}
     if name not in files:
         raise UnknownName("experiment", name, files)
@@ -241,8 +241,9 @@ def _data(name: str) -> str:
 
 def _code() -> str:
     """Return the sum of the code and the domains that results depend on."""
-    root = Path(splice.__file__).parent
-    inside = [(path, path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
+    inside = [
+        (path, path.relative_to(_PACKAGE)) for path in sorted(_PACKAGE.rglob("*")) if path.is_file()
+    ]
     return _files(
         [(path, rel.as_posix()) for path, rel in inside if not _ELSEWHERE & set(rel.parts)]
     )

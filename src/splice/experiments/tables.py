@@ -93,7 +93,7 @@ def wide(rows: Sequence[Row], across: str, measure: str) -> list[Row]:
     ...          "published": 0.5} for p, f in ((5, 0.61), (10, 0.7))]
     >>> for row in wide(rows, "level", "f1"): print(row)
     {'m': 'published k=2', 'n': '', '5': '.500', '10': '.500'}
-    {'m': 'a', 'n': 2, '5': '.610 ±.010', '10': '.700 ±.010'}
+    {'m': 'a', 'n': 2, '5': '.610 ±.01', '10': '.700 ±.01'}
     """
     if not rows:
         return []
@@ -111,9 +111,8 @@ def wide(rows: Sequence[Row], across: str, measure: str) -> list[Row]:
         key = (*setting, method)
         line = made.setdefault(key, dict(zip(names, key, strict=True)) | {"n": row["n"]} | blank)
         sd = row[f"{measure}_sd"]
-        line[str(row[across])] = _short(row[measure]) + (
-            f" ±{_short(sd)}" if sd is not None else ""
-        )
+        deviation = "" if sd is None else f" ±{_short(sd, 2)}"
+        line[str(row[across])] = _short(row[measure]) + deviation
     return _settings_together(list(made.values()), names[:-1])
 
 
@@ -124,8 +123,8 @@ def _settings_together(rows: list[Row], names: Sequence[str]) -> list[Row]:
     return sorted(rows, key=lambda row: order[tuple(row[name] for name in names)])
 
 
-def _short(value: float) -> str:
-    text = f"{value:.3f}"
+def _short(value: float, digits: int = 3) -> str:
+    text = f"{value:.{digits}f}"
     return text.removeprefix("0") if 0 <= value < 1 else text
 
 

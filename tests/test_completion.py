@@ -1,0 +1,352 @@
+"""Supervision completion: laws that hold for every profile, and its edges."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from busy import MODES, busy_rows
+from reference.splice_twin import Twin
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.completion import Completion
+from splice.completion.similarity import Similarity, Vertices
+from splice.completion.strategies import (
+    KNN,
+    PROFILES,
+    Caching,
+    ClassMass,
+    Direction,
+    EpsilonNN,
+    Filter,
+    Harmonic,
+    LabelPropagation,
+    LabelSpreading,
+    Lifted,
+    LogOdds,
+    Neighbours,
+    Profile,
+    PseudoInverse,
+    SetRule,
+    Temporal,
+    TinyWeight,
+    Undecided,
+    Unreached,
+    Weighting,
+    profile,
+)
+from splice.errors import SpliceError
+from splice.io.lomrf.modes import parse_modes
+from splice.logic.domain import Domain
+from splice.stream.batch import MicroBatch
+from splice.stream.cutting import TimePoints, batches
+from splice.stream.source import MemorySource
+from streams import CLOSE, MEET, WALKING, Row, source_of
+
+VARIANTS = {
+    **PROFILES,
+    "all neighbours": profile("patterns", connector=KNN(2)),
+    "union": profile("patterns", connector=KNN(2, direction=Direction.UNION)),
+    "mutual": profile("patterns", connector=KNN(2, direction=Direction.MUTUAL)),
+    "epsilon": profile("patterns", connector=EpsilonNN(0.5)),
+    "hausdorff": profile("patterns", distance=Lifted(SetRule.HAUSDORFF)),
+    "tiny weight": profile("patterns", connector=KNN(2), solver=TinyWeight(), caching=Caching()),
+    "pseudo-inverse": profile(
+        "patterns", connector=KNN(2), solver=PseudoInverse(1e-4), caching=Caching()
+    ),
+    "propagation": profile("patterns", connector=KNN(2), solver=LabelPropagation()),
+    "spreading": profile("patterns", connector=KNN(2), solver=LabelSpreading()),
+    "no cache": profile("default", caching=None),
+    "links on ground": profile("paper", solver=Harmonic(), links=Temporal(2)),
+    "drop and decay": profile("default", caching=Caching(undecided=Undecided.DROP, decay=0.5)),
+    "log-odds": profile("patterns", threshold=LogOdds()),
+    "class mass": profile("patterns", threshold=ClassMass()),
+    "majority": profile("default", caching=Caching(filter=Filter.MAJORITY)),
+}
+every_variant = pytest.mark.parametrize("chosen", VARIANTS.values(), ids=VARIANTS)
+DOMAIN = Domain(modes=parse_modes(MODES))
+
+
+def cut(given_rows: list[Row], count: int = 3, domain: Domain = DOMAIN) -> list[MicroBatch]:
+    return list(batches(MemorySource(source_of(given_rows).table, domain), TimePoints(count)))
+
+
+def completed(stream: list[MicroBatch], chosen: Profile) -> list[Completion]:
+    completer = SupervisionCompleter(chosen)
+    return [completer.complete(batch) for batch in stream]
+
+
+def flat(found: list[Completion]) -> np.ndarray:
+    return np.concatenate([np.empty(0), *(done.values for done in found)])
+
+
+@every_variant
+@given(given_rows=busy_rows(), count=st.integers(1, 5))
+@settings(max_examples=10)
+def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: int) -> None:
+    """Algorithms 1 to 3, read literally and slowly, give the same values, labels and reach."""
+    stream = cut(given_rows, count)
+    twin = Twin(DOMAIN, chosen)
+    for batch, done in zip(stream, completed(stream, chosen), strict=True):
+        expected = twin.complete(batch)
+        assert done.values.tolist() == pytest.approx(expected.values, abs=1e-8)
+        assert done.labels.tolist() == expected.labels
+        assert done.reached.tolist() == expected.reached
+
+
+@every_variant
+@given(given_rows=busy_rows(), count=st.integers(1, 5))
+@settings(max_examples=10)
+def test_values_are_sane_and_given_labels_are_kept(
+    chosen: Profile, given_rows: list[Row], count: int
+) -> None:
+    stream = cut(given_rows, count)
+    for batch, done in zip(stream, completed(stream, chosen), strict=True):
+        assert not np.isnan(done.values).any()
+        assert (np.abs(done.values) <= 1).all()
+        known = batch.labels != 0
+        assert (done.labels[known] == batch.labels[known]).all()
+        assert (done.given == known).all()
+        assert (done.labels != 0).all()
+        assert (done.completed().labels == done.labels).all()
+
+
+@every_variant
+@given(given_rows=busy_rows())
+@settings(max_examples=10)
+def test_flipping_all_labels_flips_what_they_reach(chosen: Profile, given_rows: list[Row]) -> None:
+    flipped = [(*row[:4], -row[4] if row[2] == MEET else row[4]) for row in given_rows]
+    before, after = (completed(cut(r), chosen) for r in (given_rows, flipped))
+    for one, other in zip(before, after, strict=True):
+        assert (one.reached == other.reached).all()
+        reached = one.reached
+        assert one.values[reached] == pytest.approx(-other.values[reached], abs=1e-9)
+
+
+@every_variant
+@given(given_rows=busy_rows())
+@settings(max_examples=10)
+def test_names_do_not_matter(chosen: Profile, given_rows: list[Row]) -> None:
+    names = {"A": "zoe", "B": "yan", "C": "xi", "34": "34", "25": "25"}
+    renamed = [
+        (s, t + 1000, k, tuple(names[a] for a in args), y) for s, t, k, args, y in given_rows
+    ]
+    renamed = [(s, t if k.time is not None else t - 1000, k, a, y) for s, t, k, a, y in renamed]
+    before, after = flat(completed(cut(given_rows), chosen)), flat(completed(cut(renamed), chosen))
+    assert after == pytest.approx(before, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "chosen", [v for n, v in VARIANTS.items() if n != "lomrf-2019"],
+    ids=[n for n in VARIANTS if n != "lomrf-2019"],
+)  # fmt: skip
+@given(given_rows=busy_rows(), data=st.data())
+@settings(max_examples=10)
+def test_the_order_of_examples_does_not_matter(
+    chosen: Profile, given_rows: list[Row], data: st.DataObject
+) -> None:
+    """Atoms of one time-point may come in any order."""
+    shuffled = sorted(data.draw(st.permutations(given_rows)), key=lambda row: row[:2])
+    found = []
+    for some_rows in (given_rows, shuffled):
+        values = {}
+        for batch, done in zip(s := cut(some_rows), completed(s, chosen), strict=True):
+            names = [f"{batch.sequence} {atom}" for atom in batch.queries.atoms()]
+            values |= dict(zip(names, done.values.tolist(), strict=True))
+        found.append(values)
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "connector",
+    [
+        KNN(1),
+        KNN(2),
+        KNN(3),
+        EpsilonNN(0.6),
+        KNN(2, direction=Direction.UNION),
+        KNN(2, direction=Direction.MUTUAL),
+        KNN(1, Neighbours.LABELLED),
+    ],
+)
+@given(given_rows=busy_rows())
+@settings(max_examples=10)
+def test_the_quotient_is_exact(connector: KNN | EpsilonNN, given_rows: list[Row]) -> None:
+    """Merging equal vertices gives the values of the graph that keeps them apart."""
+    chosen = profile("patterns", connector=connector, caching=Caching())
+    merged = flat(completed(cut(given_rows, 6), chosen))
+
+    def apart(self: Vertices, _: Similarity) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(self)), np.arange(len(self))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Vertices, "classes", apart)
+        unmerged = flat(completed(cut(given_rows, 6), chosen))
+    assert merged == pytest.approx(unmerged, abs=1e-9)
+
+
+@every_variant
+@given(given_rows=busy_rows(), split=st.integers(1, 6))
+@settings(max_examples=8)
+def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], split: int) -> None:
+    stream = cut(given_rows)
+    if len(stream) <= split:
+        return
+    whole = SupervisionCompleter(chosen)
+    expected = [whole.complete(batch) for batch in stream]
+    first, second = SupervisionCompleter(chosen), SupervisionCompleter(chosen)
+    for batch in stream[:split]:
+        first.complete(batch)
+    state = json.loads(json.dumps(first.to_state()))
+    second.take_up(state, stream[0].domain, stream[0].table.vocabulary)
+    found = [second.complete(batch) for batch in stream[split:]]
+    assert flat(found) == pytest.approx(flat(expected[split:]), abs=1e-12)
+    assert second.to_state() == whole.to_state()
+
+
+@pytest.mark.parametrize("name", ["default", "patterns", "all neighbours", "epsilon", "union"])
+@given(given_rows=busy_rows())
+@settings(max_examples=8)
+def test_an_explanation_adds_up(name: str, given_rows: list[Row]) -> None:
+    """What is told is the average that the value is."""
+    completer = SupervisionCompleter(VARIANTS[name])
+    for batch in cut(given_rows):
+        done = completer.complete(batch)
+        for row in range(len(done)):
+            told = completer.explain(row)
+            assert str(told.query) in str(told)
+            assert json.dumps(told.as_json())
+            if done.reached[row] and not done.given[row]:
+                assert told.average() == pytest.approx(told.value, abs=1e-9)
+            for neighbour in told.neighbours:
+                cost = sum(match.cost for match in neighbour.matches)
+                size = max(len(told.evidence), len(neighbour.rule.body))
+                assert 1 - cost / size == pytest.approx(neighbour.similarity)
+
+
+def _scene(*labels: int) -> list[Row]:
+    """Walking alone is labelled as given, once a time-point, by different people."""
+    found: list[Row] = []
+    for t, label in enumerate(labels):
+        found += [(0, t, WALKING, ("A",), 1), (0, t, MEET, ("A", "B"), label)]
+    return found
+
+
+@every_variant
+def test_edges(chosen: Profile) -> None:
+    nothing = completed(cut(_scene(0, 0, 0)), chosen)[0]
+    assert nothing.labels.tolist() == [-1, -1, -1], "no labels at all: false"
+    assert not nothing.reached.any()
+    one_class = completed(cut(_scene(1, 0, 0)), chosen)[0]
+    assert one_class.labels.tolist() == [1, 1, 1]
+    assert one_class.reached.all()
+    all_given = completed(cut(_scene(1, -1, 1)), chosen)[0]
+    assert all_given.labels.tolist() == [1, -1, 1]
+    no_evidence = completed(cut([(0, 1, MEET, ("A", "B"), 1), (0, 2, MEET, ("A", "C"), 0)]), chosen)
+    assert no_evidence[0].labels.tolist() == [1, -1], "no evidence reads as false"
+    assert no_evidence[0].reached.tolist() == [True, False]
+    no_queries = completed(cut([(0, 1, WALKING, ("A",), 1)]), chosen)[0]
+    assert len(no_queries) == 0
+    assert completed([], chosen) == []
+
+
+def test_contradictions_are_kept_until_the_bound_decides() -> None:
+    completer = SupervisionCompleter(profile("patterns"))
+    labels = [1] + [-1] * 7
+    for batch in cut(_scene(*labels), 1):
+        completer.complete(batch)
+    assert completer.cache.contradictions() == 1
+    assert len(completer.cache.labelled()) == 2, "1 against 7: both are used"
+    for batch in cut([(0, 99, WALKING, ("B",), 1), (0, 99, MEET, ("B", "A"), -1)]):
+        completer.complete(batch)
+    assert completer.cache.labelled().labels.tolist() == [-1], "1 against 8: decided"
+    for t in range(20):
+        for batch in cut([(0, 200 + t, WALKING, ("B",), 1), (0, 200 + t, MEET, ("B", "A"), 1)]):
+            completer.complete(batch)
+    assert completer.cache.labelled().labels.tolist() == [1], "21 against 8: decisions change"
+
+
+def test_modes_may_mention_what_is_not_there() -> None:
+    domain = replace(DOMAIN, modes=parse_modes("modeP(1, Nowhere(+,-)) modeF(0, never(.))"))
+    done = completed(cut(_scene(1, 0), domain=domain), profile("default"))[0]
+    assert done.labels.tolist() == [1, 1]
+
+
+def test_recall_zero_makes_evidence_invisible() -> None:
+    hidden = replace(DOMAIN, modes=parse_modes("modeP(0, Happens(-,+))"))
+    done = completed(cut(_scene(1, 0), domain=hidden), profile("default"))[0]
+    assert done.labels.tolist() == [1, -1]
+    function = replace(DOMAIN, modes=parse_modes("modeP(1, Happens(-,+)) modeF(0, walking(.))"))
+    assert completed(cut(_scene(1, 0), domain=function), profile("default"))[0].labels[1] == -1
+
+
+def test_unreached_policies() -> None:
+    given_rows: list[Row] = [
+        (0, 1, WALKING, ("A",), 1),
+        (0, 1, MEET, ("A", "B"), 1),
+        (0, 2, CLOSE, ("A", "B", "34"), 1),
+        (0, 2, MEET, ("A", "B"), 0),
+    ]
+    for policy, value, label in (
+        (Unreached.NEGATIVE, -1, -1),
+        (Unreached.MEAN, 1, 1),
+        (Unreached.ABSTAIN, 0, 0),
+    ):
+        done = completed(cut(given_rows), profile("patterns", solver=Harmonic(policy)))[0]
+        assert (done.values[1], done.labels[1], done.reached[1]) == (value, label, False)
+    with pytest.raises(SpliceError, match="no label reaches 1 query atoms"):
+        completed(cut(given_rows), profile("patterns", solver=Harmonic(Unreached.ERROR)))
+
+
+def test_links_carry_a_label_forward_and_never_back() -> None:
+    """Nothing like it was labelled, but it held a moment ago."""
+    given_rows: list[Row] = []
+    for t in range(6):
+        given_rows.append((0, t, CLOSE, ("A", "B", "34"), 1))
+        given_rows.append((0, t, MEET, ("A", "B"), 1 if t == 3 else 0))
+    without = flat(completed(cut(given_rows, 2), profile("default", links=None)))
+    linked = flat(completed(cut(given_rows, 2), profile("default", links=Temporal(10))))
+    assert linked[:2].tolist() == [-1, -1], "a later label does not change an earlier batch"
+    assert linked[2:].tolist() == [1, 1, 1, 1]
+    assert without[2:].tolist() == [1, 1, 1, 1]
+
+
+def test_fluents_do_not_mix() -> None:
+    move = replace(MEET, template=parse_move())
+    given_rows: list[Row] = [
+        (0, 1, WALKING, ("A",), 1),
+        (0, 1, MEET, ("A", "B"), 1),
+        (0, 1, move, ("A", "B"), 0),
+    ]
+    done = completed(cut(given_rows), profile("patterns"))[0]
+    assert done.labels.tolist() == [1, -1]
+    assert done.reached.tolist() == [True, False]
+
+
+def parse_move() -> object:
+    from splice.logic.syntax import parse_atom
+
+    return parse_atom("holdsAt(move(V0,V1),V2)")
+
+
+def test_counts_weigh_and_decay_and_cap() -> None:
+    labels = [1, 1, 1, -1]
+    chosen = profile("patterns", caching=Caching(filter=Filter.NONE, weighting=Weighting.COUNTS))
+    done = completed(cut(_scene(*labels, 0), 5), chosen)[0]
+    assert done.values[-1] == pytest.approx(0.5)
+    once = profile("patterns", caching=Caching(filter=Filter.NONE))
+    assert completed(cut(_scene(*labels, 0), 5), once)[0].values[-1] == pytest.approx(0)
+    fading = SupervisionCompleter(profile("patterns", caching=Caching(decay=0.5)))
+    for batch in cut(_scene(1, 1), 1):
+        fading.complete(batch)
+    assert [entry.count for entry in fading.cache.entries.values()] == [0.75]
+    small = SupervisionCompleter(profile("patterns", caching=Caching(cap=1)))
+    both: list[Row] = [*_scene(1), (0, 5, CLOSE, ("A", "B", "34"), 1), (0, 5, MEET, ("A", "B"), -1)]
+    for batch in cut(both, 1):
+        small.complete(batch)
+    assert len(small.cache) == 1
+    assert not next(iter(small.cache.entries.values())).positive

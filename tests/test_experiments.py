@@ -1,0 +1,439 @@
+"""Experiments: choices in words, baselines, the completion grid, its folder and its tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.cli import main
+from splice.completion.baselines import ClosedWorld, NearestInTime
+from splice.completion.options import (
+    as_plain,
+    caching_of,
+    connector_of,
+    distance_of,
+    profile_of,
+    solver_of,
+    threshold_of,
+)
+from splice.completion.strategies import (
+    KNN,
+    PROFILES,
+    Caching,
+    Direction,
+    EpsilonNN,
+    Filter,
+    Ground,
+    Harmonic,
+    LabelSpreading,
+    Neighbours,
+    Numbers,
+    SetRule,
+    TinyWeight,
+    Unreached,
+    Zero,
+)
+from splice.errors import SpliceError
+from splice.experiments import completion
+from splice.experiments.grid import Cell
+from splice.experiments.published import published
+from splice.experiments.run import load, named, resume, rows_of, start
+from splice.experiments.tables import summarise, to_csv
+from splice.stream.cutting import TimePoints, batches
+from streams import MEET, Row, rows, source_of
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = sorted((ROOT / "experiments").glob("*.toml"))
+
+SMALL = """
+kind = "completion"
+[grid]
+datasets = [{ name = "plaza", fluent = "meet", sequences = 2, people = 2, frames = 120, seed = 3 }]
+masks = [{ scope = "batches" }, { scope = "atoms", unit = "pair" }]
+levels = [20, 80]
+samples = 2
+[[methods]]
+name = "default"
+[[methods]]
+name = "k {connector}"
+profile = "patterns"
+samples = 1
+connector = ["knn:1", "knn:2"]
+[[methods]]
+name = "nearest in time"
+baseline = "nearest-time"
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, "utf-8")
+    return path
+
+
+# choices in words
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (connector_of("knn"), KNN(2)),
+        (connector_of("KNN:3"), KNN(3)),
+        (connector_of("knn:2:labelled"), KNN(2, Neighbours.LABELLED)),
+        (connector_of("knn:2:all:union"), KNN(2, Neighbours.ALL, Direction.UNION)),
+        (connector_of("enn:.65"), EpsilonNN(0.65)),
+        (distance_of("ground"), Ground()),
+        (distance_of("ground:hausdorff:value"), Ground(SetRule.HAUSDORFF, Numbers.BY_VALUE)),
+        (threshold_of("zero:1e-4"), Zero(1e-4)),
+        (solver_of("harmonic:abstain"), Harmonic(Unreached.ABSTAIN)),
+        (solver_of("tiny:0.001"), TinyWeight(0.001)),
+        (solver_of("spreading:0.5"), LabelSpreading(0.5)),
+        (caching_of({"delta": 0.1, "filter": "majority", "cap": 7}, None),
+         Caching(delta=0.1, filter=Filter.MAJORITY, cap=7)),
+        (caching_of(True, None), Caching()),
+        (profile_of("paper", {"links": False, "caching": False}).caching, None),
+        (profile_of("default", {"margin": 0.5}).margin, 0.5),
+    ],
+)  # fmt: skip
+def test_words_name_choices(found: object, expected: object) -> None:
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "said"),
+    [
+        (connector_of, "kn:2", "did you mean 'knn'?"),
+        (connector_of, "", "nothing is said"),
+        (connector_of, "knn:two", "'two' is not a whole number"),
+        (connector_of, "knn:0", "k must be at least 1"),
+        (connector_of, "knn:2.5", "'2.5' is not a whole number"),
+        (connector_of, "enn:7", "epsilon lies between 0 and 1"),
+        (connector_of, "enn:nan", "'nan' is not a number"),
+        (connector_of, "knn:2:labeled", "did you mean 'labelled'?"),
+        (connector_of, "knn:2:all:union:3", "'3' is too much"),
+        (connector_of, "knn:" + "9" * 5000, "is not a whole number"),
+        (distance_of, "liftd", "did you mean 'lifted'?"),
+        (threshold_of, "zero:x", "'x' is not a number"),
+        (solver_of, "tiny:1e999", "is not a number"),
+        (solver_of, "magic", "write harmonic, "),
+        (lambda t: caching_of(t, None), "off", "is not a cache"),
+        (lambda t: caching_of({t: 1}, None), "dleta", "did you mean 'delta'?"),
+        (lambda t: caching_of({"filter": t}, None), "hoefding", "did you mean 'hoeffding'?"),
+        (lambda t: caching_of({"delta": t}, None), "small", "is a number"),
+        (lambda t: profile_of("paper", {t: 1}), "conector", "did you mean 'connector'?"),
+        (lambda t: profile_of("paper", {"links": t}), "strong", "is a number"),
+        (profile_of, "papr", "did you mean 'paper'?"),
+    ],
+)
+def test_other_words_are_errors_with_a_hint(parse, text: str, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(SpliceError) as failed:
+        parse(text)
+    assert said in str(failed.value)
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_choice_or_an_error(text: str) -> None:
+    for parse in (connector_of, distance_of, threshold_of, solver_of):
+        with suppress(SpliceError):
+            assert parse(text) is not None
+
+
+def test_different_profiles_are_different_in_plain_words() -> None:
+    plain = [json.dumps(as_plain(profile)) for profile in PROFILES.values()]
+    assert len(set(plain)) == len(PROFILES)
+
+
+# baselines
+
+
+def nearest_by_hand(given_rows: list[Row], size: int) -> list[int]:
+    """Look at every label there is for every atom; labels of later batches do not count."""
+    times = {s: sorted({r[1] for r in given_rows if r[0] == s and r[1] >= 0}) for s in range(3)}
+    batch = {(s, t): i // size for s, found in times.items() for i, t in enumerate(found)}
+    queries = [row for row in given_rows if row[2] is MEET]
+    said = []
+    for sequence, time, _, names, truth in queries:
+        labelled = [
+            (abs(t - time), t, label)
+            for s, t, _, n, label in queries
+            if label and s == sequence and n == names and batch[s, t] <= batch[sequence, time]
+        ]
+        said.append(truth or (min(labelled)[2] if labelled else -1))
+    return said
+
+
+@given(rows(), st.integers(1, 5))
+def test_nearest_in_time_is_what_looking_at_every_label_gives(
+    given_rows: list[Row], size: int
+) -> None:
+    completer = NearestInTime()
+    completions = [completer.complete(b) for b in batches(source_of(given_rows), TimePoints(size))]
+    labels = [label for done in completions for label in done.labels.tolist()]
+    assert labels == nearest_by_hand(given_rows, size)
+    for done in completions:
+        assert (done.labels[done.given] == done.batch.labels[done.given]).all()
+        assert (done.values == done.labels).all()
+        assert (done.labels[~done.reached] == -1).all()
+
+
+@given(rows())
+def test_closed_world_says_false(given_rows: list[Row]) -> None:
+    for batch in batches(source_of(given_rows), TimePoints(4)):
+        done = ClosedWorld().complete(batch)
+        assert done.labels.tolist() == [label or -1 for label in batch.labels.tolist()]
+        assert (done.reached == done.given).all()
+
+
+# published numbers
+
+
+@pytest.mark.parametrize(
+    ("ce", "scope", "curve"),
+    [
+        ("meet", "batches", [0.445, 0.661, 0.740, 0.829, 0.893]),
+        ("move", "batches", [0.537, 0.633, 0.731, 0.801, 0.795]),
+        ("meet", "atoms", [0.892, 0.897, 0.909, 0.920, 0.938]),
+        ("move", "atoms", [0.787, 0.813, 0.817, 0.835, 0.836]),
+    ],
+)
+def test_published_curves(ce: str, scope: str, curve: list[float]) -> None:
+    found = [published(ce, scope, "k=2", level) for level in (5, 10, 20, 40, 80)]
+    assert [number and number.value for number in found] == pytest.approx(curve, abs=5.1e-4)
+
+
+def test_every_series_of_the_sweeps_is_there() -> None:
+    series = [f"k={k}" for k in range(1, 6)] + [f"eps={e}" for e in (0.6, 0.65, 0.7, 0.75, 0.8)]
+    for ce in ("meet", "move"):
+        for scope in ("atoms", "batches"):
+            assert all(published(ce, scope, s, level) for s in series for level in (5, 80))
+    assert published("meet", "atoms", "k=6", 5) is None
+    seconds = published("meet", "batches", "k=2", 5, panel="runtime")
+    assert seconds is not None
+    assert seconds.value == pytest.approx(30.1, abs=0.1)
+
+
+# the completion grid
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_experiments_that_ship_are_sound(path: Path) -> None:
+    experiment = load(path)
+    cells = experiment.cells()
+    assert len({cell.key for cell in cells}) == len(cells) > 0
+    names = {cell.parameters["method"] for cell in cells}
+    for name in names:
+        row = {"method": name, "dataset": "caviar-meet", "scope": "atoms", "level": 5}
+        beside = completion.reference(experiment.configuration, row)
+        assert (beside["published"] is None) == (path.stem == "completion-plaza")
+
+
+def test_cells_hold_all_that_a_result_depends_on(small: Path) -> None:
+    cells = [cell.parameters for cell in load(small).cells()]
+    assert len(cells) == 2 * 2 * (2 * 2 + 1 * 2)
+    assert {cell["method"] for cell in cells} == {
+        "default",
+        "k knn:1",
+        "k knn:2",
+        "nearest in time",
+    }
+    first = next(cell for cell in cells if cell["method"] == "default")
+    assert first["choices"] == as_plain(PROFILES["default"])
+    assert {(cell["scope"], cell["unit"]) for cell in cells} == {
+        ("batches", "atom"),
+        ("atoms", "pair"),
+    }
+
+
+@pytest.mark.parametrize("scope", ["batches", "atoms"])
+def test_one_test_set_serves_all_levels(small: Path, scope: str) -> None:
+    tables = [
+        c.parameters for c in load(small).cells() if c.parameters["method"] == "nearest in time"
+    ]
+    chosen = [t for t in tables if t["scope"] == scope and t["sample"] == 1]
+    low, high = (completion.work(t) for t in sorted(chosen, key=lambda t: t["level"]))
+    positive = ["tp", "fn"]
+    assert sum(low[k] for k in positive) == sum(high[k] for k in positive)
+    counts = ["tp", "fp", "fn", "tn"]
+    assert sum(low[k] for k in counts) == sum(high[k] for k in counts) == high["missing"]
+    assert sum(low[f"{k}_all"] for k in counts) == low["missing"] > high["missing"]
+    assert high["f1"] == high["f1_all"]
+    assert low["given"] + low["missing"] == high["given"] + high["missing"]
+
+
+def test_a_cell_gives_the_same_twice_but_for_the_time(small: Path) -> None:
+    for cell in load(small).cells()[:4]:
+        one, other = (completion.work(cell.parameters) for _ in range(2))
+        assert one.pop("seconds") >= 0 <= other.pop("seconds")
+        assert one == other
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("[grid]", "[gird]", "no table [grid]"),
+        ("levels", "level", "did you mean 'levels'?"),
+        ('scope = "batches"', 'scope = "batch"', "is not a mask"),
+        ('unit = "pair"', 'unit = "pairs"', "'pairs' is not a unit"),
+        ("k {connector}", "k", "a name of its own"),
+        ("k {connector}", "k {conector}", "is not a name for methods"),
+        ('profile = "patterns"', 'profile = "pattern"', "did you mean 'patterns'?"),
+        ("nearest-time", "nearest-tim", "did you mean 'nearest-time'?"),
+        ('kind = "completion"', 'kind = "completions"', "did you mean 'completion'?"),
+        ('"completion"', "completion", "not TOML"),
+    ],
+)
+def test_a_bad_file_is_an_error_with_a_hint(
+    small: Path, before: str, after: str, said: str
+) -> None:
+    small.write_text(SMALL.replace(before, after), "utf-8")
+    with pytest.raises(SpliceError) as failed:
+        load(small).cells()
+    assert said in str(failed.value)
+
+
+# folders
+
+
+def test_a_run_has_a_manifest_cells_and_a_table(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    found = start(load(small), folder, jobs=1)
+    assert {path.name for path in folder.iterdir()} == {"manifest.json", "cells", "table.csv"}
+    manifest, shown = rows_of(folder)
+    assert shown == found
+    assert manifest["seeds"] == [0, 1]
+    assert manifest["data"] == {"plaza": "simulated"}
+    assert manifest["configuration"] == load(small).configuration
+    assert platform.node() not in json.dumps(manifest["machine"])
+    written = list(csv.DictReader((folder / "table.csv").read_text("utf-8").splitlines()))
+    assert [row["method"] for row in written] == [row["method"] for row in found]
+    assert {(row["method"], row["n"]) for row in found} == {
+        ("default", 2), ("k knn:1", 1), ("k knn:2", 1), ("nearest in time", 2),
+    }  # fmt: skip
+    assert [row["level"] for row in found[:2]] == [20, 80]
+
+
+def test_a_resumed_run_computes_only_what_is_missing(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    whole = start(load(small), folder, jobs=1)
+    files = sorted((folder / "cells").iterdir())
+    before = {path: path.read_bytes() for path in files}
+    for path in files[::3]:
+        path.unlink()
+    (folder / "table.csv").unlink()
+    assert len(rows_of(folder)[1]) <= len(whole)
+    again = resume(folder, jobs=1)
+    timeless = [{k: v for k, v in r.items() if "seconds" not in k} for r in again]
+    assert timeless == [{k: v for k, v in r.items() if "seconds" not in k} for r in whole]
+    assert all(path.read_bytes() == before[path] for path in files if path not in files[::3])
+
+
+def test_a_run_does_not_go_on_with_other_code_or_data(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    start(load(small), folder, jobs=1)
+    monkeypatch.setattr("splice.experiments.run._code", lambda: "other")
+    with pytest.raises(SpliceError, match=r"the code of .* changed"):
+        resume(folder, jobs=1)
+
+
+def test_a_damaged_manifest_is_an_error(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    start(load(small), folder, jobs=1)
+    path = folder / "manifest.json"
+    path.write_text(path.read_text("utf-8").replace('"sequences": 2', '"sequences": 3'), "utf-8")
+    for call in (resume, rows_of):
+        with pytest.raises(SpliceError, match="damaged"):
+            call(folder)
+    with pytest.raises(SpliceError, match="holds no run"):
+        resume(tmp_path)
+
+
+def test_a_folder_is_replaced_only_if_it_holds_a_run_and_by_force(
+    small: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    start(load(small), folder, jobs=1)
+    with pytest.raises(SpliceError, match="not empty"):
+        start(load(small), folder, jobs=1)
+    start(load(small), folder, jobs=1, force=True)
+    (folder / "thesis.txt").write_text("dear", "utf-8")
+    with pytest.raises(SpliceError, match=r"'thesis\.txt'"):
+        start(load(small), folder, jobs=1, force=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "cells").write_text("mine", "utf-8")
+    with pytest.raises(SpliceError, match="not of a run"):
+        start(load(small), tmp_path / "other", jobs=1, force=True)
+    assert (tmp_path / "other" / "cells").read_text("utf-8") == "mine"
+
+
+def test_names_and_paths_of_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert named("completion") == ROOT / "experiments" / "completion.toml"
+    assert named("small.toml") == Path("small.toml")
+    with pytest.raises(SpliceError, match="did you mean 'completion'"):
+        named("completoin")
+
+
+# tables
+
+
+def test_mean_deviation_and_error_are_those_of_a_sample() -> None:
+    values = [0.5, 0.6, 0.9]
+    cells = [(Cell.of(level=5, sample=s), {"f1": v, "seconds": s}) for s, v in enumerate(values)]
+    beside = {"series": "k=2", "published": 0.6, "published_sd": 0.1}
+    (row,) = summarise(cells, ["level"], ["f1", "seconds"], lambda row: beside)
+    deviation = float(np.std(values, ddof=1))
+    assert (row["n"], row["f1"], row["seconds"]) == (3, pytest.approx(2 / 3, abs=1e-4), 1)
+    assert row["f1_sd"] == pytest.approx(deviation, abs=1e-4)
+    assert row["f1_se"] == pytest.approx(deviation / np.sqrt(3), abs=1e-4)
+    assert row["difference"] == pytest.approx(2 / 3 - 0.6, abs=1e-4)
+    (one,) = summarise(cells[:1], ["level"], ["f1"])
+    assert one["f1_sd"] is one["f1_se"] is None
+    assert to_csv([one]).splitlines() == ["level,n,f1,f1_sd,f1_se", "5,1,0.5,,"]
+
+
+# the command
+
+
+def command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def test_the_command_runs_shows_and_resumes(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, table = tmp_path / "run", tmp_path / "table.csv"
+    run = ("experiment", "run", small, "--out", folder, "--jobs", 1)
+    code, out, err = command(capsys, *run, "--table", table, "--format", "json")
+    assert (code, len(json.loads(out))) == (0, 16)
+    assert "24 of 24 cells" in err
+    assert table.read_text("utf-8") == (folder / "table.csv").read_text("utf-8")
+    code, out, _ = command(capsys, "experiment", "show", folder, "--format", "csv")
+    assert (code, out) == (0, table.read_text("utf-8"))
+    next((folder / "cells").iterdir()).unlink()
+    code, out, err = command(capsys, "experiment", "show", folder)
+    assert (code, "23 of 24 cells are there" in err, "plaza-meet" in out) == (0, True, True)
+    code, out, _ = command(
+        capsys, "experiment", "resume", folder, "--jobs", 1, "--format", "ndjson"
+    )
+    assert (code, len(out.splitlines())) == (0, 16)
+    code, _, err = command(capsys, *run)
+    assert (code, "hint: say --force" in err) == (1, True)
+    code, _, err = command(capsys, "experiment", "show", folder, "--measure", "f2")
+    assert (code, "known: f1, f1_all" in err) == (1, True)
