@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -55,7 +56,7 @@ def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--sequences",
         "2",
         "--frames",
-        "80",
+        "160",
         "--out",
         str(folder),
     ]
@@ -75,10 +76,10 @@ def shown(splice: Command, data: object, *options: str) -> dict[str, object]:
 def test_made_data_is_shown(splice: Command, plaza: Path) -> None:
     found = shown(splice, plaza)
     assert found["sequences"] == 2
-    assert found["time_points"] == 160
+    assert found["time_points"] == 320
     labels = found["labels"]
     assert isinstance(labels, dict)
-    assert labels["true"] + labels["false"] == 2 * 80 * 12 * 2
+    assert labels["true"] + labels["false"] == 2 * 160 * 12 * 2
     assert labels["unknown"] == 0
     predicates = found["predicates"]
     assert isinstance(predicates, dict)
@@ -87,7 +88,7 @@ def test_made_data_is_shown(splice: Command, plaza: Path) -> None:
 
 def test_making_repeats(splice: Command, plaza: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    splice("data", "make", "plaza", "--sequences", 2, "--frames", 80, "--out", again)
+    splice("data", "make", "plaza", "--sequences", 2, "--frames", 160, "--out", again)
     for file in plaza.iterdir():
         assert (again / file.name).read_bytes() == file.read_bytes()
 
@@ -338,9 +339,11 @@ def test_lists_and_formats(splice: Command) -> None:
 def test_the_demo_shows_a_stream(splice: Command) -> None:
     ran = splice("demo", "--sequences", 1, "--seed", 2)
     assert ran.code == 0
-    assert "given" in ran.out
+    assert "completed" in ran.out
     assert "plaza-001" in ran.out
     assert "hiding 90 %" in ran.err
+    scores = json.loads(splice("demo", "--seed", 1, "--format", "json").out)
+    assert min(row["F1"] for row in scores) > 0.5
     assert splice("demo", "--sequences", 1, "--seed", 2).out == ran.out
     assert splice("demo", "--quiet", "--sequences", 1).err == ""
 
@@ -374,3 +377,134 @@ def test_a_process_of_its_own(tmp_path: Path) -> None:
         check=False,
     )
     assert "Traceback" in debug.stderr
+
+
+def test_completing(splice: Command, plaza: Path, tmp_path: Path) -> None:
+    masked, out = tmp_path / "masked", tmp_path / "completed"
+    splice("mask", plaza, "--level", 20, "--scope", "batches", "--seed", 2, "--out", masked)
+    ran = splice("complete", masked, "--truth", plaza, "--out", out, "--format", "json")
+    assert ran.code == 0, ran.err
+    said = json.loads(ran.out)
+    keys = "given completed positive unreached abstained contradictions seconds tp fp fn tn"
+    assert {*keys.split(), "precision", "recall", "f1"} <= set(said)
+    assert said["tp"] + said["fp"] + said["fn"] + said["tn"] == said["completed"]
+    assert said["positive"] == said["tp"] + said["fp"]
+    labels = shown(splice, out)["labels"]
+    assert isinstance(labels, dict)
+    assert labels["unknown"] == 0
+    assert labels["true"] + labels["false"] == said["given"] + said["completed"]
+    kept = {row for row in plain_source(open_input(str(masked))) if row[2]}
+    assert kept <= set(plain_source(open_input(str(out)))), "given labels and evidence stay"
+    again = json.loads(splice("complete", masked, "--truth", plaza, "--format", "json").out)
+    assert {k: v for k, v in again.items() if k != "seconds"} == {
+        k: v for k, v in said.items() if k != "seconds"
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--profile", "paper"),
+        ("--profile", "lomrf-2019"),
+        ("--connector", "knn:3", "--distance", "ground", "--threshold", "logodds"),
+        ("--connector", "enn:0.7", "--delta", "0.05"),
+    ],
+)
+def test_completion_has_choices(
+    splice: Command, plaza: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    masked = tmp_path / "masked"
+    splice("mask", plaza, "--level", 30, "--scope", "batches", "--out", masked)
+    ran = splice("complete", masked, "--format", "json", *options)
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["completed"] > 0
+
+
+def test_completion_may_say_nothing(splice: Command, plaza: Path, tmp_path: Path) -> None:
+    masked, out = tmp_path / "masked", tmp_path / "out"
+    splice("mask", plaza, "--level", 30, "--scope", "atoms", "--out", masked)
+    options = ("--profile", "patterns", "--connector", "knn:4", "--abstain", 0.99)
+    ran = splice("complete", masked, *options, "--out", out, "--format", "json")
+    said = json.loads(ran.out)
+    assert said["abstained"] > 0
+    labels = shown(splice, out)["labels"]
+    assert isinstance(labels, dict)
+    assert labels["unknown"] == said["abstained"]
+
+
+def test_bad_choices(splice: Command, plaza: Path) -> None:
+    for options, said in (
+        (("--profile", "papre"), "did you mean 'paper'?"),
+        (("--connector", "knn:0"), "k must be at least 1"),
+        (("--connector", "tree"), "connector"),
+        (("--delta", "2"), "delta lies between 0 and 1"),
+    ):
+        ran = splice("complete", plaza, *options)
+        assert ran.code == 1, options
+        assert said in ran.err
+
+
+def test_explaining_a_label(splice: Command, plaza: Path, tmp_path: Path) -> None:
+    masked = tmp_path / "masked"
+    splice("mask", plaza, "--level", 30, "--scope", "batches", "--out", masked)
+    where = ("--sequence", "plaza-001")
+    ran = splice("explain", "label", masked, "meet(ID1,ID2)", 70, *where)
+    assert ran.code == 0, ran.err
+    assert "holdsAt(meet('ID1','ID2'),70) is" in ran.out
+    told = json.loads(
+        splice("explain", "label", masked, "meet(ID1,ID2)", 70, *where, "--format", "json").out
+    )
+    assert told["query"] == "holdsAt(meet('ID1','ID2'),70)"
+    missing = splice("explain", "label", masked, "meet(ID1,ID9)", 70)
+    assert missing.code == 1
+    assert "no query atom meet(ID1,ID9) at 70" in missing.err
+
+
+def test_check_reports_what_the_first_problem_hides(splice: Command, tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db/a.db").write_text(
+        "Happens(A,1)\nHappens(A,x)\nHoldsAt(M,1)\n!HoldsAt(M,1)\nHappens(A,,2)\nHappens(A,B,3)\n"
+    )
+    found = json.loads(splice("data", "check", tmp_path / "db", "--format", "json").out)
+    assert {problem["line"] for problem in found["problems"]} == {2, 4, 5, 6}
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/events.csv").write_text("time,event,arg1\n2,a,x\n1,a,x\nx,a,x\n3,a,x,y\n")
+    (tmp_path / "t/labels.csv").write_text(
+        'fluent,time,label\n"m(x)",2,true\n"m(x)",2,false\n"m(x)",3,0.8\n"m(",3,true\n'
+    )
+    found = json.loads(splice("data", "check", tmp_path / "t", "--format", "json").out)
+    places = {(p["file"].rsplit("/", 1)[-1], p["line"]) for p in found["problems"]}
+    assert places == {
+        *(("events.csv", line) for line in (3, 4, 5)),
+        *(("labels.csv", line) for line in (3, 4, 5)),
+    }
+
+
+def test_what_is_merged_or_left_out_is_told(splice: Command, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("time,event,arg1\n1,a,x\n1,a,x\nsoon,a,x\n2,a,x\n")
+    out = tmp_path / "out"
+    ran = splice("data", "convert", tmp_path / "events.csv", out, "--to", "db", "--max-bad", 0.5)
+    assert ran.code == 0, ran.err
+    assert "1 identical rows were merged" in ran.err
+    assert "1 bad rows were left out" in ran.err
+    (tmp_path / "a.db").write_text("Happens(A, 1)\nHoldsAt(F, 1)\n")
+    ran = splice("data", "convert", tmp_path / "a.db", tmp_path / "rtec", "--to", "rtec")
+    assert "1 atoms and labels have no place in this format" in ran.err
+
+
+def test_ambiguous_folders_are_refused(splice: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_text("Happens(A, 1)\n")
+    (tmp_path / "events.csv").write_text("time,event\n1,a\n")
+    assert "both evidence ('a.db') and tables" in splice("data", "show", tmp_path).err
+    (tmp_path / "events.csv").unlink()
+    (tmp_path / "a.db.gz").write_bytes(gzip.compress(b"Happens(A, 2)\n"))
+    assert "are the same sequence" in splice("data", "show", tmp_path).err
+
+
+@pytest.mark.parametrize("level", ["inf", "nan", "-1", "1.5"])
+def test_levels_are_numbers(splice: Command, plaza: Path, tmp_path: Path, level: str) -> None:
+    options = ("--scope", "sequences", "--out", tmp_path / "x")
+    ran = splice("mask", plaza, "--level", level, *options)
+    assert ran.code == 1
+    assert "sequences" in ran.err
+    assert splice("mask", plaza, "--level", 5, "--batch-size", 10**20, *options[2:]).code == 2

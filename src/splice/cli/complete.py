@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from splice.cli.console import Format, emit, note, tracked
+from splice.cli.console import Format, emit, note, tell_reading, tracked
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.completion.completion import Completion
 from splice.completion.options import profile_of
@@ -53,7 +53,7 @@ _Abstain: TypeAlias = Annotated[
     ),
 ]
 _BatchSize: TypeAlias = Annotated[
-    int, typer.Option("--batch-size", metavar="N", min=1, help="Time-points in a batch.")
+    int, typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch.")
 ]
 
 
@@ -100,6 +100,7 @@ def complete(
     else:
         for _ in counted.batches():
             pass
+    tell_reading(completed.report)
     report = counted.tally.as_json()
     rows = [{"what": key, "value": value} for key, value in report.items()]
     emit(rows, style, report)

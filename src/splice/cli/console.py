@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-__all__ = ["Format", "Settings", "emit", "fail", "note", "settings", "tracked"]
+from splice.stream.source import ReadReport
+
+__all__ = [
+    "Format",
+    "Settings",
+    "emit",
+    "fail",
+    "note",
+    "settings",
+    "tell_reading",
+    "tracked",
+]
 
 T = TypeVar("T")
 
@@ -46,6 +57,16 @@ def note(message: str, *, detail: bool = False) -> None:
     if settings.quiet or (detail and not settings.verbose):
         return
     print(message, file=sys.stderr)
+
+
+def tell_reading(report: ReadReport) -> None:
+    """Tell what a reading merged or left out."""
+    if report.duplicates:
+        note(f"{report.duplicates:,} identical rows were merged")
+    if report.bad:
+        note(f"{report.bad:,} bad rows were left out; the first:")
+        for problem in report.examples[:5]:
+            note(str(problem))
 
 
 def fail(message: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, fail, note, tracked
+from splice.cli.console import Format, emit, fail, note, tell_reading, tracked
 from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
 from splice.datasets.checking import input_problems
 from splice.datasets.inputs import InputOptions, input_paths, open_input
@@ -97,12 +97,7 @@ def _show(source: Source, style: Format) -> None:
         ),
     ]
     emit(rows, style, report)
-    if summary.duplicates:
-        note(f"{summary.duplicates:,} identical rows were merged")
-    if summary.bad_rows:
-        note(f"{summary.bad_rows:,} bad rows were left out; the first:")
-        for problem in source.report.examples[:5]:
-            note(str(problem))
+    tell_reading(source.report)
 
 
 @app.command()
@@ -118,7 +113,11 @@ def convert(
 ) -> None:
     """Write the same atoms, labels and sequences in another format."""
     check_output(out, input_paths(data), force=force)
-    write_source(open_input(data, options), out, to, progress=tracked)
+    source = open_input(data, options)
+    left_out = write_source(source, out, to, progress=tracked)
+    tell_reading(source.report)
+    if left_out:
+        note(f"{left_out:,} atoms and labels have no place in this format and were left out")
     note(f"wrote {out}")
 
 

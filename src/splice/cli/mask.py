@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, note, tracked
+from splice.cli.console import Format, emit, note, tell_reading, tracked
 from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import OutFormat, format_of_input, write_source
@@ -58,7 +59,8 @@ def mask(
         bool, typer.Option("--stratify", help="Keep the same share of true and false labels.")
     ] = False,
     batch_size: Annotated[
-        int, typer.Option("--batch-size", metavar="N", min=1, help="Time-points in a batch.")
+        int,
+        typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch."),
     ] = 25,
     seed: Seed = 0,
     out_format: Annotated[
@@ -80,6 +82,7 @@ def mask(
     before = summarise(source).labels
     masked = MaskedSource(source, keep, seed, TimePoints(batch_size))
     write_source(masked, out, out_format or format_of_input(data), progress=tracked)
+    tell_reading(source.report)
     after = summarise(masked).labels
     given, kept = (counts["true"] + counts["false"] for counts in (before, after))
     row = {
@@ -103,6 +106,6 @@ def _keep(scope: Scope, level: float, unit: Unit, *, stratify: bool) -> Keep:
         return KeepBatches(level, stratify)
     if stratify:
         raise SpliceError("--stratify does not go with --scope sequences", "leave one out")
-    if level != int(level):
+    if not math.isfinite(level) or level != int(level):
         raise SpliceError(f"--level {level:g} is not a number of sequences", "say a whole number")
     return KeepSequences(int(level))

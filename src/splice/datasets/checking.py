@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from splice.datasets.inputs import InputOptions, locate, open_input
@@ -11,6 +12,8 @@ from splice.io.domain_file import read_domain_file
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln_all
 from splice.io.lomrf.modes import read_modes
+from splice.io.rtec import RtecSource
+from splice.io.tables import TableSource
 from splice.io.text import natural_key, read_text
 from splice.logic.syntax import parse_theory_all
 
@@ -71,8 +74,8 @@ def _rule_problems(path: Path) -> Iterator[Problem]:
 
 def _data_problems(name: str, options: InputOptions) -> Iterator[Problem]:
     try:
-        source = open_input(name, options)
-        if isinstance(source, DbSource):
+        source = open_input(name, replace(options, open_world=False))
+        if isinstance(source, DbSource | TableSource | RtecSource):
             yield from source.problems()
         else:
             for _ in source.chunks():

@@ -129,6 +129,15 @@ def locate(path: Path, layout: Layout | None = None) -> Located:
 def _locate_folder(path: Path, layout: Layout | None) -> Located:
     entries = sorted((e for e in path.iterdir() if e.is_file()), key=lambda e: natural_key(e.name))
     databases = tuple(e for e in entries if re.fullmatch(r".+\.db(\.gz)?", e.name))
+    if databases and has_tables(path):
+        raise InputError(
+            Problem(
+                Place(str(path)),
+                f"both evidence ('{databases[0].name}') and tables in one folder",
+                "",
+                "name the file, or keep the two apart",
+            )
+        )
     if databases:
         return Located("db", databases, path)
     if has_tables(path):

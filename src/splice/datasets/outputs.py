@@ -75,19 +75,24 @@ def write_source(
     *,
     tracks: pl.DataFrame | None = None,
     progress: Progress | None = None,
-) -> None:
-    """Write a source as a folder, which appears whole or not at all."""
+) -> int:
+    """Write a source as a folder, which appears whole or not at all.
+
+    Return how many atoms and labels had no place in the format.
+    """
     watched = source if progress is None else _Watched(source, progress)
     with new_folder(folder) as partial:
-        _write(watched, partial, style)
+        left_out = _write(watched, partial, style)
         if tracks is not None:
             tracks.write_csv(partial / "tracks.csv")
+    return left_out
 
 
-def _write(source: Source, folder: Path, style: OutFormat) -> None:
+def _write(source: Source, folder: Path, style: OutFormat) -> int:
+    if style is OutFormat.RTEC:
+        return write_rtec(source, folder)
     if style is OutFormat.DB:
         write_db(source, folder)
-    elif style is OutFormat.RTEC:
-        write_rtec(source, folder)
     else:
         write_tables(source, folder, _TABLES[style])
+    return 0

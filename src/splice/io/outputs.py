@@ -7,7 +7,6 @@ is complete. What may not be overwritten is refused before anything is computed.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,10 +18,8 @@ from splice.errors import OutputError
 
 __all__ = ["check_output", "new_file", "new_folder"]
 
-_OURS: Final = re.compile(
-    r"(events|labels|functions|tracks)\.(csv|parquet|ndjson)(\.gz)?|.*\.db|domain\.toml|"
-    r".*\.csv|manifest\.json|NOTICE.*|README.*"
-)
+_MANIFEST: Final = ".splice"
+"""Names the files that were written into a folder, so that only these are ever replaced."""
 
 
 def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False) -> None:
@@ -38,7 +35,7 @@ def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False
                 f"the output '{path}' and the input '{source}' overlap",
                 "choose an output outside the input",
             )
-    if not path.parent.exists() and not _creatable(path.parent):
+    if not path.parent.is_dir() and not _creatable(path.parent):
         raise OutputError(f"'{path.parent}' is not a folder", "choose another place")
     if path.is_dir() and any(path.iterdir()):
         _check_replaceable(path, force=force)
@@ -57,12 +54,21 @@ def _creatable(folder: Path) -> bool:
 def _check_replaceable(folder: Path, *, force: bool) -> None:
     if not force:
         raise OutputError(f"the folder '{folder}' is not empty", "say --force to replace it")
-    foreign = [e.name for e in folder.iterdir() if e.is_dir() or not _OURS.fullmatch(e.name)]
+    foreign = {entry.name for entry in folder.iterdir()} - _written(folder)
     if foreign:
         raise OutputError(
             f"the folder '{folder}' holds what this command did not write: '{min(foreign)}'",
-            "choose another folder; --force replaces data folders only",
+            "choose another folder; --force replaces only what splice wrote",
         )
+
+
+def _written(folder: Path) -> set[str]:
+    """Return the names of the files that were written into a folder by this module."""
+    try:
+        lines = (folder / _MANIFEST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return set()
+    return {_MANIFEST, *lines}
 
 
 @contextmanager
@@ -72,6 +78,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         yield partial
+        names = sorted(entry.name for entry in partial.iterdir())
+        (partial / _MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
         partial.chmod(0o755 if os.name == "nt" else 0o777 & ~_umask())
         _swap(partial, path)
     except OSError as error:
@@ -108,8 +116,13 @@ def _swap(partial: Path, path: Path) -> None:
         return
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
     path.rename(aside / path.name)
-    partial.rename(path)
-    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        partial.rename(path)
+    except OSError:
+        (aside / path.name).rename(path)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _umask() -> int:

@@ -99,6 +99,10 @@ class RtecSource:
             chunks = aligned(events, self._vocabulary)
             yield from without_duplicates(chunks, self._locate, self._report)
 
+    def problems(self) -> list[Problem]:
+        """Return every problem of the files, not only the first."""
+        return check_rtec(self._inputs, self._kinds.domain, sort=self._sort)
+
     def _infer_types(self) -> None:
         """Where no schema gives types, take them from a first look at the data, once."""
         domain = self._kinds.domain

@@ -211,7 +211,8 @@ def _fields(block: Block) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Pro
         }
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     frame = frame.with_columns(count=pl.Series(count))
-    filled = frame.select(pl.any_horizontal(pl.exclude("count").is_not_null())).to_series()
+    some = pl.any_horizontal(pl.exclude("count").is_not_null())
+    filled = frame.select(some | (pl.col("count") > 1)).to_series()
     if not filled.all():
         frame, lines = frame.filter(filled), lines[filled.to_numpy()]
     return frame, lines, problems

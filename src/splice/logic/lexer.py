@@ -17,7 +17,17 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["END", "MAX_DEPTH", "STRAY", "Cursor", "Lexicon", "SourceText", "Token", "unquote"]
+__all__ = [
+    "END",
+    "MAX_DEPTH",
+    "STRAY",
+    "Cursor",
+    "Lexicon",
+    "SourceText",
+    "Token",
+    "escape",
+    "unquote",
+]
 
 END: Final = "end of file"
 
@@ -27,6 +37,9 @@ STRAY: Final = "stray"
 MAX_DEPTH: Final = 100
 """How deep terms and formulas may nest: far beyond any use, and safe to walk recursively."""
 
+_USUAL_HINT: Final = "something is missing or too much here, or just before"
+
+_ESCAPE: Final = r"\\(x([0-9a-f]{2})|.)"
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -117,6 +130,8 @@ class Lexicon:
                 end = text.find(closing, offset + len(opening))
                 if end < 0:
                     yield Token(STRAY, opening, offset)
+                elif self.newlines and "\n" in text[offset:end]:
+                    yield Token("newline", "\n", offset)
                 offset = len(text) if end < 0 else end + len(closing)
             else:
                 found = match(text, offset)
@@ -213,7 +228,7 @@ class Cursor:
         offset = token.start
         if token.kind == END:
             offset = len(self.source.text.rstrip())
-        raise InputError(self.source.problem(offset, message, hint))
+        raise InputError(self.source.problem(offset, message, hint or _USUAL_HINT))
 
 
 def unquote(text: str) -> str:
@@ -222,7 +237,25 @@ def unquote(text: str) -> str:
     >>> unquote(r"'it\'s'")
     "it's"
     """
-    return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.DOTALL)
+    return re.sub(_ESCAPE, _unescaped, text[1:-1], flags=re.DOTALL)
+
+
+def escape(name: str, quote: str) -> str:
+    r"""Return a name as it stands between quotes: the inverse of :func:`unquote`.
+
+    >>> escape("it's\n", "'")
+    "it\\'s\\n"
+    """
+    escaped = name.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    for letter, sign in _ESCAPES.items():
+        escaped = escaped.replace(sign, f"\\{letter}")
+    return re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\x{ord(m[0]):02x}", escaped)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[2]:
+        return chr(int(match[2], 16))
+    return _ESCAPES.get(match[1], match[1])
 
 
 def _stray(source: SourceText, token: Token) -> Problem:

@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from splice.logic.lexer import escape
+
 __all__ = [
     "ARITHMETIC",
     "LIST",
@@ -182,9 +184,7 @@ def quoted(name: str) -> str:
     """
     if _PLAIN.match(name) and name not in _RESERVED:
         return name
-    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
-    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return f"'{escaped}'"
+    return f"'{escape(name, quote=chr(39))}'"
 
 
 def _infix(term: Function) -> str:

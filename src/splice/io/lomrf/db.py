@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from splice.errors import InputError, Place, Problem
 from splice.io.lomrf.evidence import encode_evidence
 from splice.io.lomrf.places import Places
-from splice.io.lomrf.raw import parse_raw
+from splice.io.lomrf.raw import RawEvidence, parse_raw, parse_readable
 from splice.io.lomrf.schema_inference import extend_schema
 from splice.io.text import read_text
 from splice.logic.domain import Domain
@@ -22,6 +22,9 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["DbSource", "sequence_name"]
 
+_ROUNDS = 5
+"""How often a file is read again without the lines that were wrong, to find what they hid."""
+
 
 class DbSource:
     """The sequences of some ``.db`` files, in the order given.
@@ -32,6 +35,7 @@ class DbSource:
 
     def __init__(self, files: Sequence[Path], domain: Domain | None = None) -> None:
         self.files = tuple(files)
+        _refuse_equal_names(self.files)
         self.vocabulary = Vocabulary()
         self.report = ReadReport()
         self._domain = domain or Domain()
@@ -48,12 +52,34 @@ class DbSource:
             yield self._table(file)
 
     def problems(self) -> Iterator[Problem]:
-        """Yield every problem of every file."""
+        """Yield every problem of every file: of its text, and of what can be read of it."""
         for file in self.files:
             try:
                 self._table(file)
             except InputError as error:
                 yield from error.problems
+                yield from self._further(file, set(error.problems))
+
+    def _further(self, file: Path, known: set[Problem]) -> Iterator[Problem]:
+        """Yield the problems that the first ones hid: those of the atoms that can be read."""
+        try:
+            source = SourceText(read_text(file), str(file))
+        except InputError:
+            return
+        lines = {problem.place.line for problem in known}
+        for _ in range(_ROUNDS):
+            rest = parse_readable(source, lines)
+            try:
+                self._encoded(rest, file, source)
+            except InputError as error:
+                fresh = [problem for problem in error.problems if problem not in known]
+                if not fresh:
+                    return
+                yield from fresh
+                known.update(fresh)
+                lines.update(problem.place.line for problem in fresh)
+            else:
+                return
 
     def _table(self, file: Path) -> AtomTable:
         source = SourceText(read_text(file), str(file))
@@ -61,6 +87,9 @@ class DbSource:
         if not raw.atoms.height and not raw.functions:
             hint = "evidence is one ground atom a line, such as Happens(Walking_ID1, 5)"
             raise InputError(Problem(Place(str(file), 1, 1), "the file has no atoms", hint=hint))
+        return self._encoded(raw, file, source)
+
+    def _encoded(self, raw: RawEvidence, file: Path, source: SourceText) -> AtomTable:
         if not self._domain.closed:
             schema = extend_schema(raw, self._domain.schema)
             self._domain = replace(self._domain, schema=schema)
@@ -68,6 +97,15 @@ class DbSource:
         places = Places(source)
         (merged,) = without_duplicates([table], places.place, self.report)
         return replace(merged, lines=None)
+
+
+def _refuse_equal_names(files: Sequence[Path]) -> None:
+    seen: dict[str, Path] = {}
+    for file in files:
+        other = seen.setdefault(sequence_name(file), file)
+        if other is not file:
+            message = f"'{other.name}' and '{file.name}' are the same sequence"
+            raise InputError(Problem(Place(str(file)), message, hint="rename or remove one"))
 
 
 def sequence_name(file: Path) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from splice import labels
+from splice.logic.lexer import escape
 from splice.logic.schema import Schema, upper_first
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import query_rows
@@ -129,6 +130,4 @@ def _around_time(
 def _constant(name: str) -> str:
     if _PLAIN.match(name):
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return f'"{escaped}"'
+    return f'"{escape(name, quote=chr(34))}"'

@@ -49,10 +49,13 @@ class Aliases:
         for fact in facts:
             self._add(fact, places)
         for constant, fact in self._facts.items():
-            if self._refers_to_itself(constant):
-                self.problems.append(
-                    places.problem(fact.line, f"'{constant}' is defined by itself", "mend the fact")
-                )
+            found = self._depth(constant)
+            if found is None:
+                message = f"'{constant}' is defined by itself"
+                self.problems.append(places.problem(fact.line, message, "mend the fact"))
+            elif found > MAX_DEPTH:
+                message = f"'{constant}' nests more than {MAX_DEPTH} functions"
+                self.problems.append(places.problem(fact.line, message, "split the term"))
         if self.problems:
             self._facts = {}
 
@@ -90,22 +93,16 @@ class Aliases:
         hint = did_you_mean(fact.functor, known) or "declare it in the schema: type name(types)"
         return places.problem(fact.line, f"unknown function '{fact.functor}'", hint)
 
-    def _refers_to_itself(self, constant: str) -> bool:
-        reached, frontier = set[str](), [constant]
-        for _ in range(MAX_DEPTH):
-            frontier = [
-                arg
-                for name in frontier
-                if name in self._facts
-                for arg in self._facts[name].args
-                if arg not in reached
-            ]
+    def _depth(self, constant: str) -> int | None:
+        """Return how deep the term of a constant nests, None if it contains itself."""
+        frontier, depth = {constant}, 0
+        while frontier and depth <= MAX_DEPTH:
+            known = (self._facts[name].args for name in frontier if name in self._facts)
+            frontier = {arg for args in known for arg in args}
             if constant in frontier:
-                return True
-            reached.update(frontier)
-            if not frontier:
-                return False
-        return True
+                return None
+            depth += 1
+        return depth
 
 
 def _signature(fact: FunctionFact) -> Signature:

@@ -148,9 +148,12 @@ class MlnParser(Cursor):
 
     def _bounds(self, before: list[str], last: str, at: Token) -> tuple[int, int]:
         try:
-            return int(before[0]), int(last)
+            low, high = int(before[0]), int(last)
         except (ValueError, IndexError):
             return self.fail("the ends of a range are integers", "write {1, ..., 100}", at)
+        if low > high:
+            self.fail(f"the range from {low} to {high} is empty", "write {1, ..., 100}", at)
+        return low, high
 
     def _constant_name(self) -> str:
         minus = "-" if self.accept("-") else ""

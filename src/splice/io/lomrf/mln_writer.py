@@ -9,6 +9,7 @@ from typing import Final
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or
+from splice.logic.lexer import escape
 from splice.logic.schema import Schema, TypeDecl, lower_first
 from splice.logic.terms import ARITHMETIC, Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
@@ -61,7 +62,7 @@ def format_term(term: Term) -> str:
         case Variable(name):
             return _variable(name)
         case Constant(name):
-            return name if _CONSTANT.match(name) else '"' + _escaped(name) + '"'
+            return name if _CONSTANT.match(name) else f'"{escape(name, quote=chr(34))}"'
         case Function("+" | "-" as sign, (left, Constant("1"))):
             return f"{_operand(left)}{sign * 2}"
         case Function(functor, (left, right)) if functor in ARITHMETIC:
@@ -135,8 +136,3 @@ def _names(variables: Iterable[Variable]) -> str:
 
 def _variable(name: str) -> str:
     return f"v{name}" if name.startswith("_") else lower_first(name)
-
-
-def _escaped(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

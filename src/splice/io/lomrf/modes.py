@@ -56,7 +56,7 @@ class _Parser(Cursor):
         )
 
     def recover(self) -> None:
-        while not self.at_kind(END) and self.token.text not in _KEYWORDS:
+        while not self.at_kind(END) and not self.token.text.startswith("mode"):
             self.next()
 
     def _recall(self) -> int:

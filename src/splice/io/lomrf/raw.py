@@ -15,11 +15,11 @@ from typing import Final
 import polars as pl
 
 from splice import labels
-from splice.errors import InputError, Problem
+from splice.errors import InputError
 from splice.io.lomrf.db_grammar import FunctionFact, RawAtom, parse_statements
 from splice.logic.lexer import SourceText
 
-__all__ = ["RawEvidence", "parse_raw", "parse_raw_by_grammar"]
+__all__ = ["RawEvidence", "parse_raw", "parse_raw_by_grammar", "parse_readable"]
 
 _NAME: Final = r"-?[A-Za-z0-9_][A-Za-z0-9_.:+@-]*"
 _REGULAR: Final = (
@@ -74,9 +74,14 @@ def parse_raw_by_grammar(source: SourceText) -> RawEvidence:
     return RawEvidence(source, _frame(atoms), tuple(functions))
 
 
-def raw_problems(source: SourceText) -> list[Problem]:
-    """Return every problem that the grammar has with a text."""
-    return parse_statements(source)[2]
+def parse_readable(source: SourceText, without: set[int]) -> RawEvidence:
+    """Return what can be read of a text, certain lines left out."""
+    atoms, functions, _ = parse_statements(source)
+    return RawEvidence(
+        source,
+        _frame([atom for atom in atoms if atom.line not in without]),
+        tuple(fact for fact in functions if fact.line not in without),
+    )
 
 
 def _denied_with_probability(parts: pl.DataFrame) -> pl.Series:

@@ -31,9 +31,7 @@ from splice.stream.vocabulary import Symbols
 
 __all__ = ["Cell", "CellColumn", "Fault", "cell_text", "ground_text", "leaves", "name_text", "read"]
 
-_FUNCTION: Final = re.compile(
-    r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(.*\)(=.*)?\Z", re.DOTALL
-)
+_FUNCTION: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
 _NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
 

@@ -100,9 +100,15 @@ def _read(block: Block, wanted: list[str]) -> Chunk:
     except pl.exceptions.PolarsError:
         return _read_slowly(block, wanted)
     lines = _record_lines(block)
-    if frame.height != len(lines) or _has_nested(frame):
+    if frame.height != len(lines) or _has_nested(frame) or _may_repeat(block, wanted):
         return _read_slowly(block, wanted)
     return Chunk(frame, lines, lambda row, column: _where(block, int(lines[row]), column))
+
+
+def _may_repeat(block: Block, wanted: list[str]) -> bool:
+    """Whether some object may have a key twice, which polars does not mind."""
+    objects = len(block.newlines)
+    return any(block.data.count(f'"{key}"'.encode()) > objects for key in wanted)
 
 
 def _has_nested(frame: pl.DataFrame) -> bool:

@@ -115,6 +115,11 @@ class TableSource:
         chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
 
+    def problems(self) -> list[Problem]:
+        """Return every problem of the tables, not only the first."""
+        domain, layout = self._kinds.domain, self._layout
+        return check_tables(self._inputs, domain, layout, sort=self._sort, time_unit=self._unit)
+
     def _infer_types(self) -> None:
         """Where no schema gives types, take them from a first look at the data, once."""
         domain = self._kinds.domain
