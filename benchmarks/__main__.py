@@ -61,7 +61,7 @@ def streaming(rows: int) -> list[Row]:
         (
             f"stream {ours['rows']:,} Parquet rows in {ours['batches']:,} batches",
             f"{ours['rows'] / ours['seconds']:,.0f} rows/s",
-            f"{ours['seconds'] / scan['seconds']:.1f} x polars' scan",
+            f"{ours['seconds'] / scan['seconds']:.1f} x the time of polars' scan",
             "500,000 rows/s",
         ),
         (
@@ -82,13 +82,38 @@ def simulating() -> Row:
     return (f"simulate {frames:,} person-frames", f"{frames / seconds:,.0f} /s", "", "seconds")
 
 
+def completing() -> list[Row]:
+    """Completion against its literal twin, and along a long stream."""
+    found = in_process("benchmarks.completing", threads=1)
+    return [
+        (
+            f"complete {found['data']} at 5 % ({found['atoms']:,} query atoms)",
+            f"{found['seconds']:.2f} s",
+            f"{found['twin']:.0f} x the literal twin",
+            "0.5 s, 50 x",
+        ),
+        (
+            f"complete a stream of {found['examples']:,} examples",
+            f"{found['rate']:,.0f} /s",
+            f"last batches {found['growth']:.2f} x the first",
+            "no growth",
+        ),
+    ]
+
+
 def main() -> None:
     """Measure, then print one table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=16_000_000, help="rows of the Parquet table")
     options = parser.parse_args()
     table = Table("what", "measured", "ratio in this run", "wanted")
-    for rows in ([importing()], reading_db(), [simulating()], streaming(options.rows)):
+    for rows in (
+        [importing()],
+        reading_db(),
+        [simulating()],
+        completing(),
+        streaming(options.rows),
+    ):
         for row in rows:
             table.add_row(*row)
             print(" | ".join(row), file=sys.stderr)

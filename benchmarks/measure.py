@@ -31,7 +31,9 @@ def peak_memory() -> float:
 
 def in_process(module: str, *arguments: str, threads: int | None = None) -> dict[str, Any]:
     """Run a module as a process and return the json that it prints last."""
-    limit = {} if threads is None else {"POLARS_MAX_THREADS": str(threads)}
+    limit = {}
+    if threads is not None:
+        limit = dict.fromkeys(("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         check=True,

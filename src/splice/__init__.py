@@ -20,6 +20,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from splice.completion.completer import SupervisionCompleter as SupervisionCompleter
+    from splice.completion.completion import Completion as Completion
+    from splice.completion.explain import Explanation as Explanation
+    from splice.completion.source import CompletedSource as CompletedSource
+    from splice.completion.strategies import Profile as Profile
+    from splice.completion.strategies import profile as profile
     from splice.datasets.domains import load_domain as load_domain
     from splice.datasets.inputs import InputOptions as InputOptions
     from splice.datasets.inputs import open_input as open_input
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from splice.errors import Problem as Problem
     from splice.errors import SpliceError as SpliceError
     from splice.errors import UnknownName as UnknownName
+    from splice.evaluation.confusion import Confusion as Confusion
     from splice.logic.atoms import Atom as Atom
     from splice.logic.atoms import Literal as Literal
     from splice.logic.clauses import Clause as Clause
@@ -72,10 +79,14 @@ _HOMES: Final[dict[str, str]] = {
     "Atom": "splice.logic.atoms",
     "AtomTable": "splice.stream.table",
     "Clause": "splice.logic.clauses",
+    "CompletedSource": "splice.completion.source",
+    "Completion": "splice.completion.completion",
+    "Confusion": "splice.evaluation.confusion",
     "Constant": "splice.logic.terms",
     "Domain": "splice.logic.domain",
     "Duration": "splice.stream.cutting",
     "Entities": "splice.stream.cutting",
+    "Explanation": "splice.completion.explain",
     "Function": "splice.logic.terms",
     "InputError": "splice.errors",
     "InputOptions": "splice.datasets.inputs",
@@ -91,10 +102,12 @@ _HOMES: Final[dict[str, str]] = {
     "OutFormat": "splice.datasets.outputs",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
+    "Profile": "splice.completion.strategies",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
     "Source": "splice.stream.source",
     "SpliceError": "splice.errors",
+    "SupervisionCompleter": "splice.completion.completer",
     "Theory": "splice.logic.theory",
     "TimePoints": "splice.stream.cutting",
     "Unit": "splice.stream.masking",
@@ -110,6 +123,7 @@ _HOMES: Final[dict[str, str]] = {
     "parse_rule": "splice.logic.syntax",
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
+    "profile": "splice.completion.strategies",
     "sequences": "splice.stream.source",
     "write_source": "splice.datasets.outputs",
 }
