@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from busy import MODES, busy_rows
 from reference.splice_twin import Twin
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.completion import Completion
+from splice.completion.lens import Lens
+from splice.completion.partition import Examples, partition
+from splice.completion.patterns import Lifting
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.strategies import (
     KNN,
@@ -40,8 +44,11 @@ from splice.completion.strategies import (
     profile,
 )
 from splice.errors import SpliceError
+from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.modes import parse_modes
+from splice.logic.canonical import canonical_key
 from splice.logic.domain import Domain
+from splice.logic.syntax import parse_rule
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import MemorySource
@@ -350,3 +357,77 @@ def test_counts_weigh_and_decay_and_cap() -> None:
         small.complete(batch)
     assert len(small.cache) == 1
     assert not next(iter(small.cache.entries.values())).positive
+
+
+MOVE_MODES = """
+modeP(2, Happens(-,+)) modeP(1, Close(.,.,#.,+)) modeP(1, OrientationMove(.,.,+))
+modeP(0, Next(-,+)) modeF(2, walking(.)) modeF(2, exit(.))
+"""
+
+
+def _move_stream(tmp_path: Path, text: str) -> tuple[Examples, Lifting]:
+    (tmp_path / "a.db").write_text(text)
+    source = DbSource([tmp_path / "a.db"], Domain(modes=parse_modes(MOVE_MODES)))
+    (batch,) = batches(source, TimePoints(1000))
+    lens = Lens(batch.domain, batch.table.vocabulary)
+    return partition(batch, lens), Lifting(lens)
+
+
+FIGURE = """
+M = move(ID1, ID2)
+W1 = walking(ID1)
+W2 = walking(ID2)
+W9 = walking(ID9)
+E1 = exit(ID1)
+Happens(W1, 5)
+Happens(W2, 5)
+Happens(W9, 5)
+OrientationMove(ID1, ID2, 5)
+Close(ID1, ID2, 34, 5)
+Close(ID1, ID9, 34, 5)
+Next(6, 5)
+Happens(E1, 10)
+Happens(W2, 10)
+HoldsAt(M, 5)
+!HoldsAt(M, 10)
+?HoldsAt(M, 15)
+Person(ID1)
+Person(ID9)
+"""
+
+
+def test_fig_partition(tmp_path: Path) -> None:
+    """``fig:partition``: evidence joins a query atom on the constants of the types they share.
+
+    34 is of a type that the query lacks; ``Person(ID1)`` is about every example; ID9 about none.
+    """
+    examples, _ = _move_stream(tmp_path, FIGURE)
+    found = {
+        int(examples.queries.time[i]): {str(examples.evidence.atom(r)) for r in examples.rows(i)}
+        for i in range(len(examples))
+    }
+    always = {"person('ID1')"}
+    assert found == {
+        5: always
+        | {
+            "happensAt(walking('ID1'),5)",
+            "happensAt(walking('ID2'),5)",
+            "orientationMove('ID1','ID2',5)",
+            "close('ID1','ID2',34,5)",
+        },
+        10: always | {"happensAt(exit('ID1'),10)", "happensAt(walking('ID2'),10)"},
+        15: always,
+    }
+
+
+def test_logic_clause(tmp_path: Path) -> None:
+    """``logic:clause``: the second example of the figure as a clause, and its opposite."""
+    examples, lifting = _move_stream(tmp_path, FIGURE.replace("Person(ID1)\n", ""))
+    patterns = lifting.lift(examples)
+    rule = lifting.store[int(patterns[1])].rule
+    expected = parse_rule("holdsAt(move(A,B),T) :- happensAt(exit(A),T), happensAt(walking(B),T).")
+    assert canonical_key(rule) == canonical_key(expected)
+    negative = rule.opposite()
+    assert not negative.is_definite
+    assert negative.opposite() == rule
+    assert negative.body == rule.body

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.completion.cache import bound, decide
+from splice.completion.cache import LabelCache, bound, decide
 from splice.completion.distances import (
     ground_distance,
     hausdorff,
@@ -19,6 +19,7 @@ from splice.completion.distances import (
     numbers_apart,
 )
 from splice.completion.graph import choose
+from splice.completion.similarity import Vertices
 from splice.completion.solvers import System, harmonic, propagate, pseudo_inverse, solve_chain
 from splice.completion.strategies import (
     KNN,
@@ -263,3 +264,56 @@ def test_thresholds() -> None:
     assert mass.tolist() == [-1, -1, 1], "masses are balanced, whatever the values"
     assert labels_from(np.array([-1.0]), ClassMass(), 0.5).tolist() == [-1]
     assert labels_from(np.empty(0), ClassMass(), 0.5).tolist() == []
+
+
+VA = "happensAt(walking(id1),100) happensAt(walking(id2),100) orientationMove(id1,id2,100) close(id1,id2,34,100)"
+VB = VA.replace("100", "150")
+VB2 = VB.replace("id1", "id7").replace("id2", "id9")
+VC = "happensAt(exit(id1),150) happensAt(walking(id2),150)"
+VD = "happensAt(active(id1),100) happensAt(inactive(id2),100) close(id1,id2,25,100)"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (VA, VB, 0.802083),
+        (VA, VB2, 0.593750),
+        (VA, VC, 0.312500),
+        (VA, VD, 0.593750),
+        (VC, VD, 0.333333),
+    ],
+)
+def test_set_similarity(left: str, right: str, expected: float) -> None:
+    """spec E.8, ground column: other people doing the same are as far as others doing else."""
+    a, b = ([parse_atom(text) for text in side.split()] for side in (left, right))
+    costs = np.array([[ground_distance(x, y) for y in b] for x in a])
+    assert 1 - matching(costs) == pytest.approx(expected, abs=1e-6)
+
+
+def _cache(*seen: tuple[int, int, int]) -> LabelCache:
+    """A cache that has seen patterns with labels so many times."""
+    cache = LabelCache(Caching(filter=Filter.MAJORITY))
+    for pattern, label, times in seen:
+        numbers = np.full(times, pattern, np.int64)
+        vertices = Vertices(numbers, np.zeros((times, 1), np.int64), np.arange(times))
+        cache.update(numbers, np.full(times, label, np.int8), vertices)
+    return cache
+
+
+@pytest.mark.parametrize(
+    ("seen", "size", "collected"),
+    [
+        ([(0, 1, 1)], 1, [1]),
+        ([(0, -1, 10)], 1, [-1]),
+        ([(0, 1, 1), (0, -1, 1)], 2, [1, -1]),
+        ([(0, 1, 1), (0, -1, 20)], 2, [-1]),
+        ([(0, 1, 1), (0, -1, 20), (1, 1, 1)], 3, [-1, 1]),
+    ],
+)
+def test_the_cache(seen: list[tuple[int, int, int]], size: int, collected: list[int]) -> None:
+    """spec E.7: sizes, counts, and which labels the simple filter leaves."""
+    cache = _cache(*seen)
+    assert len(cache) == size
+    assert cache.labelled().labels.tolist() == collected
+    totals = {(p, label > 0): times for p, label, times in seen}
+    assert {key: entry.count for key, entry in cache.entries.items()} == totals
