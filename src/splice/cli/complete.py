@@ -11,13 +11,13 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading, tracked
-from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.cli.options import BatchSize, Force, InputArgument, Printed, Written, with_input_options
 from splice.completion.completion import Completion
 from splice.completion.options import profile_of
 from splice.completion.source import CompletedSource
 from splice.completion.strategies import PROFILES, Profile
 from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import OutFormat, format_of_input, write_source
+from splice.datasets.outputs import format_of_input, write_source
 from splice.errors import SpliceError
 from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
@@ -52,9 +52,6 @@ _Abstain: TypeAlias = Annotated[
         "--abstain", metavar="M", min=0.0, max=1.0, help="Say nothing within this margin."
     ),
 ]
-_BatchSize: TypeAlias = Annotated[
-    int, typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch.")
-]
 
 
 @with_input_options
@@ -67,7 +64,7 @@ def complete(
     threshold: _Threshold = None,
     delta: _Delta = None,
     abstain: _Abstain = None,
-    batch_size: _BatchSize = 25,
+    batch_size: BatchSize = 25,
     truth: Annotated[
         str | None,
         typer.Option(
@@ -78,12 +75,7 @@ def complete(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where to write the completed input."),
     ] = None,
-    out_format: Annotated[
-        OutFormat | None,
-        typer.Option(
-            "--out-format", help="What to write (default: as the input).", case_sensitive=False
-        ),
-    ] = None,
+    out_format: Written = None,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -211,7 +203,7 @@ def explain_label(
     threshold: _Threshold = None,
     delta: _Delta = None,
     abstain: _Abstain = None,
-    batch_size: _BatchSize = 25,
+    batch_size: BatchSize = 25,
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""

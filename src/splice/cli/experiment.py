@@ -144,7 +144,7 @@ class _Teller:
         if settings.quiet or (not last and now - self._told < (0.2 if self._live else _PATIENCE)):
             return
         self._told = now
-        left = "" if progress.left is None or last else f", about {_spell(progress.left)} left"
+        left = "" if last else f", about {_spell(progress.left)} left"
         text = f"{progress.done} of {progress.total} cells, {_spell(progress.seconds)}{left}"
         if self._live:
             print(f"\r\033[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)

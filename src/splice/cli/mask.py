@@ -9,9 +9,18 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading, tracked
-from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
+from splice.cli.options import (
+    BatchSize,
+    Force,
+    InputArgument,
+    Out,
+    Printed,
+    Seed,
+    Written,
+    with_input_options,
+)
 from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import OutFormat, format_of_input, write_source
+from splice.datasets.outputs import format_of_input, write_source
 from splice.errors import SpliceError
 from splice.io.outputs import check_output
 from splice.stream.cutting import TimePoints
@@ -58,17 +67,9 @@ def mask(
     stratify: Annotated[
         bool, typer.Option("--stratify", help="Keep the same share of true and false labels.")
     ] = False,
-    batch_size: Annotated[
-        int,
-        typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch."),
-    ] = 25,
+    batch_size: BatchSize = 25,
     seed: Seed = 0,
-    out_format: Annotated[
-        OutFormat | None,
-        typer.Option(
-            "--out-format", help="What to write (default: as the input).", case_sensitive=False
-        ),
-    ] = None,
+    out_format: Written = None,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:

@@ -12,8 +12,18 @@ import typer
 
 from splice.cli.console import Format
 from splice.datasets.inputs import InputOptions
+from splice.datasets.outputs import OutFormat
 
-__all__ = ["Force", "InputArgument", "Out", "Printed", "Seed", "with_input_options"]
+__all__ = [
+    "BatchSize",
+    "Force",
+    "InputArgument",
+    "Out",
+    "Printed",
+    "Seed",
+    "Written",
+    "with_input_options",
+]
 
 R = TypeVar("R")
 
@@ -32,6 +42,16 @@ Out: TypeAlias = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Where to write; appears whole or not at all.")
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Written: TypeAlias = Annotated[
+    OutFormat | None,
+    typer.Option(
+        "--out-format", help="What to write (default: as the input).", case_sensitive=False
+    ),
+]
+BatchSize: TypeAlias = Annotated[
+    int,
+    typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch."),
+]
 Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", help="The seed of every random choice.", min=0)
 ]

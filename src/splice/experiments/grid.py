@@ -14,6 +14,7 @@ import signal
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -34,6 +35,7 @@ Result: TypeAlias = dict[str, Any]
 
 _FORMAT: Final = 1
 _SHOWN: Final = 3
+_LATELY: Final = 41
 _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
 
@@ -92,12 +94,13 @@ class Progress:
     total: int
     reused: int
     seconds: float
+    pace: float
+    """The seconds that a cell has taken lately."""
 
     @property
-    def left(self) -> float | None:
-        """The seconds that are left, going by the cells computed so far."""
-        computed = self.done - self.reused
-        return self.seconds / computed * (self.total - self.done) if computed else None
+    def left(self) -> float:
+        """The seconds that are left, if the rest takes as long as the latest cells."""
+        return self.pace * (self.total - self.done)
 
 
 def run_grid(
@@ -121,14 +124,18 @@ def run_grid(
     there = [key for key in distinct if (folder / f"{key}.json").exists()]
     found = {key: read_result(key, folder)[1] for key in there}
     missing = [cell for key, cell in distinct.items() if key not in found]
-    reused, begun, failed = len(found), time.monotonic(), []
+    reused, failed = len(found), list[str]()
+    ends = deque([time.monotonic()], maxlen=_LATELY)
+    begun = ends[0]
     for cell, result, trouble in _computed(missing, work, folder, jobs):
         if result is None:
             failed.append(f"{cell}: {trouble}")
             continue
         found[cell.key] = result
+        ends.append(time.monotonic())
         if progress:
-            progress(Progress(len(found), len(distinct), reused, time.monotonic() - begun))
+            pace = (ends[-1] - ends[0]) / (len(ends) - 1)
+            progress(Progress(len(found), len(distinct), reused, ends[-1] - begun, pace))
     if failed:
         more = [f"... and {len(failed) - _SHOWN} more"] if len(failed) > _SHOWN else []
         raise SpliceError(

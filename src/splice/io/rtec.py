@@ -18,16 +18,15 @@ import polars as pl
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_rtec
-from splice.io.tables.kinds import KindMaker, typed_by_first_look
+from splice.io.tables.inferring import InferringSource
 from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
-from splice.io.tables.tolerance import BadRows, check_share
+from splice.io.tables.tolerance import BadRows
 from splice.io.text import natural_key
 from splice.logic.domain import Domain
 from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.source import ReadReport, Source
 from splice.stream.table import AtomTable
-from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["RtecSource", "check_rtec", "looks_like_rtec", "rtec_files", "write_rtec"]
 
@@ -49,7 +48,7 @@ def rtec_files(inputs: Inputs) -> list[Path]:
     return sorted(files, key=lambda path: natural_key(path.name))
 
 
-class RtecSource:
+class RtecSource(InferringSource):
     """The events of some RTEC files."""
 
     def __init__(
@@ -60,35 +59,13 @@ class RtecSource:
         sort: bool = False,
         max_bad: float = 0.0,
     ) -> None:
-        check_share(max_bad)
+        super().__init__(domain, sort=sort, max_bad=max_bad)
         self._inputs = inputs
-        self._sort = sort
-        self._max_bad = max_bad
-        self._vocabulary = Vocabulary()
-        self._kinds = KindMaker(domain or Domain(), self._vocabulary)
-        self._report = ReadReport()
-        self._collected: list[Problem] | None = None
         self._declared = self._kinds.domain.schema
-        self._typed = False
-
-    @property
-    def domain(self) -> Domain:
-        """What the atoms mean; an inferred schema is complete once the chunks are read."""
-        return self._kinds.domain
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The dictionary of all chunks."""
-        return self._vocabulary
-
-    @property
-    def report(self) -> ReadReport:
-        """What the last reading met."""
-        return self._report
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
-        self._infer_types()
+        self._infer_types(self._again)
         self._report = ReadReport()
         for part in self._parts:
             assert isinstance(part.table, RtecTable)
@@ -103,14 +80,9 @@ class RtecSource:
         """Return every problem of the files, not only the first."""
         return check_rtec(self._inputs, self._kinds.domain, sort=self._sort)
 
-    def _infer_types(self) -> None:
-        """Where no schema gives types, take them from a first look at the data, once."""
+    def _again(self) -> RtecSource:
         domain = self._kinds.domain
-        if not self._typed and not domain.closed:
-            look = RtecSource(self._inputs, domain, sort=self._sort, max_bad=self._max_bad)
-            look._typed = True
-            self._kinds = KindMaker(typed_by_first_look(look), self._vocabulary)
-        self._typed = True
+        return RtecSource(self._inputs, domain, sort=self._sort, max_bad=self._max_bad)
 
     @cached_property
     def _parts(self) -> list[Part]:

@@ -14,18 +14,18 @@ from splice.io.tables.blocks import BLOCK_BYTES
 from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.files import find_tables
 from splice.io.tables.frames import CHUNK_ROWS, Table, format_of
-from splice.io.tables.kinds import KindMaker, typed_by_first_look
+from splice.io.tables.inferring import InferringSource
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.ndjson_table import NdjsonTable
 from splice.io.tables.parquet_table import ParquetTable
 from splice.io.tables.part import Part, Rows, place_of
-from splice.io.tables.tolerance import BadRows, check_share
+from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
 from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
-from splice.stream.vocabulary import Symbols, Vocabulary
+from splice.stream.vocabulary import Symbols
 
 __all__ = ["TableSource", "check_tables", "open_table"]
 
@@ -52,7 +52,7 @@ def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
     )
 
 
-class TableSource:
+class TableSource(InferringSource):
     """The atoms of a folder of tables, or of some files.
 
     Without a domain the folder's ``domain.toml`` counts, if it has one. Without a layout the
@@ -74,41 +74,19 @@ class TableSource:
         chunk_rows: int = CHUNK_ROWS,
         time_unit: str | None = None,
     ) -> None:
-        check_share(max_bad)
         if domain is None and layout is None:
             domain, layout = _own_domain(inputs)
+        super().__init__(domain, sort=sort, max_bad=max_bad)
         self._inputs = inputs
         self._layout = layout or Layout()
-        self._sort = sort
-        self._max_bad = max_bad
         self._chunk_rows = chunk_rows
         self._unit = time_unit or self._layout.time_unit
         check_unit(self._unit)
-        self._vocabulary = Vocabulary()
-        self._kinds = KindMaker(domain or Domain(), self._vocabulary)
         self._label_sequences = Symbols()
-        self._report = ReadReport()
-        self._collected: list[Problem] | None = None
-        self._typed = False
-
-    @property
-    def domain(self) -> Domain:
-        """What the atoms mean; an inferred schema is complete once the chunks are read."""
-        return self._kinds.domain
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The dictionary of all chunks."""
-        return self._vocabulary
-
-    @property
-    def report(self) -> ReadReport:
-        """What the last reading met."""
-        return self._report
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
-        self._infer_types()
+        self._infer_types(self._again)
         self._report = ReadReport()
         labels = self._labels
         events = self._events()
@@ -120,22 +98,16 @@ class TableSource:
         domain, layout = self._kinds.domain, self._layout
         return check_tables(self._inputs, domain, layout, sort=self._sort, time_unit=self._unit)
 
-    def _infer_types(self) -> None:
-        """Where no schema gives types, take them from a first look at the data, once."""
-        domain = self._kinds.domain
-        if not self._typed and not domain.closed:
-            look = TableSource(
-                self._inputs,
-                domain,
-                self._layout,
-                sort=self._sort,
-                max_bad=self._max_bad,
-                chunk_rows=self._chunk_rows,
-                time_unit=self._unit,
-            )
-            look._typed = True
-            self._kinds = KindMaker(typed_by_first_look(look), self._vocabulary)
-        self._typed = True
+    def _again(self) -> TableSource:
+        return TableSource(
+            self._inputs,
+            self._kinds.domain,
+            self._layout,
+            sort=self._sort,
+            max_bad=self._max_bad,
+            chunk_rows=self._chunk_rows,
+            time_unit=self._unit,
+        )
 
     def _events(self) -> Iterator[AtomTable]:
         evidence = [part for part in self._parts if self._is_evidence(part)]
