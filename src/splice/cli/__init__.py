@@ -8,66 +8,28 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
-
-import typer
+from typing import Any
 
 from splice.cli.console import fail, settings
 
 __all__ = ["app", "main"]
 
-_EVERYWHERE = (
-    "Every command also takes --quiet (say only what was asked for), --verbose (say more) and "
-    "--debug (show where an error came from)."
-)
 
-app = typer.Typer(
-    name="splice",
-    help="From a stream of events and a few labels to readable rules that recognise what matters.",
-    epilog=_EVERYWHERE,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+def __getattr__(name: str) -> Any:
+    """Load the commands, and with them the library, when they are asked for."""
+    if name != "app":
+        raise AttributeError(f"module 'splice.cli' has no attribute '{name}'")
+    from splice.cli.commands import app
 
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"splice {version('splice-cer')}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
-    ] = False,
-) -> None:
-    pass
-
-
-def _commands() -> None:
-    from splice.cli import complete, data, demo, experiment, mask
-
-    app.add_typer(data.app, name="data")
-    app.command("mask")(mask.mask)
-    app.command("complete")(complete.complete)
-    app.add_typer(complete.explain, name="explain")
-    app.add_typer(experiment.app, name="experiment")
-    app.command("demo")(demo.demo)
-
-
-_commands()
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
     try:
+        from splice.cli.commands import app
+
         code = app(args=given, prog_name="splice", standalone_mode=False)
     except Exception as error:
         code = _exit_code(error)
@@ -95,7 +57,7 @@ def _exit_code(error: Exception) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, typer.Abort):
+    if type(error).__name__ == "Abort":
         fail("interrupted")
         return 130
     if hasattr(error, "show") and hasattr(error, "exit_code"):

@@ -11,9 +11,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from splice.stream.source import ReadReport
+if TYPE_CHECKING:
+    from splice.stream.source import ReadReport
+
 
 __all__ = [
     "Format",
@@ -102,7 +104,9 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        plain = {k: str(v).lower() if isinstance(v, bool) else v for k, v in row.items()}
+        writer.writerow(plain)
     return buffer.getvalue()
 
 
