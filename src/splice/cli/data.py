@@ -11,7 +11,7 @@ from splice.cli.console import Format, emit, fail, note, tell_reading, tracked
 from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
 from splice.datasets.checking import input_problems
 from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import OutFormat, write_source
+from splice.datasets.outputs import OutFormat, WatchedSource, write_source
 from splice.errors import UnknownName
 from splice.io.outputs import check_output
 from splice.stream.source import Source
@@ -78,7 +78,7 @@ def make(
 @with_input_options
 def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
-    _show(open_input(data, options), style)
+    _show(WatchedSource(open_input(data, options), tracked, "reading"), style)
 
 
 def _show(source: Source, style: Format) -> None:

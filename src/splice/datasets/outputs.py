@@ -19,7 +19,7 @@ from splice.stream.table import AtomTable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["OutFormat", "format_of_input", "write_source"]
+__all__ = ["OutFormat", "WatchedSource", "format_of_input", "write_source"]
 
 Progress = Callable[..., Iterator[Any]]
 """Passes items on and shows how far it is: ``progress(items, what)``."""
@@ -58,14 +58,15 @@ def format_of_input(name: str) -> OutFormat:
 
 
 @dataclass(frozen=True, eq=False)
-class _Watched(WrappedSource):
-    """A source that shows its progress."""
+class WatchedSource(WrappedSource):
+    """A source that shows how far its reading is."""
 
     progress: Progress
+    what: str
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the chunks, showing how many have passed."""
-        yield from self.progress(self.inner.chunks(), "writing")
+        yield from self.progress(self.inner.chunks(), self.what)
 
 
 def write_source(
@@ -80,7 +81,7 @@ def write_source(
 
     Return how many atoms and labels had no place in the format.
     """
-    watched = source if progress is None else _Watched(source, progress)
+    watched = source if progress is None else WatchedSource(source, progress, "writing")
     with new_folder(folder) as partial:
         left_out = _write(watched, partial, style)
         if tracks is not None:
