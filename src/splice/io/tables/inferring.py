@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from splice.errors import Problem
 from splice.io.tables.kinds import KindMaker, typed_by_first_look
@@ -13,8 +12,6 @@ from splice.stream.source import ReadReport, Source
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["InferringSource"]
-
-S = TypeVar("S", bound="InferringSource")
 
 
 class InferringSource:
