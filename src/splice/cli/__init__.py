@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from splice.cli.console import fail, settings
+from splice.threads import use_one_thread
 
 __all__ = ["app", "main"]
 
@@ -27,6 +28,7 @@ def __getattr__(name: str) -> Any:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
+    use_one_thread()
     try:
         from splice.cli.commands import app
 

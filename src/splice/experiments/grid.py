@@ -27,6 +27,7 @@ from typing import Any, Final, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file
+from splice.threads import one_thread
 
 __all__ = ["Cell", "Progress", "Result", "canonical", "digest", "read_result", "run_grid"]
 
@@ -36,7 +37,6 @@ Result: TypeAlias = dict[str, Any]
 _FORMAT: Final = 1
 _SHOWN: Final = 3
 _LATELY: Final = 41
-_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
 
 
@@ -179,7 +179,7 @@ def _computed(
         for cell in cells:
             yield cell, *_compute(cell, work, folder)
         return
-    with _one_thread_each(), _pool(min(jobs, len(cells))) as pool:
+    with one_thread(), _pool(min(jobs, len(cells))) as pool:
         waiting: dict[Future[_Outcome], Cell] = {
             pool.submit(_compute, cell, work, folder): cell for cell in cells
         }
@@ -204,18 +204,6 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let new processes use one thread each for linear algebra: they share the cores."""
-    added = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(added, "1"))
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]
 
 
 def _begin() -> None:
