@@ -1,0 +1,97 @@
+"""Comparisons, arithmetic and text tests over the rows of some bindings.
+
+Arithmetic is that of real numbers; a constant that is no number is in no order to anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.evidence import Evidence
+from splice.logic.atoms import Atom
+from splice.logic.terms import Constant, Function, Term, Variable
+
+__all__ = ["STARTS_WITH", "Comparing"]
+
+STARTS_WITH: Final = "startsWith"
+"""The builtin that tests how the text of a constant begins."""
+
+_Ints = npt.NDArray[np.int64]
+_Mask = npt.NDArray[np.bool_]
+_Floats = npt.NDArray[np.float64]
+
+
+class Comparing:
+    """Rows of constants at points, to be compared."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        point: _Ints,
+        columns: Mapping[Variable, _Ints],
+        time: Variable,
+    ) -> None:
+        self._evidence, self._point, self._columns = evidence, point, columns
+        self._time = time
+
+    def holds(self, atom: Atom) -> _Mask:
+        """Return for which rows a comparison or a text test is true."""
+        left, right = atom.args
+        if atom.predicate == STARTS_WITH:
+            assert isinstance(right, Constant)
+            texts = self._evidence.names[self._codes(left)]
+            begins: _Mask = np.strings.startswith(texts, right.name)
+            return begins
+        a, b = self._value(left), self._value(right)
+        if atom.predicate in ("=", "\\="):
+            same: _Mask = self._same(left, right, a, b)
+            return same if atom.predicate == "=" else ~same
+        with np.errstate(invalid="ignore"):
+            compared: _Mask = _ORDERS[atom.predicate](a, b)
+        return compared
+
+    def _same(self, left: Term, right: Term, a: _Floats, b: _Floats) -> _Mask:
+        equal: _Mask = a == b
+        if any(isinstance(side, Function) or side == self._time for side in (left, right)):
+            return equal
+        same: _Mask = equal | (self._codes(left) == self._codes(right))
+        return same
+
+    def _codes(self, term: Term) -> _Ints:
+        if isinstance(term, Constant):
+            code = self._evidence.table.vocabulary.constants.find(term.name)
+            return np.full(len(self._point), -2 if code is None else code, np.int64)
+        assert isinstance(term, Variable)
+        return self._columns[term]
+
+    def _value(self, term: Term) -> _Floats:
+        if isinstance(term, Constant):
+            number = term.number
+            return np.full(len(self._point), np.nan if number is None else number)
+        if term == self._time:
+            return self._evidence.points.time[self._point].astype(np.float64)
+        if isinstance(term, Variable):
+            return self._evidence.numbers[self._columns[term]]
+        a, b = (self._value(arg) for arg in term.args)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result: _Floats = _OPERATIONS[term.functor](a, b)
+        return result
+
+
+_ORDERS: Final[Mapping[str, np.ufunc]] = {
+    "<": np.less,
+    ">": np.greater,
+    "=<": np.less_equal,
+    ">=": np.greater_equal,
+}
+_OPERATIONS: Final[Mapping[str, np.ufunc]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "mod": np.mod,
+}

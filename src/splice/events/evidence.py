@@ -1,0 +1,211 @@
+"""Evidence: the atoms of a table as relations, by kind and point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import SpliceError
+from splice.events.keys import Index, mixed
+from splice.events.points import Points, Successor
+from splice.labels import TRUE
+from splice.logic.atoms import Atom
+from splice.logic.schema import HOLDS_AT
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.stream.rows import unique_rows
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Evidence", "Relation", "leaves_of", "matching_rows", "together"]
+
+_Ints = npt.NDArray[np.int64]
+_Mask = npt.NDArray[np.bool_]
+_Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """Rows of constants, one column a variable, each at a point or throughout a sequence.
+
+    ``place`` is the point where ``timed``, else the sequence.
+    """
+
+    place: _Ints
+    columns: Mapping[Variable, _Ints]
+    timed: bool = True
+    indices: dict[tuple[int, ...], Index] = field(default_factory=dict, repr=False)
+    """Made when they are first needed, by the identity of the columns they are over."""
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def renamed(self, names: Mapping[Variable, Variable]) -> Relation:
+        """Return the same rows with other names for their columns."""
+        columns = {names[name]: column for name, column in self.columns.items()}
+        return Relation(self.place, columns, self.timed, self.indices)
+
+    def index(self, shared: Sequence[Variable], spans: Sequence[int]) -> Index:
+        """Return the rows by place and some of the columns, each below its span."""
+        columns = [self.place, *(self.columns[name] for name in shared)]
+        key = (*map(id, columns), *spans)
+        if key not in self.indices:
+            self.indices[key] = Index(mixed(len(self), columns, spans))
+        return self.indices[key]
+
+    def take(self, rows: _Rows | _Mask) -> Relation:
+        """Return some of the rows."""
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Relation(self.place[rows], columns, self.timed)
+
+
+class Evidence:
+    """What bodies are solved against: the true atoms of an ordered table, by kind and point."""
+
+    def __init__(self, table: AtomTable, successor: Successor | None = None) -> None:
+        self.table = table
+        self.points = Points.of(table, successor)
+        self._rows: dict[int, _Rows] = {}
+        self._relations: dict[Atom, Relation] = {}
+
+    @property
+    def constants(self) -> int:
+        """The number of constants."""
+        return len(self.table.vocabulary.constants)
+
+    @property
+    def sequences(self) -> int:
+        """The number of sequences."""
+        return len(self.table.vocabulary.sequences)
+
+    def relation(self, atom: Atom, time: Variable) -> Relation:
+        """Return the true atoms of the table that fit an atom with variables.
+
+        ``time`` is the variable for the point; it gets no column. Atoms that differ in the names
+        of their variables only share one relation, found once.
+        """
+        names = {v: Variable(f"X{i}") for i, v in enumerate(atom.variables())}
+        names[time] = Variable("T")
+        same = atom.substitute(names)
+        if same not in self._relations:
+            self._relations[same] = self._fitting(same, names[time], TRUE)
+        return self._relations[same].renamed({new: old for old, new in names.items()})
+
+    def mentioned(self, fluent: Term) -> Relation:
+        """Return the ground fluents that query atoms of the table mention, by sequence."""
+        time = Variable(" ")
+        found = self._fitting(Atom(HOLDS_AT, (fluent, time)), time, None)
+        place = self.points.sequence[found.place].astype(np.int64)
+        first, _ = unique_rows(np.column_stack((place, *found.columns.values())))
+        return Relation(place, found.columns, timed=False).take(first)
+
+    def _fitting(self, atom: Atom, time: Variable, truth: int | None) -> Relation:
+        parts = []
+        for code, kind in enumerate(self.table.vocabulary.kinds):
+            leaves = leaves_of(atom, kind.template) if atom.signature == kind.signature else None
+            if leaves is not None:
+                if kind.time is not None and leaves[kind.time] != time:
+                    raise SpliceError(
+                        f"'{leaves[kind.time]}' is not the time of the rule: {atom}",
+                        f"all literals of a rule are about one time; write {time}",
+                    )
+                parts.append(self._matching(code, kind.time, leaves, truth))
+        return together(parts, tuple(v for v in atom.variables() if v != time))
+
+    def _matching(
+        self, code: int, time: int | None, leaves: dict[int, Term], truth: int | None
+    ) -> Relation:
+        """Return the rows of a kind whose leaves are as the atom says."""
+        rows = self._of_kind(code)
+        if truth is not None:
+            rows = rows[self.table.truth[rows] == truth]
+        own = {leaf: term for leaf, term in leaves.items() if leaf != time}
+        columns = [self._leaf(rows, leaf - (time is not None and leaf > time)) for leaf in own]
+        chosen, named = matching_rows(columns, list(own.values()), self.table.vocabulary, len(rows))
+        rows = rows[chosen]
+        if time is None:
+            return Relation(self.table.sequence[rows].astype(np.int64), named, timed=False)
+        return Relation(self.points.of_row[rows], named)
+
+    def _leaf(self, rows: _Rows, position: int) -> _Ints:
+        """Return a column of leaves; a table may be too narrow for a kind it has no rows of."""
+        if position >= self.table.args.shape[1]:
+            return np.empty(0, np.int64)
+        column: _Ints = self.table.args[rows, position].astype(np.int64)
+        return column
+
+    def _of_kind(self, code: int) -> _Rows:
+        if code not in self._rows:
+            self._rows[code] = np.flatnonzero(self.table.kind == code)
+        return self._rows[code]
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The value of each constant, NaN where it is no number."""
+        values = (Constant(name).number for name in self.table.vocabulary.constants)
+        return np.array([np.nan if value is None else value for value in values])
+
+    @cached_property
+    def names(self) -> npt.NDArray[np.str_]:
+        """The text of each constant."""
+        return np.array(list(self.table.vocabulary.constants), dtype=np.str_)
+
+
+def leaves_of(atom: Atom, template: Atom) -> dict[int, Term] | None:
+    """Return what an atom says of each leaf of a kind, or None where they do not fit."""
+    leaves: dict[int, Term] = {}
+    pairs = list(zip(atom.args, template.args, strict=True))
+    while pairs:
+        said, own = pairs.pop()
+        if isinstance(own, Variable):
+            if isinstance(said, Function):
+                return None
+            leaves[int(own.name[1:])] = said
+        elif isinstance(own, Function) and isinstance(said, Function):
+            if (said.functor, len(said.args)) != (own.functor, len(own.args)):
+                return None
+            pairs.extend(zip(said.args, own.args, strict=True))
+        elif said != own:
+            return None
+    return dict(sorted(leaves.items()))
+
+
+def matching_rows(
+    columns: Sequence[_Ints], said: Sequence[Term], vocabulary: Vocabulary, size: int | None = None
+) -> tuple[_Rows, dict[Variable, _Ints]]:
+    """Return the rows whose columns are as terms say, and what the variables stand for there.
+
+    A constant fixes its column, a variable that returns makes two columns equal.
+    """
+    rows = np.arange(len(columns[0]) if size is None else size)
+    named: dict[Variable, _Ints] = {}
+    for column, term in zip(columns, said, strict=True):
+        if isinstance(term, Constant):
+            code = vocabulary.constants.find(term.name)
+            keep = column[rows] == (-2 if code is None else code)
+        elif isinstance(term, Variable) and term not in named:
+            named[term] = column[rows]
+            continue
+        else:
+            assert isinstance(term, Variable)
+            keep = column[rows] == named[term]
+        rows = rows[keep]
+        named = {name: values[keep] for name, values in named.items()}
+    return rows, named
+
+
+def together(parts: list[Relation], variables: tuple[Variable, ...]) -> Relation:
+    """Return the rows of several kinds as one relation."""
+    parts = [part for part in parts if len(part)] or parts[:1]
+    if not parts:
+        none = np.empty(0, np.int64)
+        return Relation(none, dict.fromkeys(variables, none))
+    if len(parts) == 1:
+        return parts[0]
+    place = np.concatenate([part.place for part in parts])
+    names = parts[0].columns
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
+    return Relation(place, columns, parts[0].timed)

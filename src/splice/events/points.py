@@ -1,0 +1,92 @@
+"""The observed time-points of a table, and which one follows which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import SpliceError
+from splice.stream.table import NO_TIME, AtomTable
+
+__all__ = ["Observed", "Points", "Step", "Successor"]
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The successor of a time-point is the next one that its sequence mentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The successor of a time-point lies a fixed step after it."""
+
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise SpliceError(f"the step between time-points must be positive, not {self.size}")
+
+
+Successor: TypeAlias = Observed | Step
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The distinct (sequence, time) pairs of an ordered table, in order.
+
+    ``of_row`` gives the point of each row of the table, -1 where a row has no time.
+    """
+
+    sequence: npt.NDArray[np.int32]
+    time: _Ints
+    of_row: _Ints
+    successor: Successor = field(default_factory=Observed)
+
+    @classmethod
+    def of(cls, table: AtomTable, successor: Successor | None = None) -> Points:
+        """Return the points of a table whose rows are ordered by sequence and time."""
+        timed = table.time != NO_TIME
+        new = timed.copy()
+        new[1:] &= (table.time[1:] != table.time[:-1]) | (table.sequence[1:] != table.sequence[:-1])
+        of_row = np.cumsum(new) - 1
+        of_row[~timed] = -1
+        return cls(table.sequence[new], table.time[new], of_row, successor or Observed())
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @cached_property
+    def is_last(self) -> npt.NDArray[np.bool_]:
+        """Which points are the last ones of their sequence."""
+        last = np.ones(len(self), bool)
+        last[:-1] = self.sequence[1:] != self.sequence[:-1]
+        return last
+
+    @cached_property
+    def is_first(self) -> npt.NDArray[np.bool_]:
+        """Which points are the first ones of their sequence."""
+        first = np.ones(len(self), bool)
+        first[1:] = self.sequence[1:] != self.sequence[:-1]
+        return first
+
+    @cached_property
+    def next_time(self) -> _Ints:
+        """The time after each point; after the last one, the end of what is known."""
+        if isinstance(self.successor, Step):
+            return self.time + self.successor.size
+        after = self.time + 1
+        after[:-1] = np.where(self.is_last[:-1], after[:-1], self.time[1:])
+        return after
+
+    @cached_property
+    def ends(self) -> _Ints:
+        """The end of what is known of the sequence of each point."""
+        number = np.cumsum(self.is_first) - 1
+        ends: _Ints = self.next_time[self.is_last][number]
+        return ends

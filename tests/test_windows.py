@@ -1,0 +1,170 @@
+"""Recognition in windows gives what recognition at once gives, also when events come late."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ec_worlds import WALK, streams, theories
+from splice.errors import InputError, SpliceError
+from splice.events.intervals import Intervals, difference, intersection, longer_than, union
+from splice.events.points import Observed, Step
+from splice.events.program import Program, Simultaneous, compile_program
+from splice.events.recognition import Recognised, recognise
+from splice.events.windows import WindowedRecogniser, recognise_windows
+from splice.logic import Theory, parse_theory
+from splice.stream.source import MemorySource
+from splice.stream.table import NO_TIME, AtomTable
+from streams import Row, table_of
+
+Found = tuple[str, str, int, int]
+
+EVERYTHING = """
+initiatedAt(near(X,Y),T) :- happensAt(talk(X,Y),T).
+terminatedAt(near(X,Y),T) :- happensAt(walk(X),T).
+initiatedAt(slow(X),T) :- happensAt(speed(X,10),T).
+terminatedAt(slow(X),T) :- happensAt(speed(X,20),T).
+holdsFor(calm(X,Y),I) :- holdsFor(near(X,Y),N), holdsFor(slow(X),S), intersect_all([N,S],I).
+holdsFor(alone(X,Y),I) :-
+    holdsFor(near(X,Y),N), holdsFor(slow(X),S), longer_than(S,3,L),
+    relative_complement_all(N,[L],R), intersect_all([N,S],B), union_all([R,B],U), longer_than(U,2,I).
+"""
+
+
+def plain(parts: list[Recognised]) -> list[Found]:
+    return sorted(
+        (part.fluents.vocabulary.sequences[int(part.fluents.sequence[key])],
+         str(part.fluent(key)), start, end)
+        for part in parts
+        for key, start, end in part.intervals.rows()
+    )  # fmt: skip
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    theory: Theory = draw(st.one_of(theories(), st.just(parse_theory(EVERYTHING))))
+    return compile_program(
+        theory,
+        simultaneous=draw(st.sampled_from(Simultaneous)),
+        successor=draw(st.sampled_from([Observed(), Observed(), Step(1), Step(3)])),
+    )
+
+
+def windowed(program: Program, window: int) -> WindowedRecogniser:
+    try:
+        return WindowedRecogniser(program, window)
+    except InputError as error:
+        assume("only known later" not in str(error))
+        raise
+
+
+@settings(max_examples=100)
+@given(programs(), streams(), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_late_events_inside_the_window_change_nothing(
+    program: Program, rows: list[Row], window: int, random: np.random.Generator
+) -> None:
+    table = table_of(rows)
+    assume(len(table))
+    recogniser = windowed(program, window)
+    at_once = plain(list(recognise(program, MemorySource(table))))
+    arrival = [time + random.randint(0, window) for time in table.time.tolist()]
+    timeless = table.time == NO_TIME
+    recogniser.feed(table.take(timeless))
+    found: list[Recognised] = []
+    order = sorted(np.flatnonzero(~timeless).tolist(), key=lambda row: arrival[row])
+    for row in order:
+        found += recogniser.slide(arrival[row])
+        recogniser.feed(table.take(np.array([row])))
+    found += recogniser.finish()
+    assert plain(found) == at_once
+    assert recogniser.late == 0
+
+
+@settings(max_examples=40)
+@given(programs(), streams(), st.integers(1, 6), st.integers(1, 6))
+def test_windows_over_an_ordered_source_change_nothing(
+    program: Program, rows: list[Row], step: int, more: int
+) -> None:
+    source = MemorySource(table_of(rows))
+    windowed(program, step)
+    at_once = plain(list(recognise(program, source)))
+    assert plain(list(recognise_windows(program, source, step + more, step))) == at_once
+
+
+def test_what_comes_too_late_is_counted() -> None:
+    program = compile_program(parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T)."))
+    table = table_of(_walks([1, 5, 9]))
+    recogniser = WindowedRecogniser(program, window=3)
+    recogniser.feed(table.take(np.array([1, 2])))
+    list(recogniser.slide(9))
+    recogniser.feed(table.take(np.array([0])))
+    assert recogniser.late == 1
+    assert plain(list(recogniser.finish())) == [("s0", "f(a)", 9, 10)]
+
+
+def _walks(times: list[int]) -> list[Row]:
+    return [(0, time, WALK, ("a",), 1) for time in times]
+
+
+def test_a_fluent_that_is_known_only_later_cannot_feed_rules_in_a_window() -> None:
+    theory = parse_theory(
+        "initiatedAt(f(X),T) :- happensAt(walk(X),T)."
+        "holdsFor(g(X),I) :- holdsFor(f(X),F), longer_than(F,3,I)."
+        "initiatedAt(h(X),T) :- happensAt(walk(X),T), holdsAt(g(X),T)."
+    )
+    with pytest.raises(InputError, match="only known later"):
+        WindowedRecogniser(compile_program(theory), 10)
+
+
+def test_intervals_outside_those_of_the_fluents_they_need_cannot_be_asked_for_in_a_window() -> None:
+    theory = parse_theory(
+        "initiatedAt(f(X,Y),T) :- happensAt(talk(X,Y),T)."
+        "initiatedAt(g(X),T) :- happensAt(walk(X),T)."
+        "holdsFor(h(X,Y),I) :- holdsFor(f(X,Y),F), holdsFor(g(X),G), union_all([F,G],I)."
+    )
+    with pytest.raises(InputError, match=r"only known later: holdsFor\(f"):
+        WindowedRecogniser(compile_program(theory), 10)
+
+
+def test_what_the_rest_of_the_stream_mentions_cannot_be_asked_for_in_a_window() -> None:
+    theory = parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T), fluent(like(X,X)).")
+    with pytest.raises(InputError, match="only known later"):
+        WindowedRecogniser(compile_program(theory), 10)
+
+
+@pytest.mark.parametrize(("window", "step"), [(5, 0), (5, 6), (0, 0)])
+def test_a_step_is_positive_and_not_longer_than_the_window(window: int, step: int) -> None:
+    program = compile_program(parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T)."))
+    source = MemorySource(AtomTable.concat([table_of(_walks([1]))], table_of([]).vocabulary))
+    with pytest.raises(SpliceError, match="cannot move"):
+        list(recognise_windows(program, source, window, step))
+
+
+def sets() -> st.SearchStrategy[Intervals]:
+    row = st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(1, 6))
+    return st.lists(row, max_size=6).map(
+        lambda rows: Intervals.of([(key, start, start + length) for key, start, length in rows])
+    )
+
+
+def moments(intervals: Intervals) -> set[tuple[int, int]]:
+    return {(key, t) for key, start, end in intervals.rows() for t in range(start, end)}
+
+
+@given(sets(), sets(), sets())
+def test_interval_algebra_is_the_algebra_of_moments(
+    one: Intervals, two: Intervals, three: Intervals
+) -> None:
+    a, b, c = moments(one), moments(two), moments(three)
+    assert moments(union([one, two, three])) == a | b | c
+    assert moments(intersection([one, two, three])) == a & b & c
+    assert moments(difference(one, [two, three])) == a - b - c
+    for result in (union([one, two]), intersection([one, two]), difference(one, [two])):
+        rows = result.rows()
+        assert rows == sorted(rows)
+        assert all(k != k2 or end < start for (k, _, end), (k2, start, _) in pairwise(rows))
+    assert longer_than(one, 3).rows() == [row for row in one.rows() if row[2] - row[1] > 3]
