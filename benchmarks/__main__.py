@@ -101,6 +101,38 @@ def completing() -> list[Row]:
     ]
 
 
+def recognising() -> list[Row]:
+    """Crisp recognition, in process and warm."""
+    found = in_process("benchmarks.recognising", "170", threads=1)
+    return [
+        (
+            f"recognise meet and move in {found['events']:,} events ({found['atoms']:,} atoms)",
+            f"{found['events'] / found['seconds']:,.0f} events/s",
+            f"{found['seconds'] / found['scan']:.0f} x the time of polars' scan",
+            "1,000,000 events/s",
+        )
+    ]
+
+
+def chains() -> list[Row]:
+    """The best states of a chain against HiGHS on the same ground network."""
+    found = in_process("benchmarks.chains", threads=1)
+    return [
+        (
+            f"MAP on a chain of {found['points']:,} points",
+            f"{1000 * found['map']:.2f} ms",
+            f"{found['ratio']:,.0f} x HiGHS ({found['highs']:.1f} s)",
+            "1,000 x",
+        ),
+        (
+            "... marginals; MAP on ten times as many points",
+            f"{1000 * found['marginals']:.1f} ms",
+            f"{found['growth']:.1f} x the time",
+            "linear",
+        ),
+    ]
+
+
 def main() -> None:
     """Measure, then print one table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
@@ -112,6 +144,8 @@ def main() -> None:
         reading_db(),
         [simulating()],
         completing(),
+        chains(),
+        recognising(),
         streaming(options.rows),
     ):
         for row in rows:
