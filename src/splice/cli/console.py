@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from splice.errors import Problem
     from splice.stream.source import ReadReport
 
 
@@ -24,6 +25,7 @@ __all__ = [
     "fail",
     "note",
     "settings",
+    "tell_problems",
     "tell_reading",
     "tracked",
 ]
@@ -98,6 +100,28 @@ def emit(
         print(_csv(rows), end="")
     else:
         _table(rows, title)
+
+
+def tell_problems(name: str, problems: Sequence[Problem], style: Format) -> None:
+    """Tell every problem of an input: in words on stderr, or as data."""
+    if style is Format.TABLE:
+        for problem in problems:
+            fail(str(problem))
+        count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
+        print(f"{name}: {count}")
+        return
+    rows = [
+        {
+            "file": problem.place.file,
+            "line": problem.place.line,
+            "column": problem.place.column,
+            "message": problem.message,
+            "text": problem.text.strip(),
+            "hint": problem.hint,
+        }
+        for problem in problems
+    ]
+    emit(rows, style, {"input": name, "problems": rows})
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, fail, note, tell_reading, tracked
+from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
 from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
 from splice.datasets.checking import input_problems
 from splice.datasets.inputs import InputOptions, input_paths, open_input
@@ -129,26 +129,6 @@ def check(data: InputArgument, options: InputOptions, style: Printed = Format.TA
     Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
     """
     problems = list(tracked(input_problems(data, options), "checking"))
-    rows = [
-        {
-            "file": problem.place.file,
-            "line": problem.place.line,
-            "column": problem.place.column,
-            "message": problem.message,
-            "text": problem.text.strip(),
-            "hint": problem.hint,
-        }
-        for problem in problems
-    ]
-    if style is Format.TABLE:
-        for problem in problems:
-            fail(str(problem))
-        print(
-            f"{data}: {len(problems)} problem{'s' * (len(problems) != 1)}"
-            if problems
-            else f"{data}: no problem"
-        )
-    else:
-        emit(rows, style, {"input": data, "problems": rows})
+    tell_problems(data, problems, style)
     if problems:
         raise typer.Exit(1)

@@ -16,6 +16,8 @@ from splice.datasets.outputs import OutFormat
 
 __all__ = [
     "BatchSize",
+    "DomainOption",
+    "FluentOption",
     "Force",
     "InputArgument",
     "Out",
@@ -52,11 +54,15 @@ BatchSize: TypeAlias = Annotated[
     int,
     typer.Option("--batch-size", metavar="N", min=1, max=10**9, help="Time-points in a batch."),
 ]
+FluentOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--fluent", metavar="NAME", help="Only this fluent; may be repeated."),
+]
 Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", help="The seed of every random choice.", min=0)
 ]
 
-_Domain: TypeAlias = Annotated[
+DomainOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--domain",
@@ -128,7 +134,7 @@ _TimeUnit: TypeAlias = Annotated[
 ]
 
 _PARAMETERS: tuple[tuple[str, Any, Any], ...] = (
-    ("domain", _Domain, None),
+    ("domain", DomainOption, None),
     ("schema", _SchemaFile, None),
     ("modes", _ModesFile, None),
     ("query", _Query, None),

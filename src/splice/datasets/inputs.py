@@ -33,7 +33,10 @@ _EXPECTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
-    """What an input means and how strictly it is read, as the command's options say it."""
+    """What an input means and how strictly it is read, as the command's options say it.
+
+    A ``partial`` schema is a beginning: what it does not declare is inferred.
+    """
 
     domain: str | None = None
     schema: Path | None = None
@@ -43,6 +46,7 @@ class InputOptions:
     sort: bool = False
     max_bad: float = 0.0
     time_unit: str | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,8 @@ def _domain(path: Path, options: InputOptions) -> DomainFile:
         described = DomainFile(Domain())
     domain = described.domain
     if options.schema:
-        domain = replace(domain, schema=read_mln(options.schema).schema, closed=True)
+        schema = read_mln(options.schema).schema
+        domain = replace(domain, schema=schema, closed=not options.partial)
     if options.modes:
         domain = replace(domain, modes=read_modes(options.modes))
     if options.query:

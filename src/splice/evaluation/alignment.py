@@ -6,6 +6,8 @@ have the same names.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,17 +15,37 @@ from splice.labels import LabelArray
 from splice.stream.rows import unique_rows
 from splice.stream.table import AtomTable
 
-__all__ = ["labels_in"]
+__all__ = ["labels_in", "rows_in"]
 
 
 def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""
-    width = max(truth.args.shape[1], queries.args.shape[1])
-    theirs, ours = _keys(truth, queries, width), _own_keys(queries, width)
+    theirs, ours = _shared_keys(truth, queries)
     _, group = unique_rows(np.concatenate((theirs, ours)))
     label = np.zeros(int(group.max(initial=-1)) + 1, np.int8)
     label[group[: len(theirs)]] = truth.truth
     return label[group[len(theirs) :]]
+
+
+def rows_in(fluents: AtomTable, queries: AtomTable) -> npt.NDArray[np.int64]:
+    """Return which row of ``fluents`` each query atom is about, whatever its time; -1: none."""
+    theirs, ours = (np.delete(key, _TIME, axis=1) for key in _shared_keys(fluents, queries))
+    _, group = unique_rows(np.concatenate((theirs, ours)))
+    row = np.full(int(group.max(initial=-1)) + 1, -1, np.int64)
+    row[group[: len(theirs)]] = np.arange(len(theirs))
+    return row[group[len(theirs) :]]
+
+
+_TIME: Final = 1
+"""The column of a key that holds the time."""
+
+
+def _shared_keys(
+    table: AtomTable, other: AtomTable
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
+    width = max(table.args.shape[1], other.args.shape[1])
+    return _keys(table, other, width), _own_keys(other, width)
 
 
 def _keys(table: AtomTable, other: AtomTable, width: int) -> npt.NDArray[np.int64]:

@@ -85,7 +85,7 @@ def compile_program(
     step, defining = _step(theory)
     problems = check_statements(defining, domain or Domain())
     if problems:
-        raise InputError(sorted(problems))
+        raise InputError(sorted(set(problems)))
     definitions = _definitions(defining)
     defined = {d.fluent: d for d in definitions}
     needs = {

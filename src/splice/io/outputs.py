@@ -16,7 +16,7 @@ from typing import Final
 
 from splice.errors import OutputError
 
-__all__ = ["check_output", "new_file", "new_folder"]
+__all__ = ["check_file", "check_output", "new_file", "new_folder"]
 
 _MANIFEST: Final = ".splice"
 """Names the files that were written into a folder, so that only these are ever replaced."""
@@ -27,6 +27,23 @@ def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False
 
     A folder never takes the place of something that is no folder, forced or not.
     """
+    _check_place(path, inputs)
+    if path.is_dir() and any(path.iterdir()):
+        _check_replaceable(path, force=force)
+    elif path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise OutputError(f"'{path}' exists and is not a folder", "choose another name")
+
+
+def check_file(path: Path, inputs: Sequence[Path] = (), *, force: bool = False) -> None:
+    """Refuse a file that would overwrite its input, or anything at all unless forced."""
+    _check_place(path, inputs)
+    if path.is_dir():
+        raise OutputError(f"'{path}' is a folder", "name a file")
+    if path.exists() and not force:
+        raise OutputError(f"the file '{path}' exists", "say --force to replace it")
+
+
+def _check_place(path: Path, inputs: Sequence[Path]) -> None:
     target = path.resolve()
     for source in inputs:
         origin = source.resolve()
@@ -37,10 +54,6 @@ def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False
             )
     if not path.parent.is_dir() and not _creatable(path.parent):
         raise OutputError(f"'{path.parent}' is not a folder", "choose another place")
-    if path.is_dir() and any(path.iterdir()):
-        _check_replaceable(path, force=force)
-    elif path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise OutputError(f"'{path}' exists and is not a folder", "choose another name")
 
 
 def _creatable(folder: Path) -> bool:

@@ -28,6 +28,7 @@ from __future__ import annotations
 from splice.logic.atoms import COMPARISONS, NEGATED_COMPARISON, Atom, Literal
 from splice.logic.canonical import Key, canonical, canonical_key, literalwise_key
 from splice.logic.clauses import Clause, Rule
+from splice.logic.differences import TheoryDifference, compare_theories
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.formulas import (
     And,
@@ -135,12 +136,14 @@ __all__ = [
     "Symbol",
     "Term",
     "Theory",
+    "TheoryDifference",
     "TypeDecl",
     "Variable",
     "as_clause",
     "atoms_of",
     "canonical",
     "canonical_key",
+    "compare_theories",
     "equivalent",
     "free_variables",
     "height",

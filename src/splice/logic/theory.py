@@ -70,6 +70,18 @@ class Theory:
             if isinstance(statement.content, Rule):
                 yield statement.content
 
+    @property
+    def is_crisp(self) -> bool:
+        """Whether all statements are rules, and none has a soft weight.
+
+        >>> from splice.logic.syntax import parse_theory
+        >>> parse_theory("p(X) :- q(X).").is_crisp, parse_theory("2.0 :: p(X) :- q(X).").is_crisp
+        (True, False)
+        """
+        return all(
+            isinstance(s.content, Rule) and (s.weight is None or s.is_hard) for s in self.statements
+        )
+
     def __len__(self) -> int:
         return len(self.statements)
 

@@ -1,0 +1,263 @@
+"""``splice recognise`` and ``splice explain interval``: what holds, when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.options import FluentOption, Force, InputArgument, Printed, with_input_options
+from splice.datasets.inputs import InputOptions, input_paths, open_input
+from splice.datasets.outputs import WatchedSource
+from splice.datasets.registry import DATASETS
+from splice.datasets.theories import load_theory
+from splice.errors import SpliceError, UnknownName
+from splice.events.fluents import fluent_of
+from splice.events.points import Step, Successor
+from splice.events.program import Program, Simultaneous, compile_program
+from splice.events.recognition import Recognised
+from splice.events.recognition import recognise as run
+from splice.io.domain_file import DOMAIN_FILE
+from splice.io.intervals import (
+    IntervalFormat,
+    format_intervals,
+    interval_format,
+    interval_frame,
+    write_intervals,
+)
+from splice.io.outputs import check_file
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_ground_term
+from splice.logic.terms import Term
+from splice.logic.theory import Theory
+from splice.stream.source import Source, sequences
+from splice.stream.table import AtomTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["explain_interval", "one_sequence", "recognise"]
+
+TheoryArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="THEORY",
+        help="A theory that ships (caviar-meet, rendezvous, ...), a .rules or a .mln file.",
+    ),
+]
+Winner: TypeAlias = Annotated[
+    Simultaneous,
+    typer.Option(
+        "--simultaneous",
+        case_sensitive=False,
+        help="What wins where a fluent is initiated and terminated at once.",
+    ),
+]
+TimeStep: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--time-step",
+        metavar="N",
+        min=1,
+        help="Time goes on in steps of N, observed or not (default: as the theory says, else "
+        "from one observed time-point to the next).",
+    ),
+]
+
+
+@with_input_options
+def recognise(
+    theory: TheoryArgument,
+    data: InputArgument,
+    options: InputOptions,
+    window: Annotated[
+        int | None,
+        typer.Option("--window", metavar="N", min=1, help="Work in windows of N units of time."),
+    ] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            "--step", metavar="M", min=1, help="Move the window by M units (default: all of it)."
+        ),
+    ] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Add the probability of each interval (weights)."),
+    ] = False,
+    simultaneous: Winner = Simultaneous.TERMINATE,
+    time_step: TimeStep = None,
+    fluents: FluentOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write the intervals.")
+    ] = None,
+    out_format: Annotated[
+        IntervalFormat | None,
+        typer.Option(
+            "--out-format", case_sensitive=False, help="What to write (default: as FILE ends)."
+        ),
+    ] = None,
+    force: Force = False,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Say when fluents hold: maximal intervals, half-open, by sequence.
+
+    Rules without weights are crisp. Weighted theories give the most probable intervals.
+    """
+    if step is not None and window is None:
+        raise SpliceError("--step moves a window, and there is none", "say --window N, too")
+    if out is not None:
+        out_format = out_format or interval_format(out)
+        check_file(out, input_paths(data), force=force)
+    rules = load_theory(theory)
+    options = _with_schema(options, theory, rules, data)
+    source = WatchedSource(open_input(data, options), tracked, "recognising")
+    successor = Step(time_step) if time_step else None
+    if not rules.is_crisp:
+        if window is not None:
+            raise SpliceError("windows are for theories without weights", "leave --window out")
+        if simultaneous is not Simultaneous.TERMINATE:
+            note("--simultaneous says nothing here: weights decide what wins")
+        frame = _weighted(rules, source, successor, fluents, probabilities=probabilities)
+    elif probabilities:
+        raise SpliceError(f"'{theory}' has no weights, so nothing has a probability")
+    else:
+        program = compile_program(
+            rules, source.domain, simultaneous=simultaneous, successor=successor
+        )
+        keep = _chosen({d.fluent.name for d in program.definitions}, source.domain, fluents)
+        frame = interval_frame(_crisp(program, source, window, step), keep=keep)
+    tell_reading(source.report)
+    _deliver(frame, style, out, out_format)
+
+
+def _with_schema(options: InputOptions, name: str, theory: Theory, data: str) -> InputOptions:
+    """Let the schema of a ``.mln`` say what the input means, where nothing else does."""
+    described = (
+        options.domain
+        or options.schema
+        or any(not path.exists() or (path / DOMAIN_FILE).is_file() for path in input_paths(data))
+    )
+    if described or data in DATASETS or not theory.schema.predicates:
+        return options
+    return replace(options, schema=Path(name), partial=True)
+
+
+def _crisp(
+    program: Program, source: Source, window: int | None, step: int | None
+) -> Iterable[Recognised]:
+    if window is None:
+        return run(program, source)
+    from splice.events.windows import recognise_windows
+
+    return recognise_windows(program, source, window, step or window)
+
+
+def _weighted(
+    theory: Theory,
+    source: Source,
+    successor: Successor | None,
+    fluents: list[str] | None,
+    *,
+    probabilities: bool,
+) -> pl.DataFrame:
+    from splice.events.inference import Ask, infer
+
+    ask = Ask.MARGINALS if probabilities else Ask.MAP
+    found = infer(theory, source, ask=ask, successor=successor)
+    note(f"solved as: {found.method.value}; {found.structure.reason}", detail=True)
+    if not found.optimal:
+        note(f"the answer is not proved to be the best ({found.method.value})")
+    terms = (found.fluents.atom(row).args[0] for row in range(len(found.fluents)))
+    keep = _chosen({fluent_name(term) for term in terms}, source.domain, fluents)
+    part = Recognised(found.fluents, found.intervals)
+    share = [found.interval_probability] if probabilities else None
+    return interval_frame([part], share, keep=keep)
+
+
+def fluent_name(fluent: Term) -> str:
+    """Return the name of a fluent, whatever its arguments and its value."""
+    signature = fluent_of(fluent)
+    return signature.name if signature else str(fluent)
+
+
+def _chosen(defined: set[str], domain: Domain, wanted: list[str] | None) -> Callable[[Term], bool]:
+    """Return which fluents to tell: those asked for, else the domain's targets, else all."""
+    for name in wanted or ():
+        if name not in defined:
+            raise UnknownName("fluent", name, defined)
+    targets = {name for name in domain.fluents if name in defined}
+    names = set(wanted or ()) or targets or defined
+    hidden = defined - names
+    if hidden and not wanted:
+        note(f"the domain asks for {', '.join(sorted(names))}; --fluent shows others", detail=True)
+    return lambda fluent: fluent_name(fluent) in names
+
+
+def _deliver(
+    frame: pl.DataFrame, style: Format, out: Path | None, out_format: IntervalFormat | None
+) -> None:
+    if out is not None:
+        write_intervals(frame, out, out_format)
+        note(f"wrote {out}: {frame.height:,} interval{'s' * (frame.height != 1)}")
+    elif style is Format.TABLE and frame.height:
+        rows = frame.to_dicts()
+        emit([{**row, "start": str(row["start"]), "end": str(row["end"])} for row in rows], style)
+    elif style is Format.TABLE:
+        note("nothing holds anywhere")
+    else:
+        print(format_intervals(frame, IntervalFormat(style.value)), end="")
+
+
+@with_input_options
+def explain_interval(
+    theory: TheoryArgument,
+    data: InputArgument,
+    fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
+    at: Annotated[int, typer.Option("--at", metavar="T", help="A time at which it holds.")],
+    options: InputOptions,
+    sequence: Annotated[
+        str | None,
+        typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
+    ] = None,
+    simultaneous: Winner = Simultaneous.TERMINATE,
+    time_step: TimeStep = None,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Explain an interval: which rules began and ended it, and with which events."""
+    from splice.events.explain import explain_interval as explain
+
+    rules = load_theory(theory)
+    if not rules.is_crisp:
+        raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
+    source = WatchedSource(open_input(data, options), tracked, "reading")
+    program = compile_program(
+        rules,
+        source.domain,
+        simultaneous=simultaneous,
+        successor=Step(time_step) if time_step else None,
+    )
+    table = one_sequence(source, sequence)
+    said = explain(program, table, parse_ground_term(fluent), at, source.domain)
+    if style is Format.TABLE:
+        print("\n".join(said.lines()))
+    else:
+        emit([said.as_json()], style, said.as_json())
+
+
+def one_sequence(source: Source, wanted: str | None) -> AtomTable:
+    """Return one sequence of a source, which must be named unless there is only one."""
+    names: list[str] = []
+    for name, table in sequences(source):
+        if name == wanted:
+            return table
+        names.append(name)
+        only = table
+    if wanted is not None:
+        raise UnknownName("sequence", wanted, names)
+    if len(names) != 1:
+        raise SpliceError(f"the input has {len(names)} sequences", "name one with --sequence")
+    return only

@@ -1,0 +1,257 @@
+"""``splice theory``: show, check, compare and export theories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from splice.cli.console import Format, emit, note, tell_problems, tracked
+from splice.cli.options import DomainOption, Force, Printed, with_input_options
+from splice.cli.recognise import TheoryArgument, TimeStep, Winner, one_sequence
+from splice.datasets.domains import load_domain
+from splice.datasets.inputs import InputOptions, input_paths, open_input
+from splice.datasets.outputs import WatchedSource
+from splice.datasets.theories import load_theory, load_theory_all
+from splice.errors import InputError, Problem, SpliceError
+from splice.events.fluents import fluent_of
+from splice.events.points import Step
+from splice.events.program import Simultaneous, compile_program
+from splice.io.outputs import check_file, new_file
+from splice.logic.clauses import Rule
+from splice.logic.differences import TheoryDifference, compare_theories
+from splice.logic.domain import Domain
+from splice.logic.theory import Statement, Theory
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Theories: show, check, compare, export.", no_args_is_help=True)
+
+
+class Language(StrEnum):
+    """A language that theories can be exported to."""
+
+    LOMRF = "lomrf"
+    ASP = "asp"
+
+
+@app.command()
+def show(theory: TheoryArgument, style: Printed = Format.TABLE) -> None:
+    """Print a theory as text that reads back, fluent by fluent; json has a row for each rule."""
+    found = load_theory(theory)
+    rows = [_row(statement) for statement in found.statements]
+    if style is Format.TABLE:
+        print("\n".join(_text(found)))
+    else:
+        emit(rows, style, {"theory": theory, "crisp": found.is_crisp, "rules": rows})
+
+
+def _row(statement: Statement) -> dict[str, Any]:
+    content, place = statement.content, statement.place
+    return {
+        "fluent": _fluent(statement),
+        "head": content.head.atom.predicate if isinstance(content, Rule) else None,
+        "weight": "hard" if statement.is_hard else statement.weight,
+        "rule": str(content),
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+    }
+
+
+def _fluent(statement: Statement) -> str | None:
+    """Return the fluent that a rule is about, None where it is about none or several."""
+    content = statement.content
+    args = content.head.atom.args if isinstance(content, Rule) else ()
+    fluent = fluent_of(args[0]) if len(args) == 2 else None
+    return str(fluent) if fluent else None
+
+
+def _text(theory: Theory) -> Iterator[str]:
+    groups: dict[str | None, list[Statement]] = {}
+    for statement in theory.statements:
+        groups.setdefault(_fluent(statement), []).append(statement)
+    for number, (fluent, statements) in enumerate(groups.items()):
+        if number:
+            yield ""
+        if fluent is not None:
+            yield f"% {fluent}"
+        yield from map(str, statements)
+
+
+@app.command()
+def check(
+    theory: TheoryArgument, domain: DomainOption = None, style: Printed = Format.TABLE
+) -> None:
+    """Report every problem of a theory, each with its place; exit 1 if there is one.
+
+    With a domain, predicates and events that it does not have are problems, too.
+    """
+    found, problems = load_theory_all(theory)
+    if not problems:
+        known = load_domain(domain).domain if domain else Domain(schema=found.schema)
+        problems = sorted(set(_problems(found, known)))
+    tell_problems(theory, problems, style)
+    if problems:
+        raise typer.Exit(1)
+
+
+def _problems(theory: Theory, domain: Domain) -> list[Problem]:
+    """Return what is wrong with a theory that could be read.
+
+    A weighted theory is looked at again without the statements that are to blame, as long as there
+    are any.
+    """
+    from splice.events.inference import infer
+    from splice.stream.table import AtomTable
+    from splice.stream.vocabulary import Vocabulary
+
+    try:
+        if theory.is_crisp:
+            compile_program(theory, domain)
+        else:
+            infer(theory, AtomTable.empty(Vocabulary()), domain)
+    except InputError as error:
+        found = list(error.problems)
+        blamed = {problem.place for problem in found}
+        rest = tuple(s for s in theory.statements if s.place not in blamed)
+        again = len(rest) < len(theory) and not theory.is_crisp
+        return found + (_problems(replace(theory, statements=rest), domain) if again else [])
+    return []
+
+
+@app.command()
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="A theory.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    style: Printed = Format.TABLE,
+) -> None:
+    """Compare two theories: rules of one alone, and rules of both with other weights.
+
+    Names of variables and the order of conditions make no difference.
+    """
+    found = compare_theories(load_theory(first), load_theory(second))
+    if style is Format.TABLE:
+        print("\n".join(_differences(found)))
+        return
+    changed = [
+        {"rule": str(a.content), "a": _weight(a), "b": _weight(b)} for a, b in found.reweighted
+    ]
+    rows: list[dict[str, Any]] = [
+        *(
+            {"where": "A", "rule": str(s.content), "a": _weight(s), "b": None}
+            for s in found.only_first
+        ),
+        *(
+            {"where": "B", "rule": str(s.content), "a": None, "b": _weight(s)}
+            for s in found.only_second
+        ),
+        *({"where": "both", **row} for row in changed),
+    ]
+    value = {
+        "same": len(found.same),
+        "only_a": [str(s) for s in found.only_first],
+        "only_b": [str(s) for s in found.only_second],
+        "weights": changed,
+    }
+    emit(rows, style, value)
+
+
+def _differences(found: TheoryDifference) -> Iterator[str]:
+    yield from (f"- {statement}" for statement in found.only_first)
+    yield from (f"+ {statement}" for statement in found.only_second)
+    for one, other in found.reweighted:
+        yield f"~ {one.content}.  {_weight(one)} -> {_weight(other)}"
+    yield (
+        f"{len(found.same)} the same, {len(found.reweighted)} with another weight, "
+        f"{len(found.only_first)} only in A, {len(found.only_second)} only in B"
+    )
+
+
+def _weight(statement: Statement) -> float | str:
+    if statement.weight is None:
+        return "none"
+    return "hard" if statement.is_hard else statement.weight
+
+
+@app.command()
+@with_input_options
+def export(
+    theory: TheoryArgument,
+    to: Annotated[
+        Language, typer.Option("--to", help="The language to write.", case_sensitive=False)
+    ],
+    options: InputOptions,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write (default: print).")
+    ] = None,
+    facts: Annotated[
+        str | None,
+        typer.Option("--facts", metavar="INPUT", help="Also write this stream as facts (asp)."),
+    ] = None,
+    sequence: Annotated[
+        str | None,
+        typer.Option("--sequence", metavar="S", help="Which sequence of it, if it has several."),
+    ] = None,
+    simultaneous: Winner = Simultaneous.TERMINATE,
+    time_step: TimeStep = None,
+    force: Force = False,
+) -> None:
+    """Write a theory in another language, with the axioms of the Event Calculus.
+
+    clingo, run on an exported program with facts, gives the intervals of `splice recognise`.
+    """
+    if out is not None:
+        check_file(out, input_paths(facts) if facts else (), force=force)
+    rules = load_theory(theory)
+    if to is Language.LOMRF:
+        if facts or time_step:
+            raise SpliceError(
+                "--facts and --time-step are for asp", "convert data with data convert"
+            )
+        text = _lomrf(rules, options, simultaneous)
+    else:
+        text = _asp(rules, options, facts, sequence, simultaneous, time_step)
+    if out is None:
+        print(text, end="")
+        return
+    with new_file(out) as partial:
+        partial.write_text(text, encoding="utf-8")
+    note(f"wrote {out}")
+
+
+def _lomrf(theory: Theory, options: InputOptions, simultaneous: Simultaneous) -> str:
+    from splice.io.lomrf.event_calculus import format_lomrf
+    from splice.io.lomrf.mln import read_mln
+
+    schema = None
+    if options.domain:
+        schema = load_domain(options.domain).domain.schema
+    elif options.schema:
+        schema = read_mln(options.schema).schema
+    if theory.is_crisp:
+        compile_program(theory)
+    return format_lomrf(theory, schema, simultaneous=simultaneous)
+
+
+def _asp(
+    theory: Theory,
+    options: InputOptions,
+    facts: str | None,
+    sequence: str | None,
+    simultaneous: Simultaneous,
+    time_step: int | None,
+) -> str:
+    from splice.io.asp import format_asp, format_asp_facts
+
+    domain = load_domain(options.domain).domain if options.domain else Domain()
+    successor = Step(time_step) if time_step else None
+    program = compile_program(theory, domain, simultaneous=simultaneous, successor=successor)
+    text = format_asp(program)
+    if facts is None:
+        return text
+    source = WatchedSource(open_input(facts, options), tracked, "reading")
+    return f"{text}\n% The stream.\n{format_asp_facts(program, one_sequence(source, sequence))}"

@@ -1,0 +1,79 @@
+"""Recognition by three roads: the engine, a slow interpreter, and clingo must give one answer."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from ec_worlds import World, worlds
+from reference import ec_clingo, ec_naive
+from reference.ec_naive import Found
+from splice.events.points import Observed, Step
+from splice.events.program import Program, Simultaneous, compile_program
+from splice.events.recognition import recognise
+from splice.io.asp import format_asp, format_asp_facts
+from splice.stream.source import MemorySource
+from streams import table_of
+
+
+def program_of(world: World) -> Program:
+    return compile_program(
+        world.theory,
+        simultaneous=Simultaneous.INITIATE if world.initiate_wins else Simultaneous.TERMINATE,
+        successor=Observed() if world.step is None else Step(world.step),
+    )
+
+
+def by_the_engine(world: World) -> set[Found]:
+    program = program_of(world)
+    defined = {definition.fluent.name for definition in program.definitions}
+    found: set[Found] = set()
+    for part in recognise(program, MemorySource(table_of(world.rows))):
+        names = part.fluents.vocabulary.sequences
+        found |= {
+            (names[int(part.fluents.sequence[key])], str(part.fluent(key)), start, end)
+            for key, start, end in part.intervals.rows()
+            if ec_naive.name_of(part.fluent(key)) in defined
+        }
+    return found
+
+
+def by_the_interpreter(world: World) -> set[Found]:
+    stream = ec_naive.rows_of(table_of(world.rows))
+    return ec_naive.recognise(
+        world.theory, stream, initiate_wins=world.initiate_wins, step=world.step
+    )
+
+
+def by_clingo(world: World) -> set[Found]:
+    stream = ec_naive.rows_of(table_of(world.rows))
+    return ec_clingo.recognise(
+        world.theory, stream, initiate_wins=world.initiate_wins, step=world.step
+    )
+
+
+def by_the_export(world: World) -> set[Found]:
+    program = program_of(world)
+    found: set[Found] = set()
+    for piece in table_of(world.rows).by_sequence():
+        name = piece.vocabulary.sequences[int(piece.sequence[0])]
+        text = format_asp(program) + format_asp_facts(program, piece)
+        found |= {(name, str(f), start, end) for f, start, end in ec_clingo.intervals(text)}
+    return found
+
+
+@settings(max_examples=40)
+@given(worlds())
+def test_the_interpreter_agrees_with_clingo(world: World) -> None:
+    assert by_the_interpreter(world) == by_clingo(world)
+
+
+@settings(max_examples=120)
+@given(worlds())
+def test_the_engine_agrees_with_clingo(world: World) -> None:
+    assert by_the_engine(world) == by_clingo(world)
+
+
+@settings(max_examples=80)
+@given(worlds())
+def test_the_exported_program_agrees_with_the_engine(world: World) -> None:
+    assert by_the_export(world) == by_the_engine(world)
