@@ -32,12 +32,26 @@ if TYPE_CHECKING:
     from splice.datasets.outputs import OutFormat as OutFormat
     from splice.datasets.outputs import write_source as write_source
     from splice.datasets.plaza import make_plaza as make_plaza
+    from splice.datasets.theories import load_theory as load_theory
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
     from splice.errors import Problem as Problem
     from splice.errors import SpliceError as SpliceError
     from splice.errors import UnknownName as UnknownName
     from splice.evaluation.confusion import Confusion as Confusion
+    from splice.events.explain import explain_interval as explain_interval
+    from splice.events.inference import Inference as Inference
+    from splice.events.inference import infer as infer
+    from splice.events.intervals import Intervals as Intervals
+    from splice.events.points import Observed as Observed
+    from splice.events.points import Step as Step
+    from splice.events.program import Program as Program
+    from splice.events.program import Simultaneous as Simultaneous
+    from splice.events.program import compile_program as compile_program
+    from splice.events.recognition import Recognised as Recognised
+    from splice.events.recognition import recognise as recognise
+    from splice.events.windows import WindowedRecogniser as WindowedRecogniser
+    from splice.learners.oled.learner import Oled as Oled
     from splice.logic.atoms import Atom as Atom
     from splice.logic.atoms import Literal as Literal
     from splice.logic.clauses import Clause as Clause
@@ -53,6 +67,8 @@ if TYPE_CHECKING:
     from splice.logic.terms import Function as Function
     from splice.logic.terms import Variable as Variable
     from splice.logic.theory import Theory as Theory
+    from splice.pipeline import Splice as Splice
+    from splice.pipeline import StepReport as StepReport
     from splice.stream.batch import MicroBatch as MicroBatch
     from splice.stream.cutting import Duration as Duration
     from splice.stream.cutting import Entities as Entities
@@ -88,8 +104,10 @@ _HOMES: Final[dict[str, str]] = {
     "Entities": "splice.stream.cutting",
     "Explanation": "splice.completion.explain",
     "Function": "splice.logic.terms",
+    "Inference": "splice.events.inference",
     "InputError": "splice.errors",
     "InputOptions": "splice.datasets.inputs",
+    "Intervals": "splice.events.intervals",
     "KeepAtoms": "splice.stream.masking",
     "KeepBatches": "splice.stream.masking",
     "KeepSequences": "splice.stream.masking",
@@ -98,15 +116,23 @@ _HOMES: Final[dict[str, str]] = {
     "MemorySource": "splice.stream.source",
     "MicroBatch": "splice.stream.batch",
     "Modes": "splice.logic.modes",
+    "Observed": "splice.events.points",
+    "Oled": "splice.learners.oled.learner",
     "OpenWorldSource": "splice.stream.openworld",
     "OutFormat": "splice.datasets.outputs",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.strategies",
+    "Program": "splice.events.program",
+    "Recognised": "splice.events.recognition",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
+    "Simultaneous": "splice.events.program",
     "Source": "splice.stream.source",
+    "Splice": "splice.pipeline",
     "SpliceError": "splice.errors",
+    "Step": "splice.events.points",
+    "StepReport": "splice.pipeline",
     "SupervisionCompleter": "splice.completion.completer",
     "Theory": "splice.logic.theory",
     "TimePoints": "splice.stream.cutting",
@@ -114,9 +140,14 @@ _HOMES: Final[dict[str, str]] = {
     "UnknownName": "splice.errors",
     "Variable": "splice.logic.terms",
     "Vocabulary": "splice.stream.vocabulary",
+    "WindowedRecogniser": "splice.events.windows",
     "batches": "splice.stream.cutting",
     "collect": "splice.stream.source",
+    "compile_program": "splice.events.program",
+    "explain_interval": "splice.events.explain",
+    "infer": "splice.events.inference",
     "load_domain": "splice.datasets.domains",
+    "load_theory": "splice.datasets.theories",
     "make_plaza": "splice.datasets.plaza",
     "open_input": "splice.datasets.inputs",
     "parse_atom": "splice.logic.syntax",
@@ -124,6 +155,7 @@ _HOMES: Final[dict[str, str]] = {
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
     "profile": "splice.completion.strategies",
+    "recognise": "splice.events.recognition",
     "sequences": "splice.stream.source",
     "write_source": "splice.datasets.outputs",
 }

@@ -125,7 +125,7 @@ class Lifting:
     """Lifts examples to patterns, over one store."""
 
     def __init__(self, lens: Lens, keep: Keep = Keep.BY_MODES) -> None:
-        self._lens = lens
+        self.lens = lens
         self._keep = keep
         self.store = PatternStore(lens.vocabulary)
 
@@ -168,7 +168,7 @@ class Lifting:
         constants = evidence.args[examples.row]
         if self._keep is Keep.BY_MODES:
             lifted = np.where(same.any(axis=2), position, _LOCAL)
-            lifted = np.where(self._lens.kept[kind][:, :width], constants, lifted)
+            lifted = np.where(self.lens.kept[kind][:, :width], constants, lifted)
         else:
             lifted = np.where(same.any(axis=2), position, constants)
         lifted = np.where(leaves >= 0, lifted, _PADDING)

@@ -1,0 +1,86 @@
+"""Bodies of rules over patterns: which patterns make them true, and with how many transitions.
+
+A rule whose variables all occur in its head is true or not *per pattern*, so its counts are a
+product with a table ``pattern x (before, after)``. A rule with further variables is solved as a join
+over the batch; both ways give the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.bindings import Bindings, solve
+from splice.events.evidence import Evidence
+from splice.learners.patterns import Body
+from splice.learners.transitions import Transitions
+from splice.logic.atoms import Atom, Literal
+from splice.logic.terms import Function, Variable
+from splice.stream.table import AtomTable
+
+__all__ = ["TIME", "counted", "fires_by_join", "needs_join"]
+
+_Mask = npt.NDArray[np.bool_]
+_Ints = npt.NDArray[np.int64]
+
+TIME = Variable("T")
+"""The time of a pattern."""
+
+
+def counted(transitions: Transitions, size: int) -> _Ints:
+    """Return how many transitions there are, by pattern and labels before and after."""
+    cell = 4 * transitions.pattern + 2 * (transitions.before > 0) + (transitions.after > 0)
+    return np.bincount(cell, minlength=4 * size).reshape(size, 4).astype(np.int64)
+
+
+def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> _Mask:
+    """Return the transitions at whose first time-point a body is true, found by joins."""
+    batch = transitions.batch
+    queries = batch.queries.take(transitions.query)
+    table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
+    evidence = Evidence(table)
+    fluent, _ = head.args
+    leaves = fluent.args if isinstance(fluent, Function) else (fluent,)
+    mark = Variable("#")
+    columns = {
+        leaf: queries.args[:, i].astype(np.int64)
+        for i, leaf in enumerate(leaves)
+        if isinstance(leaf, Variable)
+    }
+    point = np.searchsorted(evidence.points.time, queries.time)
+    rows = np.flatnonzero(_about(head, transitions))
+    start = Bindings(
+        point[rows].astype(np.int64),
+        {**{v: c[rows] for v, c in columns.items()}, mark: rows.astype(np.int64)},
+    )
+    found = solve(body, evidence, TIME, start)
+    fired = np.zeros(len(transitions), bool)
+    fired[found.columns[mark]] = True
+    return fired
+
+
+def _about(head: Atom, transitions: Transitions) -> _Mask:
+    """Return the transitions whose query atom is the head's: same kind, same coincidences."""
+    queries = transitions.batch.queries.take(transitions.query)
+    kinds = queries.vocabulary.kinds
+    fluent = head.args[0]
+    leaves = fluent.args if isinstance(fluent, Function) else (fluent,)
+    same_kind = [
+        kind.predicate == head.predicate
+        and kind.arity == len(leaves)
+        and (not isinstance(fluent, Function) or kind.functor == fluent.functor)
+        for kind in kinds
+    ]
+    chosen = np.array(same_kind, bool)[queries.kind]
+    for i in range(len(leaves)):
+        for j in range(i):
+            chosen &= (queries.args[:, i] == queries.args[:, j]) == (leaves[i] == leaves[j])
+    return chosen
+
+
+def needs_join(head: Atom, body: Sequence[Literal]) -> bool:
+    """Return whether a body has variables that its head does not have."""
+    known = set(head.variables())
+    return any(v not in known for literal in body for v in literal.variables())

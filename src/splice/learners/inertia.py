@@ -1,0 +1,27 @@
+"""What a theory says over transitions: initiation, termination and inertia, as passes over columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["holds_next"]
+
+_Mask = npt.NDArray[np.bool_]
+
+
+def holds_next(initiated: _Mask, terminated: _Mask, begins: _Mask, held: _Mask) -> _Mask:
+    """Return whether the fluent holds after each transition; termination wins.
+
+    Transitions stand in the order of ground atom and time; where a run ``begins``, ``held`` says
+    whether the fluent held before it.
+
+    >>> yes, no = True, False
+    >>> holds_next(np.array([no, yes, no, no]), np.array([no, no, no, yes]),
+    ...            np.array([yes, no, no, no]), np.zeros(4, bool)).tolist()
+    [False, True, True, False]
+    """
+    known = initiated | terminated | begins
+    value = ~terminated & (initiated | held)
+    at = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
+    return value[at] if len(at) else value

@@ -1,0 +1,207 @@
+"""OLED as a learner: rule sets for initiation and termination, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.bindings import FLUENT_OF, binds
+from splice.labels import LabelArray
+from splice.learners.bodies import counted, fires_by_join, needs_join
+from splice.learners.inertia import holds_next
+from splice.learners.memory import Memory
+from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
+from splice.learners.oled.rules import RuleState
+from splice.learners.oled.selection import Candidate, Remembered, chosen
+from splice.learners.patterns import Body, Patterns
+from splice.learners.predicting import predict
+from splice.learners.transitions import Overlap, Reader, Transitions
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.schema import INITIATED_AT, TERMINATED_AT
+from splice.logic.theory import Statement, Theory
+from splice.stream.batch import MicroBatch
+
+__all__ = ["Oled"]
+
+_Floats = npt.NDArray[np.float64]
+_Mask = npt.NDArray[np.bool_]
+
+
+class Oled:
+    """Learns initiatedAt and terminatedAt rules in one pass."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.rules: list[RuleState] = []
+        self.batches = 0
+        self._seeded: set[tuple[str, int]] = set()
+        self._overlap = Overlap()
+        self._memory = Memory(self.options.memory)
+        self._reader: Reader | None = None
+        self._theory: list[RuleState] | None = None
+
+    # learning
+
+    def fit(self, batches: Iterable[MicroBatch]) -> Self:
+        """Forget everything and learn from some batches."""
+        self._reset()
+        for batch in batches:
+            self.partial_fit(batch)
+        return self
+
+    def partial_fit(self, batch: MicroBatch) -> Self:
+        """Learn from one more batch."""
+        if self._reader is None:
+            self._reader = Reader(batch.domain, batch.table.vocabulary)
+        transitions = self._reader.read(self._overlap.join(batch), self.options.unlabelled)
+        self.batches += 1
+        if len(transitions):
+            self._theory = None
+            self._memory.add(transitions)
+            self._learn(transitions)
+        return self
+
+    @property
+    def patterns(self) -> Patterns:
+        """The situations seen so far."""
+        assert self._reader is not None
+        return self._reader.patterns
+
+    def _learn(self, transitions: Transitions) -> None:
+        patterns = self.patterns
+        table = counted(transitions, len(patterns)).astype(np.float64)
+        about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
+        for predicate, pattern in self._seeds(transitions, table):
+            self._start(predicate, pattern)
+        for rule in self.rules:
+            rule.prepare(self.options)
+            rule.see(self._counted(rule, transitions, table), about[rule.head])
+            rule.decide(self.options, self.batches)
+        self._merge()
+
+    def _counted(self, rule: RuleState, transitions: Transitions, table: _Floats) -> _Floats:
+        """Return the firings of a rule and of its candidates in a batch."""
+        found = rule.fires(self.patterns, self.options) @ table
+        joined = rule.joined(self.options)
+        bodies = rule.bodies(self.options) if len(joined) else []
+        for i in joined.tolist():
+            fired = transitions.take(fires_by_join(rule.head, bodies[i], transitions))
+            found[i] = counted(fired, len(self.patterns)).sum(axis=0)
+        return found
+
+    # new rules
+
+    def _seeds(self, transitions: Transitions, table: _Floats) -> Iterator[tuple[str, int]]:
+        """Yield what calls for a new rule: a kind of rule, and the situation it is needed in."""
+        after, before = transitions.after > 0, transitions.before > 0
+        initiated, terminated = self._fired(transitions)
+        if self.options.growth is Growth.ERRORS:
+            said = holds_next(initiated, terminated, transitions.begins, before)
+            missed, lasting = after & ~said, ~after & said
+        else:
+            missed, lasting = after & ~initiated, before & ~after & ~terminated
+        if self.options.points is Points.STARTS:
+            missed &= ~before
+        for predicate, wanted in ((INITIATED_AT, missed), (TERMINATED_AT, lasting)):
+            for pattern in np.unique(transitions.pattern[wanted]).tolist():
+                yield predicate, pattern
+
+    def _fired(self, transitions: Transitions) -> tuple[_Mask, _Mask]:
+        """Return where the rules so far fire; one without a body says nothing yet."""
+        fired = {p: np.zeros(len(transitions), bool) for p in (INITIATED_AT, TERMINATED_AT)}
+        for rule in self.rules:
+            if rule.picked and rule.score(self.options) >= self.options.min_score:
+                fired[rule.predicate] |= self._fires(rule, transitions)
+        return fired[INITIATED_AT], fired[TERMINATED_AT]
+
+    def _fires(self, rule: RuleState, transitions: Transitions) -> _Mask:
+        if needs_join(rule.head, rule.body):
+            return fires_by_join(rule.head, rule.body, transitions)
+        fires: _Mask = self.patterns.fires(rule.head, rule.body)[transitions.pattern]
+        return fires
+
+    def _start(self, predicate: str, pattern: int) -> None:
+        """Start a rule without a body from a situation, unless it was started before."""
+        if (predicate, pattern) in self._seeded:
+            return
+        self._seeded.add((predicate, pattern))
+        seen = self.patterns.store[pattern].rule
+        bottom = self._bottom(seen.head.atom, seen.body)
+        self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
+
+    def _bottom(self, head: Atom, seen: Body) -> Body:
+        """Return the bottom rule of a situation: all that was seen, and all that was not."""
+        if self.options.negation is Negation.NONE:
+            return seen
+        there = {literal.atom for literal in seen}
+        absent = (Literal(atom, positive=False) for atom in self.patterns.atoms(head))
+        return (*seen, *sorted(b for b in absent if b.atom not in there))
+
+    def _merge(self) -> None:
+        """Keep one of the rules that have become equal: the one that has seen most."""
+        best: dict[object, RuleState] = {}
+        for rule in self.rules:
+            key = (rule.predicate, rule.head, frozenset(rule.body)) if rule.picked else id(rule)
+            held = best.get(key)
+            if held is None or rule.total.sum() > held.total.sum():
+                best[key] = rule
+        self.rules = [rule for rule in self.rules if any(rule is kept for kept in best.values())]
+
+    # the theory
+
+    def selected(self) -> list[RuleState]:
+        """Return the rules that make the theory."""
+        if self._theory is None:
+            good = [rule for rule in self.rules if rule.picked and self._good(rule)]
+            if self.options.selection is Selection.EFFECT:
+                heads = dict.fromkeys(rule.head for rule in good)
+                good = [rule for head in heads for rule in self._effective(head, good)]
+            self._theory = sorted(good, key=lambda rule: (rule.head, rule.predicate))
+        return self._theory
+
+    def _good(self, rule: RuleState) -> bool:
+        enough = float(rule.counts(self.options).tp) >= self.options.min_support
+        return enough and rule.score(self.options) >= self.options.min_score
+
+    def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
+        own = [rule for rule in rules if rule.head == head]
+        order, after, begins = self._memory.about(head, self.patterns)
+        known = np.zeros(len(order), bool)
+        candidates = [
+            Candidate(
+                rule.predicate == INITIATED_AT,
+                self._memory.fires(head, rule.body, self.patterns)[order],
+                1 + len(rule.body),
+            )
+            for rule in own
+        ]
+        return [own[i] for i in chosen(candidates, Remembered(after, begins, known))]
+
+    @property
+    def theory_(self) -> Theory:
+        """What was learned so far."""
+        schema = self._reader.lens.domain.schema if self._reader else Theory().schema
+        return Theory(tuple(Statement(_safe(rule)) for rule in self.selected()), schema)
+
+    def predict(self, batch: MicroBatch) -> LabelArray:
+        """Return a label for each query atom of a batch, by recognition; nothing holds at first."""
+        return predict(self.theory_, batch)
+
+
+def _safe(state: RuleState) -> Rule:
+    """Return a rule whose head variables are all bound by its body."""
+    rule = state.rule
+    if state.predicate != INITIATED_AT:
+        return rule
+    bound = {v for literal in rule.body if binds(literal) for v in literal.variables()}
+    if set(rule.head.atom.args[0].variables()) <= bound:
+        return rule
+    known = Literal(Atom(FLUENT_OF, (rule.head.atom.args[0],)))
+    return Rule(rule.head, (*rule.body, known))

@@ -1,0 +1,133 @@
+"""The choices of OLED, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from splice.errors import SpliceError
+from splice.learners.transitions import Unlabelled
+
+__all__ = [
+    "FScore",
+    "FoilGain",
+    "Growth",
+    "Negation",
+    "Options",
+    "Points",
+    "Precision",
+    "Recall",
+    "Score",
+    "Selection",
+    "TerminationCounts",
+]
+
+
+class Points(Enum):
+    """Which time-points count as positive examples of an initiation."""
+
+    ALL = "all"
+    """Every point that is followed by one at which the fluent holds: re-initiations, too."""
+    STARTS = "starts"
+    """Only those at which it does not hold yet (the paper's maritime baseline)."""
+
+
+class Negation(Enum):
+    """Whether bodies may have negated literals."""
+
+    NONE = "none"
+    ALL = "all"
+
+
+class Growth(Enum):
+    """When a new rule is started."""
+
+    UNCOVERED = "uncovered"
+    """Where an example is covered by no rule: each rule set looks at its own kind of example."""
+    ERRORS = "errors"
+    """Where the theory, run with inertia, is wrong: what it misses and what it fails to end."""
+
+
+class TerminationCounts(Enum):
+    """What counts as right and wrong for a rule that terminates."""
+
+    TABLE = "table"
+    """OLED's table: right if it fires at an end, or if it does not fire while the fluent goes on."""
+    NEXT = "next"
+    """Right if the fluent does not hold next, wrong if it does."""
+
+
+class Selection(Enum):
+    """Which rules make the theory."""
+
+    SCORE = "score"
+    """Those whose score and support are high enough."""
+    EFFECT = "effect"
+    """Of those, the ones that improve what the theory recognises of the remembered stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The share of firings that are right; ``prior`` imagined wrong ones stand against luck."""
+
+    prior: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The share of right answers among those that should be; misses weigh ``weight``."""
+
+    weight: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoilGain:
+    """FOIL's information gain over the parent, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class FScore:
+    """The harmonic mean of precision and recall."""
+
+
+Score: TypeAlias = Precision | Recall | FoilGain | FScore
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Every choice of the learner."""
+
+    delta: float = 0.01
+    """The chance of a wrong decision that the Hoeffding bound allows."""
+    ties: float = 0.05
+    """A bound below this breaks ties."""
+    warm_up: int = 1000
+    """Transitions before a tie may be broken."""
+    depth: int = 2
+    """The most literals that a refinement adds."""
+    initiation: Score = field(default_factory=lambda: Precision(50.0))
+    termination: Score = field(default_factory=lambda: Precision(50.0))
+    counts: TerminationCounts = TerminationCounts.NEXT
+    points: Points = Points.ALL
+    negation: Negation = Negation.ALL
+    growth: Growth = Growth.ERRORS
+    selection: Selection = Selection.EFFECT
+    min_score: float = 0.5
+    min_support: int = 5
+    """Right firings that a rule of the theory needs."""
+    min_keep: float = 0.0
+    """The share of the parent's right firings that a refinement must keep."""
+    unlabelled: Unlabelled = Unlabelled.FALSE
+    memory: int = 200_000
+    """The transitions that are remembered to choose the theory by."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise SpliceError(f"delta lies between 0 and 1, not at {self.delta:g}")
+        if self.depth < 1:
+            raise SpliceError(f"a refinement adds at least one literal, not {self.depth}")
+        if not 0 <= self.min_score <= 1:
+            raise SpliceError(f"a score lies between 0 and 1, not at {self.min_score:g}")
+        if self.memory < 1:
+            raise SpliceError(f"the memory must be positive, not {self.memory}")

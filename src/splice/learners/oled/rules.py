@@ -1,0 +1,207 @@
+"""The state of one rule: its body, its bottom rule, its candidates, and all their counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.learners.bodies import needs_join
+from splice.learners.oled.options import Options, Score
+from splice.learners.oled.scores import (
+    Counts,
+    hoeffding,
+    initiation_counts,
+    scored,
+    termination_counts,
+)
+from splice.learners.patterns import Body, Patterns
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.schema import INITIATED_AT
+
+__all__ = ["Event", "RuleState"]
+
+_Floats = npt.NDArray[np.float64]
+_Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A decision of the past: what the rule became, when, and why."""
+
+    batch: int
+    body: Body
+    n: int
+    score: float
+    best: float
+    second: float
+    gap: float
+    bound: float
+
+    @property
+    def tie(self) -> bool:
+        """Whether the candidates were too close to tell apart, and the bound small enough."""
+        return self.gap <= self.bound
+
+    def __str__(self) -> str:
+        why = "a tie, broken" if self.tie else "more than the bound"
+        return (
+            f"batch {self.batch}, after {self.n} transitions: {', '.join(map(str, self.body))}\n"
+            f"    score {self.score:.3f} -> {self.best:.3f}, next best {self.second:.3f}; "
+            f"mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
+        )
+
+
+@dataclass(eq=False)
+class RuleState:
+    """A rule that is being learned; ``picked`` are the literals of its bottom rule it has."""
+
+    predicate: str
+    head: Atom
+    bottom: Body
+    picked: tuple[int, ...] = ()
+    fired: _Floats = field(default_factory=lambda: np.zeros(4))
+    """Where it fired, by labels before and after, and below: all transitions it could see."""
+    total: _Floats = field(default_factory=lambda: np.zeros(4))
+    candidate_fired: _Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    since: _Floats = field(default_factory=lambda: np.zeros(4))
+    """All transitions since the candidates were made."""
+    own: _Floats = field(default_factory=lambda: np.zeros(4))
+    """The rule's own firings since then: it competes with its candidates on equal terms."""
+    gap: float = 0.0
+    tests: int = 0
+    born: int = 0
+    history: list[Event] = field(default_factory=list)
+    _fires: _Mask | None = None
+
+    @property
+    def body(self) -> Body:
+        """The body as it is now."""
+        return tuple(self.bottom[i] for i in self.picked)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule as it is now."""
+        fluent, time = self.head.args
+        return Rule(Literal(Atom(self.predicate, (fluent, time))), self.body)
+
+    @property
+    def n(self) -> int:
+        """The transitions since the candidates were made."""
+        return int(self.since.sum())
+
+    def counts(self, options: Options) -> Counts:
+        """Return the counts of the rule over all it has seen."""
+        return _counts(self.predicate, self.fired, self.total, options)
+
+    def score(self, options: Options) -> float:
+        """Return what the rule is worth."""
+        own = self.counts(options)
+        return float(scored(_score(self.predicate, options), own, own))
+
+    def prepare(self, options: Options) -> None:
+        """Make room for the counts of the candidates, if there is none."""
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        if len(self.candidate_fired) != len(wanted) - 1:
+            self.candidate_fired = np.zeros((len(wanted) - 1, 4))
+            self.since, self.own = np.zeros(4), np.zeros(4)
+            self._fires = None
+
+    @cached_property
+    def _has_more(self) -> npt.NDArray[np.bool_]:
+        """Which literals of the bottom rule have variables that the head does not have."""
+        return np.array([needs_join(self.head, (b,)) for b in self.bottom], bool)
+
+    def joined(self, options: Options) -> npt.NDArray[np.intp]:
+        """Return which bodies, the rule's own first, need a join."""
+        if not self._has_more.any():
+            return np.empty(0, np.intp)
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        return np.flatnonzero((wanted[:, self._has_more] > 0).any(axis=1))
+
+    def bodies(self, options: Options) -> list[Body]:
+        """Return the rule's own body and those of its candidates."""
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        return [tuple(self.bottom[i] for i in np.flatnonzero(row)) for row in wanted]
+
+    def fires(self, patterns: Patterns, options: Options) -> _Mask:
+        """Return the patterns that make the body and each candidate's body true."""
+        if self._fires is None or self._fires.shape[1] < len(patterns):
+            has = patterns.truths(self.bottom).astype(np.float32)
+            wanted = _wanted(self.picked, len(self.bottom), options.depth)
+            enough = wanted @ has >= wanted.sum(axis=1)[:, None]
+            self._fires = enough & patterns.about(self.head)
+        return self._fires
+
+    def see(self, fired: _Floats, total: _Floats) -> None:
+        """Add the counts of a batch: the rule's own firings first, then its candidates'."""
+        self.fired = self.fired + fired[0]
+        self.total = self.total + total
+        self.candidate_fired = self.candidate_fired + fired[1:]
+        self.own = self.own + fired[0]
+        self.since = self.since + total
+
+    def decide(self, options: Options, batch: int) -> bool:
+        """Become the best candidate if the bound allows it; return whether that happened."""
+        if not len(self.candidate_fired) or not self.n:
+            return False
+        mine, worth, counts = self._worths(options)
+        order = np.lexsort((-counts.tp, -worth))
+        best = int(order[0])
+        differs = (self.candidate_fired[order] != self.candidate_fired[best]).any(axis=1)
+        rivals = worth[order[differs]]
+        second = max(mine, float(rivals[0])) if len(rivals) else mine
+        self.tests += 1
+        self.gap += (max(float(worth[best]) - second, 0.0) - self.gap) / self.tests
+        bound = hoeffding(options.delta, self.n)
+        tie = bound < options.ties and self.n >= options.warm_up
+        if not (self.gap > bound or tie) or float(worth[best]) <= mine:
+            return False
+        self._become(best, options)
+        self.history.append(
+            Event(batch, self.body, self.n, mine, float(worth[best]), second, self.gap, bound)
+        )
+        self.gap, self.tests = 0.0, 0
+        self.candidate_fired = np.zeros((0, 4))
+        return True
+
+    def _worths(self, options: Options) -> tuple[float, _Floats, Counts]:
+        """Return the scores of the rule and of its candidates over the same transitions."""
+        score = _score(self.predicate, options)
+        parent = _counts(self.predicate, self.own, self.since, options)
+        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
+        worth = np.round(scored(score, counts, parent), 12)
+        worth[counts.tp < max(options.min_support, options.min_keep * float(parent.tp))] = -1.0
+        return round(float(scored(score, parent, parent)), 12), worth, counts
+
+    def _become(self, best: int, options: Options) -> None:
+        """Take the body and the counts of a candidate."""
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
+        self.picked = tuple(np.flatnonzero(wanted[1 + best]).tolist())
+
+
+@lru_cache(maxsize=256)
+def _wanted(picked: tuple[int, ...], size: int, depth: int) -> npt.NDArray[np.float32]:
+    """Return the literals of a body and of its refinements, a row each: fewer additions first."""
+    rest = [i for i in range(size) if i not in picked]
+    more = [extra for n in range(depth + 1) for extra in combinations(rest, n)]
+    wanted = np.zeros((len(more), size), np.float32)
+    wanted[:, list(picked)] = 1
+    for row, extra in enumerate(more):
+        wanted[row, list(extra)] = 1
+    return wanted
+
+
+def _counts(predicate: str, fired: _Floats, total: _Floats, options: Options) -> Counts:
+    if predicate == INITIATED_AT:
+        return initiation_counts(fired, total, options.points)
+    return termination_counts(fired, total, options.counts)
+
+
+def _score(predicate: str, options: Options) -> Score:
+    return options.initiation if predicate == INITIATED_AT else options.termination

@@ -1,0 +1,104 @@
+"""Counts of rules, and what they are worth.
+
+Everything follows from two tables of four numbers: the transitions at which a rule fired, and all
+transitions, each by the labels (before, after) = 00, 01, 10, 11.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.learners.oled.options import (
+    FScore,
+    Points,
+    Precision,
+    Recall,
+    Score,
+    TerminationCounts,
+)
+
+__all__ = ["Counts", "hoeffding", "initiation_counts", "scored", "termination_counts"]
+
+_Floats = npt.NDArray[np.float64]
+
+NO_NO, NO_YES, YES_NO, YES_YES = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Right and wrong firings, and misses, of one rule or of many at once."""
+
+    tp: _Floats
+    fp: _Floats
+    fn: _Floats
+
+
+def initiation_counts(fired: _Floats, total: _Floats, points: Points) -> Counts:
+    """Return the counts of initiation rules (table B.3 of OLED).
+
+    >>> counts = initiation_counts(np.array([4., 1., 0., 5.]), np.array([9., 2., 1., 6.]), Points.ALL)
+    >>> float(counts.tp), float(counts.fp), float(counts.fn)
+    (6.0, 4.0, 2.0)
+    """
+    tp, missed = fired[..., NO_YES], total[..., NO_YES]
+    if points is Points.ALL:
+        tp, missed = tp + fired[..., YES_YES], missed + total[..., YES_YES]
+    return Counts(tp, fired[..., NO_NO] + fired[..., YES_NO], missed - tp)
+
+
+def termination_counts(fired: _Floats, total: _Floats, how: TerminationCounts) -> Counts:
+    """Return the counts of termination rules.
+
+    By OLED's table (B.3) a rule is also right where it does not fire and the fluent holds next,
+    and wrong (``fp``) where it misses an end; ``fn`` are its wrong terminations.
+    """
+    bad = fired[..., NO_YES] + fired[..., YES_YES]
+    if how is TerminationCounts.TABLE:
+        quiet = total[..., NO_YES] + total[..., YES_YES] - bad
+        return Counts(quiet + fired[..., YES_NO], total[..., YES_NO] - fired[..., YES_NO], bad)
+    good = fired[..., NO_NO] + fired[..., YES_NO]
+    return Counts(good, bad, total[..., NO_NO] + total[..., YES_NO] - good)
+
+
+def scored(score: Score, counts: Counts, parent: Counts | None = None) -> _Floats:
+    """Return what counts are worth, from 0 to 1; where there is nothing to judge by, 0."""
+    if isinstance(score, Recall):
+        return _share(counts.tp, counts.tp + score.weight * counts.fn)
+    precision = _share(counts.tp, counts.tp + counts.fp)
+    if isinstance(score, Precision):
+        return _share(counts.tp, counts.tp + counts.fp + score.prior)
+    if isinstance(score, FScore):
+        recall = _share(counts.tp, counts.tp + counts.fn)
+        return _share(2 * precision * recall, precision + recall)
+    if parent is None:
+        return np.zeros_like(precision)
+    return _foil_gain(precision, counts, parent)
+
+
+def _foil_gain(precision: _Floats, counts: Counts, parent: Counts) -> _Floats:
+    """Return the gain in information per right firing of the parent, normalised."""
+    before = _share(parent.tp, parent.tp + parent.fp)
+    if not 0 < before < 1:
+        return np.zeros_like(precision)
+    with np.errstate(divide="ignore"):
+        gain = np.log(precision) - np.log(before)
+    gained = np.where(precision > before, counts.tp * gain, 0.0)
+    return _share(gained, parent.tp * -np.log(before))
+
+
+def _share(part: _Floats, whole: _Floats) -> _Floats:
+    part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
+    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
+
+
+def hoeffding(delta: float, n: float) -> float:
+    """Return the bound: so far may a mean of n observations lie from the truth.
+
+    >>> round(hoeffding(1e-5, 2303), 4)
+    0.05
+    """
+    return math.inf if n <= 0 else math.sqrt(math.log(1 / delta) / (2 * n))

@@ -1,0 +1,75 @@
+"""Patterns as columns: which situations have which literals, and make which bodies true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.patterns import PatternStore
+from splice.logic.atoms import Atom, Literal
+
+__all__ = ["Body", "Patterns"]
+
+_Mask = npt.NDArray[np.bool_]
+
+Body = tuple[Literal, ...]
+
+
+class Patterns:
+    """The patterns of a store as columns, one for each literal; they grow with the store."""
+
+    def __init__(self, store: PatternStore) -> None:
+        self.store = store
+        self._columns: dict[Atom, _Mask] = {}
+        self._heads: dict[Atom, _Mask] = {}
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def has(self, atom: Atom) -> _Mask:
+        """Return which patterns have a literal in their body."""
+        known = self._columns.get(atom, np.empty(0, bool))
+        if len(known) < len(self.store):
+            new = (
+                any(b.atom == atom for b in pattern.rule.body)
+                for pattern in self.store.patterns[len(known) :]
+            )
+            known = np.append(known, np.fromiter(new, bool))
+            self._columns[atom] = known
+        return known
+
+    def about(self, head: Atom) -> _Mask:
+        """Return which patterns are about a lifted query atom."""
+        known = self._heads.get(head, np.empty(0, bool))
+        if len(known) < len(self.store):
+            new = (p.rule.head.atom == head for p in self.store.patterns[len(known) :])
+            known = np.append(known, np.fromiter(new, bool))
+            self._heads[head] = known
+        return known
+
+    def heads(self) -> list[Atom]:
+        """Return the lifted query atoms that patterns are about."""
+        return list(dict.fromkeys(pattern.rule.head.atom for pattern in self.store.patterns))
+
+    def atoms(self, head: Atom) -> list[Atom]:
+        """Return the atoms that patterns about a head have, those whose variables it has too."""
+        known = set(head.variables())
+        about = np.flatnonzero(self.about(head)).tolist()
+        found = {b.atom for number in about for b in self.store[number].rule.body}
+        return sorted(atom for atom in found if set(atom.variables()) <= known)
+
+    def fires(self, head: Atom, body: Body) -> _Mask:
+        """Return the patterns that make a body true, whose variables are all in the head."""
+        true = self.about(head).copy()
+        for literal in body:
+            true &= self.has(literal.atom) == literal.positive
+        return true
+
+    def truths(self, literals: Sequence[Literal]) -> _Mask:
+        """Return which patterns make each literal true: a row a literal."""
+        true = np.zeros((len(literals), len(self)), bool)
+        for row, literal in enumerate(literals):
+            true[row] = self.has(literal.atom) == literal.positive
+        return true

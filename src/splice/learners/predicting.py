@@ -1,0 +1,50 @@
+"""The labels that a crisp theory gives to the query atoms of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splice.events.keys import lookup, packed
+from splice.events.program import Simultaneous, compile_program
+from splice.events.recognition import recognise_table
+from splice.labels import FALSE, TRUE, LabelArray
+from splice.logic.theory import Theory
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+__all__ = ["predict"]
+
+
+def predict(
+    theory: Theory, batch: MicroBatch, simultaneous: Simultaneous = Simultaneous.TERMINATE
+) -> LabelArray:
+    """Return what a theory says of each query atom; nothing holds at the first time-point.
+
+    The labels of the batch are not looked at.
+    """
+    queries = batch.queries
+    said = np.full(len(queries), FALSE, np.int8)
+    if not len(theory) or not len(queries):
+        return said
+    program = compile_program(theory, simultaneous=simultaneous)
+    table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary)
+    found = recognise_table(program, table.sorted(), batch.domain)
+    width = max(found.fluents.args.shape[1], queries.args.shape[1])
+    ours, asked = packed(
+        *(
+            (len(side), [side.sequence, side.kind, *_columns(side, width)])
+            for side in (found.fluents, queries)
+        )
+    )
+    number = lookup(ours, asked)
+    known = number >= 0
+    holds = found.intervals.holds(number[known].astype(np.int64), queries.time[known])
+    said[np.flatnonzero(known)[holds]] = TRUE
+    return said
+
+
+def _columns(table: AtomTable, width: int) -> list[np.ndarray]:
+    return [
+        table.args[:, i] if i < table.args.shape[1] else np.full(len(table), -1)
+        for i in range(width)
+    ]

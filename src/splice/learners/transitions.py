@@ -1,0 +1,129 @@
+"""Transitions: what was seen of a ground query atom at a time-point, and what held then and next.
+
+Each pair of consecutive time-points is seen exactly once: a batch is read together with the last
+time-point of the one before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.lens import Lens
+from splice.completion.partition import partition
+from splice.completion.patterns import Lifting
+from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.learners.patterns import Patterns
+from splice.logic.domain import Domain
+from splice.stream.batch import MicroBatch
+from splice.stream.rows import unique_rows
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Overlap", "Reader", "Transitions", "Unlabelled"]
+
+_Ints = npt.NDArray[np.int64]
+
+
+class Unlabelled(Enum):
+    """What a learner makes of query atoms without a label."""
+
+    FALSE = "false"
+    """The closed world: what nobody said does not hold (the paper's *incomplete*)."""
+    SKIP = "skip"
+    """Transitions with an unknown end are left out: only the labelled part is learned from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Pairs of consecutive time-points of ground query atoms.
+
+    ``query`` is the row of the query atom at the first time-point in ``batch.queries``, ``pattern``
+    what was seen there; ``before`` and ``after`` are the labels at the two time-points. Transitions
+    stand in the order of ground atom and time; ``begins`` marks those that follow no other.
+    """
+
+    batch: MicroBatch
+    query: _Ints
+    pattern: _Ints
+    before: LabelArray
+    after: LabelArray
+    begins: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Transitions:
+        """Return some of the transitions."""
+        return replace(
+            self,
+            query=self.query[rows],
+            pattern=self.pattern[rows],
+            before=self.before[rows],
+            after=self.after[rows],
+            begins=self.begins[rows],
+        )
+
+
+class Overlap:
+    """Gives each batch the last time-point of the one before it, inside a sequence."""
+
+    def __init__(self) -> None:
+        self.last: AtomTable | None = None
+
+    def join(self, batch: MicroBatch) -> MicroBatch:
+        """Return a batch together with the time-point that came before it."""
+        times = batch.times
+        if not len(times):
+            return batch
+        held, self.last = self.last, batch.table.take(batch.table.time == times[-1])
+        if held is None or held.sequence[0] != batch.table.sequence[0]:
+            return batch
+        if held.time[0] >= times[0]:
+            return batch
+        return replace(batch, table=AtomTable.concat([held, batch.table], held.vocabulary))
+
+
+class Reader:
+    """Turns batches into transitions, over one store of patterns."""
+
+    def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
+        self.lifting = Lifting(Lens(domain, vocabulary))
+        self.lens = self.lifting.lens
+        self.patterns = Patterns(self.lifting.store)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of the stream."""
+        return self.lens.vocabulary
+
+    def read(self, batch: MicroBatch, unlabelled: Unlabelled = Unlabelled.FALSE) -> Transitions:
+        """Return the transitions inside a batch."""
+        examples = partition(batch, self.lens)
+        pattern = self.lifting.lift(examples)
+        first, second = consecutive(batch)
+        labels = batch.labels
+        begins = np.append(True, first[1:] != second[:-1])[: len(first)]
+        found = Transitions(batch, first, pattern[first], labels[first], labels[second], begins)
+        if unlabelled is Unlabelled.SKIP:
+            return found.take((found.before != UNKNOWN) & (found.after != UNKNOWN))
+        closed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
+        return replace(found, before=closed[first], after=closed[second])
+
+
+def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:
+    """Return the rows of the same ground query atom at consecutive time-points of a batch."""
+    queries = batch.queries
+    if not len(queries):
+        none = np.empty(0, np.int64)
+        return none, none
+    point = np.searchsorted(batch.times, queries.time)
+    _, ground = unique_rows(np.column_stack((queries.kind, queries.args)))
+    order = np.lexsort((point, ground))
+    follows = (ground[order[1:]] == ground[order[:-1]]) & (
+        point[order[1:]] == point[order[:-1]] + 1
+    )
+    return order[:-1][follows].astype(np.int64), order[1:][follows].astype(np.int64)
