@@ -7,13 +7,12 @@ the same sample, so that one test set serves all levels.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -21,17 +20,25 @@ from splice.completion.baselines import BASELINES
 from splice.completion.completer import Completion, SupervisionCompleter
 from splice.completion.options import as_plain, profile_of
 from splice.completion.strategies import KNN, Profile
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.plaza import make_plaza
-from splice.errors import SpliceError, UnknownName, did_you_mean
+from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.experiments.grid import Cell, Result, canonical
 from splice.experiments.published import published
+from splice.experiments.spec import (
+    Table,
+    datasets,
+    keep_of,
+    mask_of,
+    methods_of,
+    number_of,
+    source_of,
+    table_of,
+)
 from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
-from splice.stream.masking import Keep, KeepAtoms, KeepBatches, MaskedSource, Unit
-from splice.stream.source import MemorySource, Source, collect
+from splice.stream.masking import MaskedSource
+from splice.stream.source import MemorySource
 
 __all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
 
@@ -45,25 +52,27 @@ MEASURES: Final = ("f1", "precision", "recall", "f1_all", "seconds")
 _PLAZA: Final = ("sequences", "people", "frames", "seed")
 _TEST_LEVEL: Final = 80
 
-_Table: TypeAlias = Mapping[str, Any]
-
 
 class _Completer(Protocol):
     def complete(self, batch: MicroBatch) -> Completion: ...
 
 
-def cells(configuration: _Table) -> list[Cell]:
+def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration: methods with more samples first, then by sample."""
-    grid = _table(configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes"))
+    grid = table_of(
+        configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes")
+    )
     samples = int(grid.get("samples", 20))
     tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
-    for method in _methods(configuration):
+    for method in methods_of(configuration):
         count = int(method.get("samples", samples))
         tiers.setdefault(count, []).append((method["name"], _choices(method)))
     streams = product(
-        grid.get("datasets", ()), map(_mask, grid.get("masks", ())), grid.get("batch_sizes", (25,))
+        grid.get("datasets", ()),
+        map(mask_of, grid.get("masks", ())),
+        grid.get("batch_sizes", (25,)),
     )
-    settings = list(product(streams, map(_number, grid.get("levels", ()))))
+    settings = list(product(streams, map(number_of, grid.get("levels", ()))))
     return [
         Cell.of(
             dataset=dataset,
@@ -83,27 +92,7 @@ def cells(configuration: _Table) -> list[Cell]:
     ]
 
 
-def _methods(configuration: _Table) -> list[dict[str, Any]]:
-    """Return the methods, those with several values taken apart; each has a name of its own."""
-    methods = [m for method in configuration.get("methods", ()) for m in _expanded(method)]
-    if not methods:
-        raise SpliceError("the experiment has no method", "add a table: [[methods]]")
-    names = {method["name"] for method in methods}
-    if len(names) < len(methods) or "" in names:
-        raise SpliceError(
-            "every method needs a name of its own",
-            'where a choice has several values, name it: name = "paper {connector}"',
-        )
-    return methods
-
-
-def datasets(configuration: _Table) -> list[str]:
-    """Return the inputs that a configuration reads, by name."""
-    found = configuration["grid"].get("datasets", ())
-    return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in found))
-
-
-def reference(configuration: _Table, row: _Table) -> dict[str, Any]:
+def reference(configuration: Table, row: Table) -> dict[str, Any]:
     """Return the published number that stands beside a row of the table."""
     series = _series(configuration).get(str(row["method"]), "")
     ce = str(row["dataset"]).removeprefix("caviar-")
@@ -113,7 +102,7 @@ def reference(configuration: _Table, row: _Table) -> dict[str, Any]:
     return {"series": series, "published": number.value, "published_sd": number.sd}
 
 
-def work(parameters: _Table) -> Result:
+def work(parameters: Table) -> Result:
     """Complete one sample by one method, and count."""
     dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
     mask = (parameters["scope"], parameters["unit"], int(parameters["sample"]))
@@ -166,24 +155,8 @@ class _Stream:
 
 
 @lru_cache(maxsize=4)
-def _source(dataset: str) -> MemorySource:
-    """Return a dataset, read once in each process."""
-    given = json.loads(dataset)
-    described = {"name": given} if isinstance(given, str) else dict(given)
-    name, fluent = described.pop("name"), described.pop("fluent", None)
-    source: Source
-    if name == "plaza":
-        source = make_plaza(**described).source
-    else:
-        source = open_input(name, InputOptions(domain=described.get("domain")))
-    table = collect(source)
-    domain = replace(source.domain, fluents=(fluent,)) if fluent else source.domain
-    return MemorySource(table, domain)
-
-
-@lru_cache(maxsize=4)
 def _stream(dataset: str, size: int) -> _Stream:
-    source = _source(dataset)
+    source = source_of(dataset)
     cut = tuple(batches(source, TimePoints(size)))
     if not cut:
         raise SpliceError(f"the dataset {dataset} is empty")
@@ -195,35 +168,22 @@ def _masked(
     dataset: str, size: int, scope: str, unit: str, sample: int, level: float
 ) -> LabelArray:
     """Return the labels that a sample keeps at a level."""
-    keep: Keep = KeepBatches(level) if scope == "batches" else KeepAtoms(level, Unit(unit))
+    keep = keep_of(scope, unit, level)
     masked = MaskedSource(_stream(dataset, size).source, keep, sample, TimePoints(size))
     return np.concatenate([batch.labels for batch in masked.batches()])
 
 
-def _completer(parameters: _Table) -> _Completer:
+def _completer(parameters: Table) -> _Completer:
     if "baseline" in parameters:
         baseline: _Completer = BASELINES[parameters["baseline"]]()
         return baseline
     return SupervisionCompleter(profile_of(parameters["profile"], parameters["changes"]))
 
 
-def _expanded(method: _Table) -> Iterator[dict[str, Any]]:
-    """Yield a method for each combination of its listed values, its name filled in."""
-    lists = {key: value for key, value in method.items() if isinstance(value, list)}
-    for values in product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
-        try:
-            name = str(method.get("name", "")).format(**chosen)
-        except (KeyError, IndexError, ValueError):
-            hint = f"it may mention {', '.join(lists) or 'nothing'} in braces"
-            raise SpliceError(f"'{method['name']}' is not a name for methods", hint) from None
-        yield {**method, **chosen, "name": name}
-
-
 _ABOUT: Final = ("name", "samples", "published")
 
 
-def _choices(method: _Table) -> dict[str, Any]:
+def _choices(method: Table) -> dict[str, Any]:
     """Return what a method does: the words of it, and all the choices that follow from them."""
     own = {key: value for key, value in method.items() if key not in _ABOUT}
     baseline = own.pop("baseline", None)
@@ -237,11 +197,11 @@ def _choices(method: _Table) -> dict[str, Any]:
     return {"profile": name, "changes": own, "choices": as_plain(profile_of(name, own))}
 
 
-def _series(configuration: _Table) -> dict[str, str]:
+def _series(configuration: Table) -> dict[str, str]:
     """Return the published series beside each method; ``by connector`` finds its own."""
     usual = str(configuration.get("published", ""))
     found = {}
-    for method in _methods(configuration):
+    for method in methods_of(configuration):
         series = str(method.get("published", usual))
         if series == "by connector":
             series = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
@@ -256,30 +216,5 @@ def _series_of(profile: Profile) -> str:
     return f"eps={connector.epsilon:g}"
 
 
-def _changes(method: _Table) -> dict[str, Any]:
+def _changes(method: Table) -> dict[str, Any]:
     return {k: v for k, v in method.items() if k not in (*_ABOUT, "profile", "baseline")}
-
-
-def _mask(mask: object) -> tuple[str, str]:
-    if not isinstance(mask, Mapping) or mask.get("scope") not in ("atoms", "batches"):
-        raise SpliceError(f"'{mask}' is not a mask", 'write { scope = "atoms", unit = "pair" }')
-    unit = mask.get("unit", "atom") if mask["scope"] == "atoms" else "atom"
-    if unit not in ("atom", "pair"):
-        raise SpliceError(f"'{unit}' is not a unit", "write atom or pair")
-    return str(mask["scope"]), str(unit)
-
-
-def _table(configuration: _Table, name: str, known: Sequence[str]) -> _Table:
-    table = configuration.get(name)
-    if not isinstance(table, Mapping):
-        raise SpliceError(f"the experiment has no table [{name}]", f"it holds {', '.join(known)}")
-    for key in table:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
-            raise SpliceError(f"[{name}] has no '{key}'", hint)
-    return table
-
-
-def _number(level: float) -> float:
-    """Return a level in one spelling: 5 and 5.0 are the same cell."""
-    return int(level) if level == int(level) else float(level)

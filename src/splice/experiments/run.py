@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from splice.datasets.inputs import input_paths
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
-from splice.experiments import completion
+from splice.experiments import completion, learning
 from splice.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.experiments.tables import Row, summarise, to_csv
 from splice.io.outputs import new_file
@@ -32,12 +32,12 @@ from splice.io.text import read_text
 
 __all__ = ["KINDS", "Experiment", "load", "named", "resume", "rows_of", "start"]
 
-KINDS: Final[dict[str, ModuleType]] = {"completion": completion}
+KINDS: Final[dict[str, ModuleType]] = {"completion": completion, "learning": learning}
 """The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
 
 _FORMAT: Final = 1
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-_PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars")
+_PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars", "numba")
 _ELSEWHERE: Final = frozenset({"cli", "report", "__pycache__"})
 """Rooms that no result depends on."""
 

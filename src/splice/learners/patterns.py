@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from splice.completion.patterns import PatternStore
 from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.subsumption import subsumes
+from splice.logic.terms import Constant
 
 __all__ = ["Body", "Patterns"]
 
@@ -61,10 +64,20 @@ class Patterns:
         return sorted(atom for atom in found if set(atom.variables()) <= known)
 
     def fires(self, head: Atom, body: Body) -> _Mask:
-        """Return the patterns that make a body true, whose variables are all in the head."""
+        """Return the patterns that make a body true.
+
+        Variables that the head does not have stand for anything that makes the body true: the
+        pattern then has to be subsumed, the head's variables standing still.
+        """
+        known = set(head.variables())
+        own = [b for b in body if set(b.variables()) <= known]
         true = self.about(head).copy()
-        for literal in body:
+        for literal in own:
             true &= self.has(literal.atom) == literal.positive
+        if len(own) < len(body):
+            rule = Rule(Literal(head), tuple(b for b in body if b not in own))
+            for number in np.flatnonzero(true).tolist():
+                true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
         return true
 
     def truths(self, literals: Sequence[Literal]) -> _Mask:
@@ -73,3 +86,9 @@ class Patterns:
         for row, literal in enumerate(literals):
             true[row] = self.has(literal.atom) == literal.positive
         return true
+
+
+def _grounded(rule: Rule) -> Rule:
+    """Return a rule with the variables of its head as constants."""
+    theta = {v: Constant(f"?{v.name}") for v in rule.head.variables()}
+    return rule.substitute(theta)

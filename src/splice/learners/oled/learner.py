@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Self
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,25 @@ from splice.learners.memory import Memory
 from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.selection import Candidate, Remembered, chosen
+from splice.learners.oled.state import (
+    VERSION,
+    check_version,
+    plain_rows,
+    plain_rule,
+    read_rows,
+    read_rule,
+)
 from splice.learners.patterns import Body, Patterns
 from splice.learners.predicting import predict
 from splice.learners.transitions import Overlap, Reader, Transitions
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
+from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
+from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Oled"]
 
@@ -148,11 +160,67 @@ class Oled:
         """Keep one of the rules that have become equal: the one that has seen most."""
         best: dict[object, RuleState] = {}
         for rule in self.rules:
-            key = (rule.predicate, rule.head, frozenset(rule.body)) if rule.picked else id(rule)
+            key = _key(rule)
             held = best.get(key)
             if held is None or rule.total.sum() > held.total.sum():
                 best[key] = rule
         self.rules = [rule for rule in self.rules if any(rule is kept for kept in best.values())]
+
+    # state
+
+    def to_state(self) -> dict[str, Any]:
+        """Return everything that was learned, as plain JSON."""
+        patterns = self.patterns.store.patterns if self._reader else []
+        return {
+            "learner": "oled",
+            "version": VERSION,
+            "batches": self.batches,
+            "patterns": [str(pattern.rule) for pattern in patterns],
+            "rules": [plain_rule(rule) for rule in self.rules],
+            "seeded": sorted([predicate, pattern] for predicate, pattern in self._seeded),
+            "last": plain_rows(self._overlap.last),
+            "memory": self._memory.to_state(),
+        }
+
+    def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
+        """Go on from a state, over the vocabulary of the stream that follows."""
+        check_version(state)
+        self._reset()
+        self._reader = Reader(domain, vocabulary)
+        ours = self._numbers([parse_rule(text) for text in state["patterns"]])
+        self.batches = int(state["batches"])
+        self.rules = [read_rule(plain) for plain in state["rules"]]
+        self._seeded = {(predicate, int(ours[number])) for predicate, number in state["seeded"]}
+        self._overlap.last = read_rows(state["last"], vocabulary)
+        self._memory.take_up(state["memory"], ours)
+        return self
+
+    def merge(self, other: Oled) -> Self:
+        """Take over what another learner has learned from another part of the stream.
+
+        Counts of equal rules add up, other rules join, and so do the memories.
+        """
+        if other._reader is None:
+            return self
+        if self._reader is None:
+            self._reader = Reader(other._reader.lens.domain, other._reader.vocabulary)
+        ours = self._numbers([pattern.rule for pattern in other.patterns.store.patterns])
+        known = {_key(rule): rule for rule in self.rules}
+        for rule in other.rules:
+            mine = known.get(_key(rule))
+            if mine is None:
+                self.rules.append(deepcopy(rule))
+            else:
+                mine.add(rule)
+        self._seeded |= {(predicate, int(ours[number])) for predicate, number in other._seeded}
+        self.batches += other.batches
+        self._memory.merge(other._memory, ours)
+        self._theory = None
+        return self
+
+    def _numbers(self, rules: list[Rule]) -> npt.NDArray[np.int32]:
+        """Return our numbers for patterns that are given as rules."""
+        return np.array([self.patterns.store.of_rule(rule) for rule in rules], np.int32)
 
     # the theory
 
@@ -171,18 +239,21 @@ class Oled:
         return enough and rule.score(self.options) >= self.options.min_score
 
     def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
+        """Return the rules about a head that improve recognition of what is remembered."""
         own = [rule for rule in rules if rule.head == head]
-        order, after, begins = self._memory.about(head, self.patterns)
-        known = np.zeros(len(order), bool)
+        _, pattern, after, begins = self._memory.columns()
+        about = self.patterns.about(head)[pattern]
+        pattern, after, begins = pattern[about], after[about], begins[about]
         candidates = [
             Candidate(
                 rule.predicate == INITIATED_AT,
-                self._memory.fires(head, rule.body, self.patterns)[order],
+                self.patterns.fires(head, rule.body)[pattern],
                 1 + len(rule.body),
             )
             for rule in own
         ]
-        return [own[i] for i in chosen(candidates, Remembered(after, begins, known))]
+        stretch = Remembered(after, begins, np.zeros(len(after), bool))
+        return [own[i] for i in chosen(candidates, stretch)]
 
     @property
     def theory_(self) -> Theory:
@@ -193,6 +264,12 @@ class Oled:
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by recognition; nothing holds at first."""
         return predict(self.theory_, batch)
+
+
+def _key(rule: RuleState) -> object:
+    """Return what tells rules apart: the body or, as long as there is none, the bottom rule."""
+    own = frozenset(rule.body) if rule.picked else ("no body yet", frozenset(rule.bottom))
+    return rule.predicate, rule.head, own
 
 
 def _safe(state: RuleState) -> Rule:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from splice.errors import SpliceError
+from splice.errors import SpliceError, UnknownName
 from splice.learners.transitions import Unlabelled
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Score",
     "Selection",
     "TerminationCounts",
+    "options_of",
 ]
 
 
@@ -131,3 +134,47 @@ class Options:
             raise SpliceError(f"a score lies between 0 and 1, not at {self.min_score:g}")
         if self.memory < 1:
             raise SpliceError(f"the memory must be positive, not {self.memory}")
+
+
+def options_of(words: Mapping[str, Any]) -> Options:
+    """Return the choices that words name: numbers as they are, enumerations by their values.
+
+    >>> options_of({"depth": 1, "points": "starts", "initiation": "precision:10"}).initiation
+    Precision(prior=10.0)
+    """
+    known = {f.name: f for f in fields(Options)}
+    chosen: dict[str, Any] = {}
+    for name, word in words.items():
+        if name not in known:
+            raise UnknownName("choice of OLED", name, known)
+        usual = getattr(Options(), name)
+        if isinstance(usual, Enum):
+            values = {str(value.value): value for value in type(usual)}
+            if str(word) not in values:
+                raise UnknownName(name, str(word), values)
+            chosen[name] = values[str(word)]
+        elif name in ("initiation", "termination"):
+            chosen[name] = score_of(str(word))
+        elif isinstance(word, int | float) and not isinstance(word, bool):
+            chosen[name] = type(usual)(word)
+        else:
+            raise SpliceError(f"'{word}' is no number for '{name}'", f"the usual one is {usual}")
+    return Options(**chosen)
+
+
+def score_of(text: str) -> Score:
+    """Return the score that a text names: ``precision:50``, ``recall:10``, ``foil``, ``fscore``."""
+    word, _, number = text.partition(":")
+    scores: dict[str, type[Score]] = {
+        "precision": Precision,
+        "recall": Recall,
+        "foil": FoilGain,
+        "fscore": FScore,
+    }
+    if word not in scores:
+        raise UnknownName("score", word, scores)
+    if not number:
+        return scores[word]()
+    if word in ("foil", "fscore") or not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", number):
+        raise SpliceError(f"'{text}' is no score", "write precision:50, recall:10, foil or fscore")
+    return Precision(float(number)) if word == "precision" else Recall(float(number))

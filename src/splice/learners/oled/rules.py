@@ -75,8 +75,11 @@ class RuleState:
     gap: float = 0.0
     tests: int = 0
     born: int = 0
+    weight: float = 0.0
+    gradient: float = 0.0
+    """The sum of squared gradients of the weight."""
     history: list[Event] = field(default_factory=list)
-    _fires: _Mask | None = None
+    _fires: _Mask | None = field(default=None, init=False, repr=False)
 
     @property
     def body(self) -> Body:
@@ -145,6 +148,18 @@ class RuleState:
         self.own = self.own + fired[0]
         self.since = self.since + total
 
+    def add(self, other: RuleState) -> None:
+        """Add the counts of an equal rule that has seen another part of the stream."""
+        self.fired, self.total = self.fired + other.fired, self.total + other.total
+        if self.bottom != other.bottom or len(self.candidate_fired) != len(other.candidate_fired):
+            return
+        tests = self.tests + other.tests
+        if tests:
+            self.gap = (self.gap * self.tests + other.gap * other.tests) / tests
+        self.tests = tests
+        self.candidate_fired = self.candidate_fired + other.candidate_fired
+        self.since, self.own = self.since + other.since, self.own + other.own
+
     def decide(self, options: Options, batch: int) -> bool:
         """Become the best candidate if the bound allows it; return whether that happened."""
         if not len(self.candidate_fired) or not self.n:
@@ -183,6 +198,7 @@ class RuleState:
         wanted = _wanted(self.picked, len(self.bottom), options.depth)
         self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
         self.picked = tuple(np.flatnonzero(wanted[1 + best]).tolist())
+        self._fires = None
 
 
 @lru_cache(maxsize=256)

@@ -84,9 +84,9 @@ def _foil_gain(precision: _Floats, counts: Counts, parent: Counts) -> _Floats:
     before = _share(parent.tp, parent.tp + parent.fp)
     if not 0 < before < 1:
         return np.zeros_like(precision)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.log(precision) - np.log(before)
-    gained = np.where(precision > before, counts.tp * gain, 0.0)
+        gained = np.where(precision > before, counts.tp * gain, 0.0)
     return _share(gained, parent.tp * -np.log(before))
 
 

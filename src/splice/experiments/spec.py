@@ -1,0 +1,110 @@
+"""What the files of all kinds of experiments say in the same words: datasets, masks, methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from typing import Any, TypeAlias
+
+from splice.datasets.inputs import InputOptions, open_input
+from splice.datasets.plaza import make_plaza
+from splice.errors import SpliceError, did_you_mean
+from splice.stream.masking import Keep, KeepAtoms, KeepBatches, Unit
+from splice.stream.source import MemorySource, Source, collect
+
+__all__ = [
+    "Table",
+    "datasets",
+    "keep_of",
+    "mask_of",
+    "methods_of",
+    "number_of",
+    "source_of",
+    "table_of",
+]
+
+Table: TypeAlias = Mapping[str, Any]
+
+
+def methods_of(configuration: Table) -> list[dict[str, Any]]:
+    """Return the methods, those with several values taken apart; each has a name of its own."""
+    methods = [m for method in configuration.get("methods", ()) for m in _expanded(method)]
+    if not methods:
+        raise SpliceError("the experiment has no method", "add a table: [[methods]]")
+    names = {method["name"] for method in methods}
+    if len(names) < len(methods) or "" in names:
+        raise SpliceError(
+            "every method needs a name of its own",
+            'where a choice has several values, name it: name = "paper {connector}"',
+        )
+    return methods
+
+
+def datasets(configuration: Table) -> list[str]:
+    """Return the inputs that a configuration reads, by name."""
+    found = configuration["grid"].get("datasets", ())
+    return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in found))
+
+
+@lru_cache(maxsize=4)
+def source_of(dataset: str) -> MemorySource:
+    """Return a dataset, read once in each process."""
+    given = json.loads(dataset)
+    described = {"name": given} if isinstance(given, str) else dict(given)
+    name, fluent = described.pop("name"), described.pop("fluent", None)
+    source: Source
+    if name == "plaza":
+        source = make_plaza(**described).source
+    else:
+        source = open_input(name, InputOptions(domain=described.get("domain")))
+    table = collect(source)
+    domain = replace(source.domain, fluents=(fluent,)) if fluent else source.domain
+    return MemorySource(table, domain)
+
+
+def _expanded(method: Table) -> Iterator[dict[str, Any]]:
+    """Yield a method for each combination of its listed values, its name filled in."""
+    lists = {key: value for key, value in method.items() if isinstance(value, list)}
+    for values in product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        try:
+            name = str(method.get("name", "")).format(**chosen)
+        except (KeyError, IndexError, ValueError):
+            hint = f"it may mention {', '.join(lists) or 'nothing'} in braces"
+            raise SpliceError(f"'{method['name']}' is not a name for methods", hint) from None
+        yield {**method, **chosen, "name": name}
+
+
+def mask_of(mask: object) -> tuple[str, str]:
+    """Return what a mask hides: the scope and the unit."""
+    if not isinstance(mask, Mapping) or mask.get("scope") not in ("atoms", "batches"):
+        raise SpliceError(f"'{mask}' is not a mask", 'write { scope = "atoms", unit = "pair" }')
+    unit = mask.get("unit", "atom") if mask["scope"] == "atoms" else "atom"
+    if unit not in ("atom", "pair"):
+        raise SpliceError(f"'{unit}' is not a unit", "write atom or pair")
+    return str(mask["scope"]), str(unit)
+
+
+def table_of(configuration: Table, name: str, known: Sequence[str]) -> Table:
+    """Return a table of a configuration, which holds known keys only."""
+    table = configuration.get(name)
+    if not isinstance(table, Mapping):
+        raise SpliceError(f"the experiment has no table [{name}]", f"it holds {', '.join(known)}")
+    for key in table:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
+            raise SpliceError(f"[{name}] has no '{key}'", hint)
+    return table
+
+
+def number_of(level: float) -> float:
+    """Return a level in one spelling: 5 and 5.0 are the same cell."""
+    return int(level) if level == int(level) else float(level)
+
+
+def keep_of(scope: str, unit: str, level: float) -> Keep:
+    """Return the labels that a mask keeps at a level."""
+    return KeepBatches(level) if scope == "batches" else KeepAtoms(level, Unit(unit))
