@@ -6,8 +6,9 @@ import numpy as np
 
 from splice.events.keys import lookup, packed
 from splice.events.program import Simultaneous, compile_program
-from splice.events.recognition import recognise_table
+from splice.events.recognition import Recognised, recognise_table
 from splice.labels import FALSE, TRUE, LabelArray
+from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
@@ -26,9 +27,8 @@ def predict(
     said = np.full(len(queries), FALSE, np.int8)
     if not len(theory) or not len(queries):
         return said
-    program = compile_program(theory, simultaneous=simultaneous)
-    table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary)
-    found = recognise_table(program, table.sorted(), batch.domain)
+    table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
+    found = _recognised(theory, table, batch.domain, simultaneous)
     width = max(found.fluents.args.shape[1], queries.args.shape[1])
     ours, asked = packed(
         *(
@@ -41,6 +41,19 @@ def predict(
     holds = found.intervals.holds(number[known].astype(np.int64), queries.time[known])
     said[np.flatnonzero(known)[holds]] = TRUE
     return said
+
+
+def _recognised(
+    theory: Theory, table: AtomTable, domain: Domain, simultaneous: Simultaneous
+) -> Recognised:
+    """Return what holds: crisp where no rule has a weight, else the most probable."""
+    if theory.is_crisp:
+        program = compile_program(theory, simultaneous=simultaneous)
+        return recognise_table(program, table, domain)
+    from splice.events.inference import infer  # noqa: PLC0415  (numba: only where needed)
+
+    found = infer(theory, table, domain)
+    return Recognised(found.fluents, found.intervals)
 
 
 def _columns(table: AtomTable, width: int) -> list[np.ndarray]:

@@ -28,6 +28,7 @@ from splice.learners.oled.state import (
 from splice.learners.patterns import Body, Patterns
 from splice.learners.predicting import predict
 from splice.learners.transitions import Overlap, Reader, Transitions
+from splice.learners.weights import Stretch, learn_weights
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
@@ -241,25 +242,48 @@ class Oled:
     def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
         """Return the rules about a head that improve recognition of what is remembered."""
         own = [rule for rule in rules if rule.head == head]
-        _, pattern, after, begins = self._memory.columns()
-        about = self.patterns.about(head)[pattern]
-        pattern, after, begins = pattern[about], after[about], begins[about]
+        kept = self._stretch(head)
         candidates = [
             Candidate(
                 rule.predicate == INITIATED_AT,
-                self.patterns.fires(head, rule.body)[pattern],
+                self.patterns.fires(head, rule.body)[kept.pattern],
                 1 + len(rule.body),
             )
             for rule in own
         ]
-        stretch = Remembered(after, begins, np.zeros(len(after), bool))
+        stretch = Remembered(kept.after, kept.begins, np.zeros(len(kept.after), bool))
         return [own[i] for i in chosen(candidates, stretch)]
 
     @property
     def theory_(self) -> Theory:
         """What was learned so far."""
         schema = self._reader.lens.domain.schema if self._reader else Theory().schema
-        return Theory(tuple(Statement(_safe(rule)) for rule in self.selected()), schema)
+        rules = self.selected()
+        weights = self._weights(rules)
+        return Theory(tuple(map(Statement, map(_safe, rules), weights)), schema)
+
+    def _weights(self, rules: list[RuleState]) -> list[float | None]:
+        """Return the weights of rules, if weights are wanted: they begin at the log-odds."""
+        if self.options.weights is None:
+            return [None] * len(rules)
+        found = dict[int, float]()
+        for head in dict.fromkeys(rule.head for rule in rules):
+            own = [rule for rule in rules if rule.head == head]
+            initiates = np.array([rule.predicate == INITIATED_AT for rule in own])
+            fires = np.array([self.patterns.fires(head, rule.body) for rule in own])
+            counts = [rule.counts(self.options) for rule in own]
+            start = np.array([np.log((c.tp + 1) / (c.fp + 1)) for c in counts])
+            weights = learn_weights(
+                initiates, fires, start, self._stretch(head), self.options.weights
+            )
+            found |= {id(rule): round(float(w), 6) for rule, w in zip(own, weights, strict=True)}
+        return [found[id(rule)] for rule in rules]
+
+    def _stretch(self, head: Atom) -> Stretch:
+        """Return what is remembered about a head."""
+        _, pattern, after, begins = self._memory.columns()
+        about = self.patterns.about(head)[pattern]
+        return Stretch(pattern[about], after[about], begins[about])
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by recognition; nothing holds at first."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
 from splice.learners.transitions import Unlabelled
+from splice.learners.weights import AdaGrad
 
 __all__ = [
     "FScore",
@@ -122,6 +123,8 @@ class Options:
     min_keep: float = 0.0
     """The share of the parent's right firings that a refinement must keep."""
     unlabelled: Unlabelled = Unlabelled.FALSE
+    weights: AdaGrad | None = None
+    """With weights, rules that are often wrong can stay, and recognition weighs them."""
     memory: int = 200_000
     """The transitions that are remembered to choose the theory by."""
 
@@ -153,6 +156,8 @@ def options_of(words: Mapping[str, Any]) -> Options:
             if str(word) not in values:
                 raise UnknownName(name, str(word), values)
             chosen[name] = values[str(word)]
+        elif name == "weights":
+            chosen[name] = AdaGrad() if word else None
         elif name in ("initiation", "termination"):
             chosen[name] = score_of(str(word))
         elif isinstance(word, int | float) and not isinstance(word, bool):

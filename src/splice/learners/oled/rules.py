@@ -75,9 +75,6 @@ class RuleState:
     gap: float = 0.0
     tests: int = 0
     born: int = 0
-    weight: float = 0.0
-    gradient: float = 0.0
-    """The sum of squared gradients of the weight."""
     history: list[Event] = field(default_factory=list)
     _fires: _Mask | None = field(default=None, init=False, repr=False)
 

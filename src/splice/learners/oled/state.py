@@ -44,8 +44,6 @@ def plain_rule(rule: RuleState) -> Plain:
         "gap": rule.gap,
         "tests": rule.tests,
         "born": rule.born,
-        "weight": rule.weight,
-        "gradient": rule.gradient,
         "history": [{**asdict(e), "body": [str(b) for b in e.body]} for e in rule.history],
     }
 
@@ -64,8 +62,6 @@ def read_rule(plain: Plain) -> RuleState:
         gap=plain["gap"],
         tests=plain["tests"],
         born=plain["born"],
-        weight=plain["weight"],
-        gradient=plain["gradient"],
         history=history,
     )
 
