@@ -27,6 +27,7 @@ class Patterns:
         self.store = store
         self._columns: dict[Atom, _Mask] = {}
         self._heads: dict[Atom, _Mask] = {}
+        self._looked_at = 0
 
     def __len__(self) -> int:
         return len(self.store)
@@ -54,7 +55,10 @@ class Patterns:
 
     def heads(self) -> list[Atom]:
         """Return the lifted query atoms that patterns are about."""
-        return list(dict.fromkeys(pattern.rule.head.atom for pattern in self.store.patterns))
+        for pattern in self.store.patterns[self._looked_at :]:
+            self._heads.setdefault(pattern.rule.head.atom, np.empty(0, bool))
+        self._looked_at = len(self.store)
+        return list(self._heads)
 
     def atoms(self, head: Atom) -> list[Atom]:
         """Return the atoms that patterns about a head have, those whose variables it has too."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
-from splice.learners.bodies import counted, fires_by_join, needs_join
+from splice.learners.bodies import counted, fires_by_join
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
@@ -93,11 +93,13 @@ class Oled:
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for predicate, pattern in self._seeds(transitions, table):
             self._start(predicate, pattern)
+        changed = False
         for rule in self.rules:
             rule.prepare(self.options)
             rule.see(self._counted(rule, transitions, table), about[rule.head])
-            rule.decide(self.options, self.batches)
-        self._merge()
+            changed |= rule.decide(self.options, self.batches)
+        if changed:
+            self._merge()
 
     def _counted(self, rule: RuleState, transitions: Transitions, table: _Floats) -> _Floats:
         """Return the firings of a rule and of its candidates in a batch."""
@@ -135,9 +137,9 @@ class Oled:
         return fired[INITIATED_AT], fired[TERMINATED_AT]
 
     def _fires(self, rule: RuleState, transitions: Transitions) -> _Mask:
-        if needs_join(rule.head, rule.body):
+        if 0 in rule.joined(self.options):
             return fires_by_join(rule.head, rule.body, transitions)
-        fires: _Mask = self.patterns.fires(rule.head, rule.body)[transitions.pattern]
+        fires: _Mask = rule.fires(self.patterns, self.options)[0, transitions.pattern]
         return fires
 
     def _start(self, predicate: str, pattern: int) -> None:
