@@ -133,6 +133,25 @@ def chains() -> list[Row]:
     ]
 
 
+def learning() -> list[Row]:
+    """OLED against clingo's counting, and along a long stream."""
+    found = in_process("benchmarks.learning", threads=1)
+    return [
+        (
+            f"train OLED once on {found['data']} ({found['batches']} batches)",
+            f"{found['seconds']:.2f} s",
+            f"{found['clingo'] / found['seconds']:,.0f} x clingo counting {found['rules']:.0f} rules",
+            "1 s, 50 x",
+        ),
+        (
+            f"learn from a stream of {found['examples']:,} examples",
+            f"{found['rate']:,.0f} /s, {found['memory']:.2f} GiB",
+            f"last batches {found['growth']:.2f} x earlier ones",
+            "no growth",
+        ),
+    ]
+
+
 def main() -> None:
     """Measure, then print one table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
@@ -146,6 +165,7 @@ def main() -> None:
         completing(),
         chains(),
         recognising(),
+        learning(),
         streaming(options.rows),
     ):
         for row in rows:

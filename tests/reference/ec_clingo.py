@@ -159,15 +159,11 @@ def static(rule: Rule, number: int, defined: set[str]) -> Iterator[str]:
     """Yield a row for each way to bind the variables, and each interval name point by point."""
     asked = [x.atom for x in rule.body if x.atom.predicate == "holdsFor"]
     fluents = [atom.args[0] for atom in asked]
-    known: list[Variable] = []
-    ranged = []
-    for i, fluent in enumerate(fluents):
-        if i == 0 or set(fluent.variables()) - set(known):
-            ranged.append(f"inst({text(fluent, top=True)})")
-        known += [v for v in fluent.variables() if v not in known]
+    known, rows = ranges(fluents)
     names = "".join(f"{v}," for v in known)
     row = f"row({number},({names}))"
-    yield f"{row} :- {', '.join([*ranged, *conditions(rule, defined)])}."
+    for there in rows:
+        yield f"{row} :- {', '.join([*there, *conditions(rule, defined)])}."
 
     def at(interval: Term, time: str = "N") -> str:
         return f'i(({number},"{interval}",({names})),{time})'
@@ -189,6 +185,18 @@ def static(rule: Rule, number: int, defined: set[str]) -> Iterator[str]:
     head = text(rule.head.atom.args[0], top=True)
     yield f"on({head},N) :- {at(rule.head.atom.args[1])}."
     yield f"inst({head}) :- {row}."
+
+
+def ranges(fluents: Sequence[Term]) -> tuple[list[Variable], list[list[str]]]:
+    """Return the variables of a row, and the alternatives of what there must be for one."""
+    known: list[Variable] = []
+    ranged = []
+    for i, fluent in enumerate(fluents):
+        if i == 0 or set(fluent.variables()) - set(known):
+            ranged.append(f"inst({text(fluent, top=True)})")
+        known += [v for v in fluent.variables() if v not in known]
+    whole = [f for f in fluents if set(f.variables()) == set(known)]
+    return known, [[f"inst({text(f, top=True)})"] for f in whole] or [ranged]
 
 
 def listed(term: Term) -> tuple[Term, ...]:

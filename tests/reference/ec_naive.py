@@ -206,8 +206,9 @@ class World:
     def static(self, rule: Rule) -> None:
         """Work out a holdsFor rule.
 
-        Its first holdsFor literal, and each that brings new variables, ranges over the ground
-        fluents that were initiated or worked out in the sequence.
+        Some holdsFor literal with all variables is about a ground fluent that was initiated or
+        worked out in the sequence; where no literal has them all, the first one is, and each
+        that brings new variables.
         """
         inner = [x for x in rule.body if x.atom.predicate not in ALGEBRA]
         intervals = {x.atom.args[1] for x in inner if x.atom.predicate == "holdsFor"}
@@ -215,17 +216,22 @@ class World:
         asked = [x.atom.args[0] for x in inner if x.atom.predicate == "holdsFor"]
         timeless = [x for x in inner if x.atom.predicate != "holdsFor"]
         for theta in self.ways(list(variables), timeless, set(), self.times[0]):
-            known: set[Variable] = set()
-            fits = True
-            for i, fluent in enumerate(asked):
-                if (i == 0 or set(fluent.variables()) - known) and (
-                    fluent.substitute(theta) not in self.on
-                ):
-                    fits = False
-                known |= set(fluent.variables())
-            if fits:
+            if self.there(asked, theta):
                 fluent = rule.head.atom.args[0].substitute(theta)
                 self.on.setdefault(fluent, set()).update(self.algebra(rule, theta))
+
+    def there(self, asked: list[Term], theta: dict[Variable, Term]) -> bool:
+        every = {v for fluent in asked for v in fluent.variables()}
+        whole = [f for f in asked if set(f.variables()) == every]
+        if whole:
+            return any(f.substitute(theta) in self.on for f in whole)
+        known: set[Variable] = set()
+        for i, fluent in enumerate(asked):
+            new = set(fluent.variables()) - known
+            if (i == 0 or new) and fluent.substitute(theta) not in self.on:
+                return False
+            known |= new
+        return True
 
     def algebra(self, rule: Rule, theta: dict[Variable, Term]) -> set[int]:
         named: dict[Term, set[int]] = {}

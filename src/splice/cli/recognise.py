@@ -111,7 +111,8 @@ def recognise(
         raise SpliceError("--step moves a window, and there is none", "say --window N, too")
     if out is not None:
         out_format = out_format or interval_format(out)
-        check_file(out, input_paths(data), force=force)
+        own = (Path(theory),) if Path(theory).exists() else ()
+        check_file(out, (*input_paths(data), *own), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
     source = WatchedSource(open_input(data, options), tracked, "recognising")

@@ -58,6 +58,8 @@ class Lens:
     def _is_visible(self, kind: Kind) -> bool:
         if kind.predicate in (EQUALS, self.domain.query.name):
             return False
+        if not self.domain.modes.mentions(kind.template):
+            return False
         modes = [self.domain.modes.predicate(kind.signature)]
         for term in kind.template.walk():
             if isinstance(term, Function):

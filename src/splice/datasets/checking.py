@@ -11,7 +11,8 @@ from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import read_domain_file
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln_all
-from splice.io.lomrf.modes import read_modes
+from splice.io.lomrf.modes import some_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.rtec import RtecSource
 from splice.io.tables import TableSource
 from splice.io.text import natural_key, read_text
@@ -53,7 +54,8 @@ def _file_problems(path: Path, name: str, options: InputOptions) -> Iterator[Pro
     elif path.suffix in (".modes", ".toml", *RULE_ENDINGS):
         try:
             if path.suffix == ".modes":
-                read_modes(path)
+                text = read_text(path)
+                (parse_oled_modes if is_oled_modes(text) else some_modes)(text, str(path))
             elif path.suffix == ".toml":
                 read_domain_file(path)
             else:

@@ -14,11 +14,13 @@ from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln
-from splice.io.lomrf.modes import read_modes
+from splice.io.lomrf.modes import some_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.rtec import RtecSource, looks_like_rtec
 from splice.io.tables import Layout, TableSource, has_tables
-from splice.io.text import natural_key
+from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.modes import Modes
 from splice.logic.schema import Schema, Signature
 from splice.stream.openworld import OpenWorldSource
 from splice.stream.source import Source
@@ -174,10 +176,34 @@ def _domain(path: Path, options: InputOptions) -> DomainFile:
         schema = read_mln(options.schema).schema
         domain = replace(domain, schema=schema, closed=not options.partial)
     if options.modes:
-        domain = replace(domain, modes=read_modes(options.modes))
+        domain = _with_modes(domain, options.modes)
     if options.query:
         domain = replace(domain, query=_signature(options.query, domain.schema), fluents=())
     return replace(described, domain=domain)
+
+
+def _with_modes(domain: Domain, path: Path) -> Domain:
+    """Return a domain with the modes of a file; OLED's also say what is learned, and the types."""
+    text, file = read_text(path), str(path)
+    if not is_oled_modes(text):
+        return replace(domain, modes=some_modes(text, file))
+    found = parse_oled_modes(text, file)
+    target = replace(domain, modes=found.modes, query=found.query, fluents=found.fluents)
+    if not domain.schema.predicates:
+        return replace(target, schema=found.schema)
+    if domain.closed:
+        _check_declared(found.modes, domain.schema, path)
+    return target
+
+
+def _check_declared(modes: Modes, schema: Schema, path: Path) -> None:
+    for mode in modes:
+        known = schema.function if mode.is_function else schema.predicate
+        if mode.visible and known(mode.signature) is None:
+            decls = schema.functions if mode.is_function else schema.predicates
+            near = did_you_mean(mode.signature.name, [decl.name for decl in decls])
+            message = f"the domain does not declare '{mode.signature}'"
+            raise InputError(Problem(Place(str(path)), message, str(mode), near))
 
 
 def _signature(text: str, schema: Schema) -> Signature:

@@ -29,6 +29,8 @@ __all__ = ["check_statements"]
 _HEADS: Final = (INITIATED_AT, TERMINATED_AT, HOLDS_FOR)
 _BUILTIN: Final = {HAPPENS_AT: 2, HOLDS_AT: 2, FLUENT_OF: 1, STARTS_WITH: 2}
 
+_COUNT: Final = "count its arguments"
+
 _Trouble = tuple[str, str]
 """What is wrong, and a hint."""
 
@@ -52,17 +54,18 @@ def _troubles(
         return
     head = rule.head.atom
     if head.predicate not in _HEADS:
-        near = did_you_mean(head.predicate, _HEADS)
+        near = "" if head.predicate == HOLDS_AT else did_you_mean(head.predicate, _HEADS)
         yield (
             f"'{head.signature}' at the head of a rule defines no fluent",
-            near or f"heads are {', '.join(_HEADS)}",
+            near or f"say what begins and ends it: heads are {', '.join(_HEADS)}",
         )
         return
     if not rule.is_definite:
         yield "the head of a rule is negated", "write a terminatedAt rule for what ends a fluent"
         return
     if len(head.args) != 2:
-        yield f"'{head.predicate}' takes a fluent and a time, not {len(head.args)} arguments", ""
+        message = f"'{head.predicate}' takes a fluent and a time, not {len(head.args)} arguments"
+        yield message, "write for instance initiatedAt(meet(X,Y),T)"
         return
     if fluent_of(head.args[0]) is None:
         yield "the head must name its fluent", "write for instance initiatedAt(meet(X,Y),T)"
@@ -70,6 +73,7 @@ def _troubles(
     if not isinstance(head.args[1], Variable):
         yield f"'{head.args[1]}' is no variable: a rule is about every time", "write T instead"
         return
+    yield from _values(head)
     yield from _body_troubles(rule, domain, arities)
     if head.predicate == HOLDS_FOR:
         yield from check_static(rule)
@@ -90,23 +94,24 @@ def _body_troubles(rule: Rule, domain: Domain, arities: dict[str, set[int]]) -> 
         ):
             yield f"'{atom.predicate}' cannot stand in a body here", "ask for holdsAt(F,T) instead"
             continue
-        yield from _known(atom, domain)
-        yield from _values(atom)
+        unknown = list(_known(atom, domain, static))
+        yield from unknown or _values(atom)
     for atom, fluent in mentioned_fluents(rule):
         known = arities.get(fluent.name, set())
         if known and fluent.arity not in known:
             wanted = " or ".join(str(n) for n in sorted(known))
-            yield f"'{fluent.name}' takes {wanted} arguments, not {fluent.arity}: {atom}", ""
+            message = f"'{fluent.name}' takes {wanted} arguments, not {fluent.arity}: {atom}"
+            yield message, "its rules say how many it has"
 
 
-def _known(atom: Atom, domain: Domain) -> Iterator[_Trouble]:
+def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
     """Yield what is wrong with the names of an atom."""
     name, arity = atom.signature
     schema = domain.schema
     builtin = _BUILTIN.get(name)
     if builtin is not None:
         if arity != builtin:
-            yield f"'{name}' takes {builtin} arguments, not {arity}: {atom}", ""
+            yield f"'{name}' takes {builtin} arguments, not {arity}: {atom}", _COUNT
         elif name == STARTS_WITH and not isinstance(atom.args[1], Constant):
             yield f"'{STARTS_WITH}' compares with a constant: {atom}", "write a quoted text"
         elif name == HAPPENS_AT and domain.closed:
@@ -114,17 +119,19 @@ def _known(atom: Atom, domain: Domain) -> Iterator[_Trouble]:
         return
     if name == HOLDS_FOR:
         if arity != 2:
-            yield f"'{name}' takes 2 arguments, not {arity}: {atom}", ""
+            yield f"'{name}' takes 2 arguments, not {arity}: {atom}", _COUNT
         return
     arities = schema.arities(name)
     if arities and arity not in arities:
         wanted = " or ".join(map(str, arities))
-        yield f"'{name}' takes {wanted} arguments, not {arity}: {atom}", ""
+        yield f"'{name}' takes {wanted} arguments, not {arity}: {atom}", _COUNT
     elif not arities:
         declared = [decl.name for decl in schema.predicates] if domain.closed else []
-        near = did_you_mean(name, [*_BUILTIN, HOLDS_FOR, *declared])
+        own = [*_BUILTIN, HOLDS_FOR, *(ALGEBRA if static else ())]
+        near = did_you_mean(name, [*own, *declared])
         if near or domain.closed:
-            yield f"unknown predicate '{name}/{arity}'", near
+            known = f"known: {', '.join(sorted({*own, *declared}))}"
+            yield f"unknown predicate '{name}/{arity}'", near or known
 
 
 def _known_event(event: Term, schema: Schema) -> Iterator[_Trouble]:
@@ -137,9 +144,11 @@ def _known_event(event: Term, schema: Schema) -> Iterator[_Trouble]:
     same = [d.arity for d in declared if d.name == own.name]
     if same:
         wanted = " or ".join(map(str, same))
-        yield f"'{own.name}' takes {wanted} arguments, not {own.arity}: {event}", ""
+        yield f"'{own.name}' takes {wanted} arguments, not {own.arity}: {event}", _COUNT
     else:
-        yield f"unknown event '{own}'", did_you_mean(own.name, [d.name for d in declared])
+        names = sorted({d.name for d in declared})
+        hint = did_you_mean(own.name, names) or f"known: {', '.join(names)}"
+        yield f"unknown event '{own}'", hint
 
 
 def _values(atom: Atom) -> Iterator[_Trouble]:
@@ -214,6 +223,25 @@ def _fluent_arities(theory: Theory) -> dict[str, set[int]]:
 
 def _mixed(theory: Theory) -> list[Problem]:
     """Return the fluents that are defined in both ways, or only ended."""
+    names = {f.name: f for f, kinds in _heads(theory).items() if INITIATED_AT in kinds}
+    problems = []
+    for fluent, kinds in _heads(theory).items():
+        if HOLDS_FOR in kinds and len(kinds) > 1:
+            statement = kinds[HOLDS_FOR]
+            message = f"'{fluent}' is defined by {HOLDS_FOR} and by other rules"
+            hint = "define a fluent in one way, and combine two fluents in a third"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+        elif TERMINATED_AT in kinds and INITIATED_AT not in kinds:
+            statement = kinds[TERMINATED_AT]
+            message = f"'{fluent}' is terminated but never initiated"
+            other = names.get(fluent.name)
+            hint = f"is it '{other}'?" if other else "write an initiatedAt rule for it"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+    return problems
+
+
+def _heads(theory: Theory) -> dict[Signature, dict[str, Statement]]:
+    """Return the first rule of each kind for each fluent."""
     heads: dict[Signature, dict[str, Statement]] = {}
     for statement in theory.statements:
         if isinstance(statement.content, Rule) and len(statement.content.head.atom.args) == 2:
@@ -221,11 +249,4 @@ def _mixed(theory: Theory) -> list[Problem]:
             fluent = fluent_of(head.args[0])
             if fluent is not None and head.predicate in _HEADS:
                 heads.setdefault(fluent, {}).setdefault(head.predicate, statement)
-    problems = []
-    for fluent, kinds in heads.items():
-        if HOLDS_FOR in kinds and len(kinds) > 1:
-            statement = kinds[HOLDS_FOR]
-            message = f"'{fluent}' is defined by {HOLDS_FOR} and by other rules"
-            hint = "define a fluent in one way, and combine two fluents in a third"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
-    return problems
+    return heads

@@ -1,6 +1,7 @@
 """Comparisons, arithmetic and text tests over the rows of some bindings.
 
-Arithmetic is that of real numbers; a constant that is no number is in no order to anything.
+Arithmetic is that of real numbers; a constant that is no number is in no order to anything, and nor
+is what was divided by zero.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ class Comparing:
         if isinstance(term, Variable):
             return self._evidence.numbers[self._columns[term]]
         a, b = (self._value(arg) for arg in term.args)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        if term.functor in ("/", "mod"):
+            b = np.where(b == 0, np.nan, b)
+        with np.errstate(invalid="ignore"):
             result: _Floats = _OPERATIONS[term.functor](a, b)
         return result
 

@@ -11,19 +11,23 @@ and ask the network.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from splice.errors import SpliceError
+from splice.errors import InputError, Problem, SpliceError
 from splice.events.building import ground
+from splice.events.fluents import place_of
 from splice.events.ground import Group, Known
 from splice.events.intervals import Intervals
 from splice.events.networks import Method, Network
-from splice.events.points import Successor
+from splice.events.points import Step, Successor
+from splice.events.program import stated_step
 from splice.events.structure import Coupling, Structure, structure
 from splice.labels import TRUE, LabelArray
 from splice.logic.domain import Domain
@@ -121,6 +125,7 @@ def infer(
     earns 1 more. ``Method.MILP`` solves all fluents at once where layers would do, too; ``seconds``
     limits such a program, which then may not be optimal.
     """
+    _refuse(theory, successor)
     table = data if isinstance(data, AtomTable) else collect(data)
     domain = domain or (Domain() if isinstance(data, AtomTable) else data.domain)
     found = structure(theory, domain.schema)
@@ -212,3 +217,29 @@ def _joined(parts: list[Inference], table: AtomTable, found: Structure) -> Infer
         np.concatenate(([0], np.cumsum(lengths))),
         np.concatenate([part.until for part in parts]),
     )
+
+
+_HEAVIEST: Final = 1e100
+"""Heavier weights would leave no room for sums of them."""
+
+
+def _refuse(theory: Theory, successor: Successor | None) -> None:
+    """Refuse what weighted recognition has no answer for: steps of time, weights without measure."""
+    problems = []
+    for statement in theory.statements:
+        if stated_step(statement) is not None:
+            message = "weighted theories go from one observed time-point to the next"
+            hint = "remove it, or mention in the input every time that matters"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+        weight = statement.weight
+        if weight is not None and math.isfinite(weight) and abs(weight) > _HEAVIEST:
+            message = f"the weight {weight:g} is too large"
+            hint = "write 'hard ::' for what must hold"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+    if problems:
+        raise InputError(problems)
+    if isinstance(successor, Step):
+        raise SpliceError(
+            "weighted theories go from one observed time-point to the next, not in steps",
+            "leave the step out, or mention in the input every time that matters",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from splice.stream.table import NO_TIME, AtomTable
 __all__ = ["Observed", "Points", "Step", "Successor"]
 
 _Ints = npt.NDArray[np.int64]
+
+_LATEST: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ class Points:
     def of(cls, table: AtomTable, successor: Successor | None = None) -> Points:
         """Return the points of a table whose rows are ordered by sequence and time."""
         timed = table.time != NO_TIME
+        if len(table) and int(table.time.max()) > _LATEST:
+            raise SpliceError(
+                f"time {int(table.time.max())} is too late to have a next one",
+                "give times in a coarser unit, or count from a later start",
+            )
         new = timed.copy()
         new[1:] &= (table.time[1:] != table.time[:-1]) | (table.sequence[1:] != table.sequence[:-1])
         of_row = np.cumsum(new) - 1

@@ -27,7 +27,15 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.terms import LIST, Constant, Function, Term, Variable
 
-__all__ = ["ALGEBRA", "LONGER_THAN", "Made", "check_static", "solve_static", "unanchored"]
+__all__ = [
+    "ALGEBRA",
+    "LONGER_THAN",
+    "Made",
+    "check_static",
+    "solve_static",
+    "sources",
+    "unanchored",
+]
 
 LONGER_THAN: Final = "longer_than"
 
@@ -59,7 +67,9 @@ def check_static(rule: Rule) -> Iterator[_Trouble]:
         elif literal.positive and not atom.is_comparison:
             bound |= set(atom.variables())
     if rule.head.atom.args[1] not in made:
-        yield f"nothing says what the intervals '{rule.head.atom.args[1]}' of the head are", ""
+        name = rule.head.atom.args[1]
+        hint = f"let a literal of the body make '{name}'"
+        yield f"nothing says what the intervals '{name}' of the head are", hint
     for variable in rule.head.atom.args[0].variables():
         if variable not in bound:
             yield (
@@ -72,10 +82,11 @@ def _operation(literal: Literal, made: set[Term]) -> Iterator[_Trouble]:
     atom = literal.atom
     wanted = ALGEBRA[atom.predicate]
     if len(atom.args) != wanted:
-        yield f"'{atom.predicate}' takes {wanted} arguments, not {len(atom.args)}: {atom}", ""
+        message = f"'{atom.predicate}' takes {wanted} arguments, not {len(atom.args)}: {atom}"
+        yield message, "the last one is the result, as in union_all([I,J],K)"
         return
     if not literal.positive:
-        yield f"an operation cannot be negated: {literal}", ""
+        yield f"an operation cannot be negated: {literal}", "use relative_complement_all"
     for term in _operands(atom):
         if term not in made:
             yield (
@@ -100,30 +111,53 @@ def _operands(atom: Atom) -> list[Term]:
 
 def _result(term: Term, made: set[Term], atom: Atom) -> Iterator[_Trouble]:
     if not isinstance(term, Variable):
-        yield f"'{term}' is no variable for intervals: {atom}", ""
+        yield f"'{term}' is no variable for intervals: {atom}", "write a name such as I"
     elif term in made:
         yield f"'{term}' is made twice: {atom}", "give each result a name of its own"
     made.add(term)
 
 
+def sources(rule: Rule) -> list[list[Atom]]:
+    """Return the ``holdsFor`` atoms that say which rows a rule has: alternatives of atoms.
+
+    A row is a way to bind the variables. Each atom that has all of them brings its ground
+    fluents; where no atom has them all, the first and each that brings new ones do together.
+    """
+    asked = [b.atom for b in rule.body if b.atom.predicate == HOLDS_FOR]
+    every = {v for atom in asked for v in atom.args[0].variables()}
+    covering = [atom for atom in asked if set(atom.args[0].variables()) == every]
+    if covering:
+        return [[atom] for atom in covering]
+    bound: set[Variable] = set()
+    together: list[Atom] = []
+    for atom in asked:
+        new = set(atom.args[0].variables()) - bound
+        if new or not together:
+            together.append(atom)
+        bound |= new
+    return [together]
+
+
 def unanchored(rule: Rule) -> Atom | None:
-    """Return a literal that brings in ground fluents outside whose intervals the head may hold.
+    """Return an operation by which the head may hold where no row of the rule is known yet.
 
     Where there is none, what holds at a time follows from what was initiated before it.
     """
-    bound: set[Variable] = set()
-    for literal in _ordered(rule):
-        if literal.atom.predicate == HOLDS_FOR:
-            new = set(literal.atom.args[0].variables()) - bound
-            bound |= new
-            if new and not _anchored(rule, literal.atom.args[1]):
-                return literal.atom
-    return None
+    anchors = [{atom.args[1] for atom in group} for group in sources(rule)]
+    if len(anchors) == 1:
+        inside = [_anchored(rule, {anchor}) for anchor in anchors[0]]
+    else:
+        inside = [_anchored(rule, {anchor for group in anchors for anchor in group})]
+    if all(inside):
+        return None
+    head = rule.head.atom.args[1]
+    made = (b.atom for b in rule.body if b.atom.predicate in ALGEBRA and b.atom.args[-1] == head)
+    return next(made, rule.head.atom)
 
 
-def _anchored(rule: Rule, anchor: Term) -> bool:
-    """Return whether the intervals of a rule's head always lie inside those of a name."""
-    inside = {anchor}
+def _anchored(rule: Rule, anchors: set[Term]) -> bool:
+    """Return whether the intervals of a rule's head always lie inside those of some names."""
+    inside = set(anchors)
     for literal in rule.body:
         atom = literal.atom
         if atom.predicate not in ALGEBRA:
@@ -183,8 +217,8 @@ def solve_static(
     ground fluents that were worked out before.
     """
     made = made or Made()
-    state: _Rows | None = None
-    for literal in _ordered(rule):
+    state = _first_rows(rule, fluents)
+    for literal in _ordered(rule) if state is None else rule.body:
         atom = literal.atom
         if atom.predicate in ALGEBRA:
             assert state is not None
@@ -198,6 +232,19 @@ def solve_static(
             _filter(state, literal, evidence)
     assert state is not None
     return state.rows, state.intervals(rule.head.atom.args[1])
+
+
+def _first_rows(rule: Rule, fluents: Fluents) -> _Rows | None:
+    """Return the rows of atoms that have all variables, None where no atom does."""
+    groups = sources(rule)
+    if len(groups[0]) > 1:
+        return None
+    found = [fluents.instances(atom.args[0]) for (atom,) in groups]
+    relations = [relation for relation in found if relation is not None]
+    names = [v for v in relations[0].columns if v.name]
+    place = np.concatenate([relation.place for relation in relations])
+    columns = {v: np.concatenate([r.columns[v] for r in relations]) for v in names}
+    return _Rows(Bindings(place, columns).distinct(names))
 
 
 def _ordered(rule: Rule) -> list[Literal]:

@@ -13,13 +13,33 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AdaGrad", "Stretch", "learn_weights"]
+__all__ = [
+    "HARD_INERTIA",
+    "AdaGrad",
+    "Inertia",
+    "Runs",
+    "Stretch",
+    "learn_weights",
+    "most_probable",
+    "potentials",
+]
 
 _Mask = npt.NDArray[np.bool_]
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
 
-_FORBIDDEN = -np.inf
+_SURE = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """The weights of the axioms of inertia: what holds goes on, what does not hold stays off."""
+
+    on: float = np.inf
+    off: float = np.inf
+
+
+HARD_INERTIA = Inertia()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +55,7 @@ class AdaGrad:
         """Return weights and sums of squared gradients after one step.
 
         >>> weight, squares = AdaGrad().step(np.array([0.01]), np.zeros(1), np.array([-3.0]))
-        >>> float(weight[0]), float(squares[0])
+        >>> round(float(weight[0]), 4), float(squares[0])
         (0.7575, 9.0)
         """
         squares = squares + gradient**2
@@ -78,25 +98,71 @@ def learn_weights(
     return weight
 
 
-def most_probable(initiates: _Mask, fires: _Mask, weight: _Floats, pattern: _Ints) -> _Mask:
-    """Return the most probable states after each transition of a ground atom; off at first."""
+def most_probable(
+    initiates: _Mask,
+    fires: _Mask,
+    weight: _Floats,
+    pattern: _Ints,
+    runs: Runs | None = None,
+    *,
+    reward: _Floats | None = None,
+    inertia: Inertia = HARD_INERTIA,
+) -> _Mask:
+    """Return the most probable states after each transition.
+
+    Without ``runs`` the transitions are those of one ground atom, which is off at first. ``reward``
+    is added to the weight of being on after each transition (loss-augmented inference).
+    """
     from splice.events.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
 
-    pairwise = _potentials(initiates, fires, weight)
-    points = np.append(pattern, 0).astype(np.int32)
-    reward = np.zeros(len(points))
-    reward[0] = -1e12
+    runs = runs or Runs.single(len(pattern))
+    pairwise = potentials(initiates, fires, weight, inertia)
+    points = np.zeros(len(pattern) + len(runs.held), np.int32)
+    points[runs.before] = pattern
+    rewards = np.zeros(len(points))
+    rewards[runs.offsets[:-1]] = np.where(runs.held, _SURE, -_SURE)
+    if reward is not None:
+        rewards[runs.before + 1] += reward
     unary = np.zeros((len(pairwise), 2))
-    found = viterbi(unary, pairwise, np.array([0, len(points)]), pattern=points, reward=reward)
-    return found.states[1:] > 0
+    found = viterbi(unary, pairwise, runs.offsets, pattern=points, reward=rewards)
+    return found.states[runs.before + 1] > 0
 
 
-def _potentials(initiates: _Mask, fires: _Mask, weight: _Floats) -> _Floats:
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Transitions as chains of points, each one longer than the run of transitions it has.
+
+    ``before`` is the point at which each transition begins, ``held`` the state of the first point
+    of each chain.
+    """
+
+    before: _Ints
+    offsets: _Ints
+    held: _Mask
+
+    @classmethod
+    def of(cls, begins: _Mask, held: _Mask) -> Runs:
+        """Return the runs of transitions; ``held`` is the state before each transition."""
+        chain = np.cumsum(begins) - 1
+        starts = np.flatnonzero(begins)
+        before = np.arange(len(begins)) + chain
+        offsets = np.append(before[starts], len(begins) + len(starts))
+        return cls(before.astype(np.int64), offsets.astype(np.int64), held[starts])
+
+    @classmethod
+    def single(cls, size: int) -> Runs:
+        """Return one run, off at first."""
+        return cls(np.arange(size), np.array([0, size + 1]), np.zeros(1, bool))
+
+
+def potentials(
+    initiates: _Mask, fires: _Mask, weight: _Floats, inertia: Inertia = HARD_INERTIA
+) -> _Floats:
     """Return the log weights of what holds before and next, by pattern."""
     begins, ends = (fires[initiates], fires[~initiates])
     table = np.zeros((fires.shape[1], 2, 2))
-    table[:, :, 1] += (weight[initiates][:, None] * begins).sum(axis=0)[:, None]
-    table[:, :, 0] += (weight[~initiates][:, None] * ends).sum(axis=0)[:, None]
-    table[~ends.any(axis=0), 1, 0] = _FORBIDDEN
-    table[~begins.any(axis=0), 0, 1] = _FORBIDDEN
+    table[:, :, 1] += (weight[initiates] @ begins)[:, None]
+    table[:, :, 0] += (weight[~initiates] @ ends)[:, None]
+    table[~ends.any(axis=0), 1, 0] -= inertia.on
+    table[~begins.any(axis=0), 0, 1] -= inertia.off
     return table

@@ -23,12 +23,15 @@ modeP(1, Close(.,.,#.,+))
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import typing
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
+from splice.logic.atoms import Atom, Literal
 from splice.logic.schema import Schema, Signature
+from splice.logic.terms import Function
 
 __all__ = ["IGNORED", "INPUT", "OUTPUT", "UNBOUNDED", "Marker", "Mode", "Modes", "Symbol"]
 
@@ -40,7 +43,7 @@ UNBOUNDED: Final = 2**31 - 1
 class Marker:
     """What a mode says of one argument."""
 
-    direction: Literal["+", "-", "."]
+    direction: typing.Literal["+", "-", "."]
     constant: bool = False
     numeric: bool = False
     ordered: bool = False
@@ -114,9 +117,14 @@ class Mode:
 
 @dataclass(frozen=True)
 class Modes:
-    """All declarations of a domain; a later one for the same symbol replaces an earlier one."""
+    """All declarations of a domain; a later one for the same symbol replaces an earlier one.
+
+    ``literals`` are those that rules may have, in head and body and with their signs; whatever
+    stands at their leaves does not matter. None: all that are visible, negated or not.
+    """
 
     declarations: tuple[Mode, ...] = ()
+    literals: frozenset[Literal] | None = None
 
     @cached_property
     def _predicates(self) -> dict[Signature, Mode]:
@@ -134,6 +142,26 @@ class Modes:
         """Return the mode of a function, or None."""
         return self._functions.get(signature)
 
+    @cached_property
+    def _skeletons(self) -> frozenset[Hashable]:
+        return frozenset((_skeleton(b.atom), b.positive) for b in self.literals or ())
+
+    def allows(self, literal: Literal) -> bool:
+        """Return whether rules may have a literal, in head or body.
+
+        >>> from splice.logic.syntax import parse_literal
+        >>> modes = Modes(literals=frozenset([parse_literal("not happensAt(exit(X),T)")]))
+        >>> [modes.allows(parse_literal(s + "happensAt(exit(Y),T)")) for s in ("", "not ")]
+        [False, True]
+        """
+        if self.literals is None:
+            return True
+        return (_skeleton(literal.atom), literal.positive) in self._skeletons
+
+    def mentions(self, atom: Atom) -> bool:
+        """Return whether bodies may have an atom, negated or not."""
+        return self.allows(Literal(atom)) or self.allows(Literal(atom, positive=False))
+
     def __iter__(self) -> Iterator[Mode]:
         yield from self._predicates.values()
         yield from self._functions.values()
@@ -143,3 +171,12 @@ class Modes:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
+
+
+def _skeleton(atom: Atom) -> Hashable:
+    """Return the predicate and the functors of an atom, in order, with the leaves left blank."""
+    inside = (
+        Signature(term.functor, len(term.args)) if isinstance(term, Function) else None
+        for term in atom.walk()
+    )
+    return (atom.signature, *inside)

@@ -10,7 +10,7 @@ from splice.errors import InputError, Problem
 from splice.events.comparisons import STARTS_WITH
 from splice.events.fluents import HOLDS_FOR, fluent_of, place_of
 from splice.events.program import Program
-from splice.events.static import ALGEBRA
+from splice.events.static import ALGEBRA, sources
 from splice.io.asp.terms import VALUE_OF, asp_constant, asp_name, asp_term
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -89,10 +89,12 @@ class _Rule:
 
     def static(self, number: int) -> Iterator[str]:
         """Yield a rule over intervals: a row for each way to bind it, then point by point."""
-        bindings, variables = self._bindings()
+        conditions, variables = self._conditions()
         row = ",".join(map(self.term, variables))
         row = f"({row},)" if len(variables) == 1 else f"({row})"
-        yield f"row({number},{row}) :- {', '.join(bindings)}."
+        for atoms in sources(self._rule):
+            there = [self._instance(atom.args[0]) for atom in atoms]
+            yield f"row({number},{row}) :- {', '.join([*there, *conditions])}."
         for literal in self._rule.body:
             if literal.atom.predicate == HOLDS_FOR:
                 fluent, name = literal.atom.args
@@ -104,25 +106,18 @@ class _Rule:
         yield f"{HOLDS_AT}({self.term(head)},T) :- {_during(number, result, row)}."
         yield f"known({self.term(head)}) :- row({number},{row})."
 
-    def _bindings(self) -> tuple[list[str], list[Variable]]:
-        """Return the literals that say which rows there are, and the variables of a row.
-
-        The first fluent, and each that brings new variables, ranges over those there are.
-        """
-        bindings: list[str] = []
+    def _conditions(self) -> tuple[list[str], list[Variable]]:
+        """Return the timeless conditions of a rule over intervals, and the variables of a row."""
+        conditions: list[str] = []
         seen: dict[Variable, None] = {}
-        asked = False
         for literal in self._rule.body:
             atom = literal.atom
             if atom.predicate == HOLDS_FOR:
-                if not asked or not seen.keys() >= set(atom.args[0].variables()):
-                    bindings.append(self._instance(atom.args[0]))
-                asked = True
                 seen |= dict.fromkeys(atom.args[0].variables())
             elif atom.predicate not in ALGEBRA:
-                bindings.append(self.literal(literal))
+                conditions.append(self.literal(literal))
                 seen |= dict.fromkeys(literal.variables()) if _binds(literal) else {}
-        return bindings, list(seen)
+        return conditions, list(seen)
 
     def _instance(self, fluent: Term) -> str:
         """Return the literal that ranges over the ground fluents there are."""

@@ -12,7 +12,7 @@ from splice.logic.lexer import END, Cursor, Lexicon, SourceText
 from splice.logic.modes import UNBOUNDED, Marker, Mode, Modes, Symbol
 from splice.logic.schema import Schema, Signature
 
-__all__ = ["format_modes", "parse_modes", "parse_modes_all", "read_modes"]
+__all__ = ["format_modes", "parse_modes", "parse_modes_all", "read_modes", "some_modes"]
 
 _LEXICON: Final = Lexicon(
     patterns=(
@@ -159,11 +159,14 @@ def parse_modes(text: str, file: str = "<modes>") -> Modes:
 
 def read_modes(path: Path) -> Modes:
     """Read a ``.modes`` file; one without a declaration is an error."""
-    modes = parse_modes(read_text(path), str(path))
+    return some_modes(read_text(path), str(path))
+
+
+def some_modes(text: str, file: str) -> Modes:
+    """Read mode declarations, of which there must be one at least."""
+    modes = parse_modes(text, file)
     if not len(modes):
-        problem = SourceText("", str(path)).problem(
-            0, "no mode declaration", "is it the right file?"
-        )
+        problem = SourceText("", file).problem(0, "no mode declaration", "is it the right file?")
         raise InputError(problem)
     return modes
 

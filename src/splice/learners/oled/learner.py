@@ -32,6 +32,7 @@ from splice.learners.weights import Stretch, learn_weights
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
+from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
@@ -86,6 +87,11 @@ class Oled:
         """The situations seen so far."""
         assert self._reader is not None
         return self._reader.patterns
+
+    @property
+    def _modes(self) -> Modes:
+        assert self._reader is not None
+        return self._reader.lens.domain.modes
 
     def _learn(self, transitions: Transitions) -> None:
         patterns = self.patterns
@@ -148,16 +154,19 @@ class Oled:
             return
         self._seeded.add((predicate, pattern))
         seen = self.patterns.store[pattern].rule
+        if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
+            return
         bottom = self._bottom(seen.head.atom, seen.body)
         self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a situation: all that was seen, and all that was not."""
+        there = {literal.atom for literal in seen}
+        seen = tuple(literal for literal in seen if self._modes.allows(literal))
         if self.options.negation is Negation.NONE:
             return seen
-        there = {literal.atom for literal in seen}
-        absent = (Literal(atom, positive=False) for atom in self.patterns.atoms(head))
-        return (*seen, *sorted(b for b in absent if b.atom not in there))
+        absent = (Literal(a, positive=False) for a in self.patterns.atoms(head) if a not in there)
+        return (*seen, *sorted(literal for literal in absent if self._modes.allows(literal)))
 
     def _merge(self) -> None:
         """Keep one of the rules that have become equal: the one that has seen most."""

@@ -1,0 +1,190 @@
+"""OLED's mode files: what may stand in the heads and the bodies of rules, one declaration a line.
+
+::
+
+    modeh(initiatedAt(meet(+person,+person),+time))
+    modeb(happensAt(active(+person),+time))
+    modeb(not happensAt(disappear(+person),+time))
+    modeb(close(+person,+person,#distance,+time))
+    examplePattern(holdsAt(meet(+person,+person),+time))
+    inputPredicate(happensAt(walking(+person),+time))
+    comparisonPredicate(close(+person,+person,#distance,+time), lessThan, comparison_term_position(3))
+
+Every leaf is a placemarker: ``+type`` for something known, ``-type`` for something new, ``#type`` for a
+constant that stays one. What no ``modeb`` names is invisible, and only what a ``modeb(not ...)`` names
+may be negated (:meth:`splice.logic.modes.Modes.allows`). The annotated fluents are the target;
+without an ``examplePattern`` they are those of the heads. A ``comparisonPredicate`` marks a constant
+as a number.
+
+The predicates of the Event Calculus are not declared: data may spell them in more than one way.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, Problem, did_you_mean
+from splice.io.oled_domain import Declaration, Leaf, Node, domain_of
+from splice.io.text import read_text
+from splice.logic.domain import Domain
+from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token
+
+__all__ = ["is_oled_modes", "parse_oled_modes", "read_oled_modes"]
+
+_LEXICON: Final = Lexicon(
+    patterns=(
+        ("name", r"[A-Za-z_][A-Za-z0-9_]*"),
+        ("number", r"[0-9]+"),
+        ("sign", r"[-(),.#+]"),
+    ),
+    line_comment="%",
+    newlines=True,
+)
+
+_KEYWORDS: Final = ("modeh", "modeb", "examplePattern", "inputPredicate", "comparisonPredicate")
+_ORDERS: Final = ("lessThan", "greaterThan")
+_POSITION: Final = "comparison_term_position"
+_PLACES: Final = "each leaf is +type, -type or #type"
+
+_FIRST: Final = re.compile(
+    rf"^[ \t]*(?:(%|(?:{'|'.join(_KEYWORDS)}|lookahead)\b)|mode[PF]|//|/\*)", re.MULTILINE
+)
+
+
+def is_oled_modes(text: str) -> bool:
+    """Return whether modes are written in OLED's language, by their first line.
+
+    >>> is_oled_modes("modeb(p(+id))"), is_oled_modes("modeP(1, P(+))")
+    (True, False)
+    """
+    first = _FIRST.search(text)
+    return first is not None and first[1] is not None
+
+
+def read_oled_modes(path: Path) -> Domain:
+    """Read a file of modes; raise all its problems at once."""
+    return parse_oled_modes(read_text(path), str(path))
+
+
+def parse_oled_modes(text: str, file: str = "<modes>") -> Domain:
+    """Read mode declarations as a domain: types, modes, and what is to be learned.
+
+    >>> domain = parse_oled_modes('''
+    ... modeh(initiatedAt(meet(+person,+person),+time))
+    ... modeb(close(+person,+person,#distance,+time))
+    ... ''')
+    >>> domain.fluents, [str(decl) for decl in domain.schema.predicates]
+    (('meet',), ['Close(person,person,distance,time)'])
+    >>> print(domain.modes)
+    modeP(*, Close(+,+,#.,+))
+    modeP(0, HoldsAt(+,+))
+    modeF(*, meet(+,+))
+    """
+    source = SourceText(text, file)
+    parser = _Parser(source)
+    declarations: list[Declaration] = []
+    problems: list[Problem] = []
+    while parser.skip_empty_lines():
+        try:
+            declarations.append(parser.declaration())
+        except InputError as error:
+            problems.extend(error.problems)
+            parser.recover()
+    domain, more = domain_of(declarations, source)
+    if problems or more:
+        raise InputError(problems or more)
+    return domain
+
+
+class _Parser(Cursor):
+    def __init__(self, source: SourceText) -> None:
+        super().__init__(source, list(_LEXICON.scan(source)))
+
+    def skip_empty_lines(self) -> bool:
+        """Go to the next declaration; return whether there is one."""
+        while self.at_kind("newline"):
+            self.next()
+        return not self.at_kind(END)
+
+    def recover(self) -> None:
+        """Go to the end of the line."""
+        while not self.at_kind("newline", END):
+            self.next()
+
+    def declaration(self) -> Declaration:
+        keyword = self._keyword()
+        self.next()
+        opening = self.index
+        self.expect("(")
+        positive = not (self.at("not") and self.next())
+        atom = self._node("a predicate")
+        path: tuple[Token, ...] = ()
+        if keyword.text == "comparisonPredicate":
+            path = self._comparison()
+        self.close(opening, ")", "a declaration ends with ')'")
+        self.accept(".")
+        if not self.at_kind("newline", END):
+            self.fail(f"unexpected {self.shown()} after the declaration", "one declaration a line")
+        return Declaration(keyword, atom, positive, path)
+
+    def _keyword(self) -> Token:
+        token = self.token
+        if token.text == "lookahead":
+            self.fail(
+                "lookahead is not supported",
+                "remove the line: refinements may add two literals at once (--depth 2)",
+            )
+        if token.text not in _KEYWORDS:
+            hint = did_you_mean(token.text, _KEYWORDS) or f"write {', '.join(_KEYWORDS)}"
+            self.fail(f"expected a mode declaration but found {self.shown()}", hint)
+        return token
+
+    def _node(self, what: str) -> Node:
+        name = self._name(what)
+        opening = self.index
+        if not self.accept("("):
+            self.fail(f"'{name.text}' has no arguments", _PLACES, at=name)
+        with self.nested():
+            args = [self._argument()]
+            while self.accept(","):
+                args.append(self._argument())
+        self.close(opening, ")", "arguments are separated by commas and closed by ')'")
+        return Node(name, tuple(args))
+
+    def _argument(self) -> Node | Leaf:
+        if self.at("+", "-", "#"):
+            sign = self.next()
+            return Leaf(sign, self._name("a type").text)
+        if not self.at_kind("name") or self.peek().text != "(":
+            self.fail(f"expected a placemarker but found {self.shown()}", _PLACES)
+        return self._node("a function")
+
+    def _name(self, what: str) -> Token:
+        if not self.at_kind("name"):
+            self.fail(f"expected {what} but found {self.shown()}")
+        if not self.token.text[0].islower():
+            self.fail(f"'{self.token.text}' is not {what}", "names start with a lower-case letter")
+        return self.next()
+
+    def _comparison(self) -> tuple[Token, ...]:
+        self.expect(",", "say lessThan or greaterThan")
+        if not self.at(*_ORDERS):
+            hint = did_you_mean(self.token.text, _ORDERS) or "write lessThan or greaterThan"
+            self.fail(f"expected an order but found {self.shown()}", hint)
+        self.next()
+        self.expect(",", f"say which place: {_POSITION}(3)")
+        self.expect(_POSITION, f"write {_POSITION}(3)")
+        opening = self.index
+        self.expect("(")
+        path = [self._place()]
+        while self.accept(","):
+            path.append(self._place())
+        self.close(opening, ")")
+        return tuple(path)
+
+    def _place(self) -> Token:
+        if not self.at_kind("number"):
+            self.fail(f"expected a place but found {self.shown()}", "places count from 1")
+        return self.next()
