@@ -342,10 +342,19 @@ def test_the_demo_shows_a_stream(splice: Command) -> None:
     assert "completed" in ran.out
     assert "plaza-001" in ran.out
     assert "hiding 90 %" in ran.err
-    scores = json.loads(splice("demo", "--seed", 1, "--format", "json").out)
-    assert min(row["F1"] for row in scores) > 0.5
-    assert splice("demo", "--sequences", 1, "--seed", 2).out == ran.out
-    assert splice("demo", "--quiet", "--sequences", 1).err == ""
+    assert "initiatedAt(move(X0,X1),T)" in ran.out
+    again = splice("demo", "--quiet", "--sequences", 1, "--seed", 2)
+    assert (again.out, again.err) == (ran.out, "")
+
+
+def test_the_demo_learns_what_it_shows(splice: Command) -> None:
+    said = json.loads(splice("demo", "--seed", 1, "--format", "json").out)
+    assert min(row["F1"] for row in said["completion"]) > 0.5
+    completed, closed, labelled, whole, written = said["recognition"]
+    assert completed["number"] == len(said["rules"])
+    for fluent in ("meet", "move"):
+        assert min(completed[fluent], whole[fluent], written[fluent]) > 0.5
+        assert completed[fluent] > max(closed[fluent], labelled[fluent])
 
 
 def test_help_reads_well(splice: Command) -> None:

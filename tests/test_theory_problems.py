@@ -51,7 +51,6 @@ BAD = {
     "nothing says what the intervals": GOOD + "holdsFor(h(X),I) :- holdsFor(f(X),A).",
     "two steps of time": GOOD + "next(T+1,T). next(T+2,T).",
     "a formula defines no fluent": "p(X) => q(X).",
-    "no rules": "next(T+1,T).",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli import complete, data, demo, evaluate, experiment, mask, recognise, theory
+from splice.cli import complete, data, demo, evaluate, experiment, learn, mask, recognise, theory
 
 __all__ = ["app"]
 
@@ -46,9 +46,11 @@ def _root(
 app.add_typer(data.app, name="data")
 app.command("mask")(mask.mask)
 app.command("complete")(complete.complete)
+app.command("learn")(learn.learn)
 app.command("recognise")(recognise.recognise)
 app.command("evaluate")(evaluate.evaluate)
 complete.explain.command("interval")(recognise.explain_interval)
+complete.explain.command("rule")(learn.explain_rule)
 app.add_typer(complete.explain, name="explain")
 app.add_typer(theory.app, name="theory")
 app.add_typer(experiment.app, name="experiment")

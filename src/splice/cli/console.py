@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,7 @@ __all__ = [
     "Settings",
     "emit",
     "fail",
+    "is_watched",
     "note",
     "settings",
     "tell_problems",
@@ -156,9 +157,19 @@ def _cell(cell: object) -> str:
     return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
-def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """Pass items on, with a progress bar on stderr once it has taken more than a second."""
-    if settings.quiet or not sys.stderr.isatty():
+def is_watched() -> bool:
+    """Whether somebody sees progress bars."""
+    return not settings.quiet and sys.stderr.isatty()
+
+
+def tracked(
+    items: Iterable[T], what: str | Callable[[], str], total: int | None = None
+) -> Iterator[T]:
+    """Pass items on, with a progress bar on stderr once it has taken more than a second.
+
+    Where ``what`` is a function, it is asked after each item.
+    """
+    if not is_watched():
         yield from items
         return
     from rich.console import Console
@@ -171,12 +182,13 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
         TimeElapsedColumn(),
     )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task(what, total=total)
+    say = what if callable(what) else None
+    task = progress.add_task(say() if say else str(what), total=total)
     begun, shown = time.monotonic(), False
     try:
         for item in items:
             yield item
-            progress.advance(task)
+            progress.update(task, advance=1, description=say() if say else None)
             if not shown and time.monotonic() - begun > _PATIENCE:
                 progress.start()
                 shown = True

@@ -1,31 +1,45 @@
-"""``splice demo``: the whole road on simulated data, as far as it is built."""
+"""``splice demo``: the whole road on simulated data."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note
+from splice.cli.console import Format, emit, note, tracked
 from splice.cli.options import Printed, Seed
 from splice.completion.source import CompletedSource
 from splice.completion.strategies import profile
 from splice.datasets.plaza import make_plaza
+from splice.datasets.theories import load_theory
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import score
+from splice.events.program import compile_program
+from splice.events.recognition import Recognised, recognise_table
 from splice.labels import UNKNOWN
+from splice.learners.oled.learner import Oled
+from splice.learners.oled.options import Options
+from splice.learners.transitions import Unlabelled
+from splice.logic.theory import Theory
+from splice.report.rules import learned_rules
 from splice.report.timeline import LEGEND, label_lanes, strip
 from splice.stream.batch import query_rows
-from splice.stream.cutting import TimePoints
+from splice.stream.cutting import TimePoints, batches
 from splice.stream.masking import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.source import sequences as sequences_of
+from splice.stream.table import AtomTable
 
 __all__ = ["demo"]
 
 _HIDDEN = 90
+_HELD_OUT = 8
 _LANES = 4
 _WIDTH = 72
+_FLUENTS = ("meet", "move")
+_CUT = TimePoints(25)
 
 
 def demo(
@@ -33,42 +47,58 @@ def demo(
     seed: Seed = 0,
     style: Printed = Format.TABLE,
 ) -> None:
-    """Simulate people in a square, hide 90 % of the labels, and fill them in again."""
+    """Simulate people in a square, hide 90 % of the labels, fill them in, learn, and recognise."""
     note(f"simulating {sequences} sequences of people in a square (seed {seed})")
     source = make_plaza(sequences=sequences, seed=seed).source
-    cut = TimePoints(25)
-    masked = MaskedSource(source, KeepBatches(100 - _HIDDEN), seed, cut)
+    masked = MaskedSource(source, KeepBatches(100 - _HIDDEN), seed, _CUT)
     note(f"hiding {_HIDDEN} % of the labels: all those of {_HIDDEN} % of the micro-batches")
     given = MemorySource(collect(masked), source.domain)
-    note("completing them from the rest, batch by batch\n")
+    note("completing them from the rest, batch by batch")
     completed = MemorySource(
-        collect(CompletedSource(given, profile("default"), cut)), source.domain
+        collect(CompletedSource(given, profile("default"), _CUT)), source.domain
     )
-    rows = _scores(source, given, completed)
-    emit(rows, style)
+    completion = _completion(source, given, completed)
     if style is Format.TABLE:
+        emit(completion, style)
         _timeline(source, given, completed)
-        note("next: `splice data make plaza --out plaza`, `splice mask`, `splice complete`")
+    note("learning rules from the completed stream with OLED")
+    learner = _learned(completed)
+    rules = learned_rules(learner)
+    if style is Format.TABLE:
+        texts = ["\n".join(rule.lines()) for rule in rules]
+        print("\n\n".join(texts or ["% No rule was good enough."]) + "\n")
+    note(f"recognising {_HELD_OUT} other sequences with them, and with others for comparison")
+    recognition = list(tracked(_recognition(learner.theory_, source, given, seed), "learning", 5))
+    if style is Format.TABLE:
+        emit(recognition, style, title=f"F1 on {_HELD_OUT} other sequences")
+        note("next: `splice data make plaza --out plaza`, `splice mask`, `splice learn`")
+    else:
+        value = {
+            "completion": completion,
+            "rules": [rule.as_json() for rule in rules],
+            "recognition": recognition,
+        }
+        emit(recognition, style, value)
 
 
-def _scores(*streams: MemorySource) -> list[dict[str, Any]]:
+def _completion(*streams: MemorySource) -> list[dict[str, Any]]:
     """Return how many labels each fluent has, and how good the completed ones are."""
     truth, given, completed = (stream.table for stream in streams)
     rows = []
-    for fluent in ("meet", "move"):
+    for fluent in _FLUENTS:
         domain = replace(streams[0].domain, fluents=(fluent,))
         own = query_rows(truth, domain)
         missing = own & (given.truth == UNKNOWN)
-        score = Confusion.of(truth.truth[missing], completed.truth[missing])
+        counts = Confusion.of(truth.truth[missing], completed.truth[missing])
         rows.append(
             {
                 "fluent": fluent,
                 "labels": int(own.sum()),
                 "given": int((own & (given.truth != UNKNOWN)).sum()),
                 "completed": int(missing.sum()),
-                "precision": score.precision,
-                "recall": score.recall,
-                "F1": score.f1,
+                "precision": counts.precision,
+                "recall": counts.recall,
+                "F1": counts.f1,
             }
         )
     return rows
@@ -89,3 +119,35 @@ def _timeline(*streams: MemorySource) -> None:
         ):
             print(f"  {name:>14} {what:>9} {strip(lanes[drawn][lane.name].labels, _WIDTH)}")
     print()
+
+
+def _learned(source: MemorySource, unlabelled: Unlabelled = Unlabelled.FALSE) -> Oled:
+    return Oled(Options(unlabelled=unlabelled)).fit(batches(source, _CUT))
+
+
+def _recognition(
+    theory: Theory, source: MemorySource, given: MemorySource, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield how well rules recognise sequences that nobody has learned from."""
+    others = make_plaza(sequences=_HELD_OUT, seed=seed + 1).source
+    skip = Unlabelled.SKIP
+    yield _row("learned, missing labels completed", theory, others)
+    yield _row("learned, missing labels read as false", _learned(given).theory_, others)
+    yield _row("learned, from the labelled part alone", _learned(given, skip).theory_, others)
+    yield _row("learned, had all labels been given", _learned(source).theory_, others)
+    hand = (s for fluent in _FLUENTS for s in load_theory(f"caviar-{fluent}").statements)
+    yield _row("written by hand (caviar-meet, caviar-move)", Theory(tuple(hand)), others)
+
+
+def _row(what: str, theory: Theory, source: MemorySource) -> dict[str, Any]:
+    found: Recognised | AtomTable = AtomTable.empty(source.vocabulary)
+    if len(theory):
+        program = compile_program(theory, source.domain)
+        found = recognise_table(program, source.table, source.domain)
+    truth = source.table.take(query_rows(source.table, source.domain))
+    scores = score(truth, found).fluents
+    return {
+        "rules": what,
+        "number": len(theory),
+        **{fluent: scores[fluent].f1 for fluent in _FLUENTS},
+    }

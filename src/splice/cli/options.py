@@ -21,9 +21,11 @@ __all__ = [
     "Force",
     "InputArgument",
     "Out",
+    "Parameters",
     "Printed",
     "Seed",
     "Written",
+    "bundled",
     "with_input_options",
 ]
 
@@ -85,7 +87,7 @@ _ModesFile: TypeAlias = Annotated[
     typer.Option(
         "--modes",
         metavar="M.modes",
-        help="The modes as a LoMRF file.",
+        help="The modes as a LoMRF or an OLED file.",
         rich_help_panel=_INPUT_PANEL,
     ),
 ]
@@ -133,7 +135,10 @@ _TimeUnit: TypeAlias = Annotated[
     ),
 ]
 
-_PARAMETERS: tuple[tuple[str, Any, Any], ...] = (
+Parameters: TypeAlias = tuple[tuple[str, Any, Any], ...]
+"""Options of a command: name, annotation and default of each."""
+
+_PARAMETERS: Parameters = (
     ("domain", DomainOption, None),
     ("schema", _SchemaFile, None),
     ("modes", _ModesFile, None),
@@ -150,22 +155,29 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
 
     The command takes them as one value, ``options: InputOptions``.
     """
-    names = [name for name, _, _ in _PARAMETERS]
+    return bundled(command, "options", InputOptions, _PARAMETERS)
+
+
+def bundled(
+    command: Callable[..., R], bundle: str, make: Callable[..., Any], parameters: Parameters
+) -> Callable[..., R]:
+    """Give a command some options, which it takes as one value, made of them."""
+    names = [name for name, _, _ in parameters]
 
     @wraps(command)
     def run(**given: Any) -> R:
         chosen = {name: given.pop(name) for name in names}
-        return command(**given, options=InputOptions(**chosen))
+        return command(**given, **{bundle: make(**chosen)})
 
     own = inspect.signature(command, eval_str=True).parameters
     kept = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in own.items()
-        if name != "options"
+        if name != bundle
     ]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-        for name, hint, default in _PARAMETERS
+        for name, hint, default in parameters
     ]
     run.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}

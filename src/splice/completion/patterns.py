@@ -25,6 +25,7 @@ from splice.completion.partition import Examples
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
+from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.rows import unique_rows
 from splice.stream.vocabulary import Vocabulary
@@ -51,6 +52,8 @@ class Pattern:
         """The predicate and the fluent that the pattern is about: ``holdsAt``, ``meet/2``."""
         head = self.rule.head.atom
         first = head.args[0] if head.args else None
+        if isinstance(first, Constant):
+            return (head.predicate, first.name, 0)
         if not isinstance(first, Function):
             return (head.predicate, "", len(head.args))
         return (head.predicate, first.functor, len(first.args))
@@ -183,6 +186,12 @@ class Lifting:
         entities = examples.entities[:, : queries.args.shape[1]]
         same = entities[:, :, None] == entities[:, None, :]
         lifted = np.where(entities >= 0, -1 - same.argmax(axis=2), _PADDING)
+        kinds = self.lens.vocabulary.kinds
+        bare = np.array(
+            [k.signature == DEFAULT_QUERY and k.arity == 1 and not k.functor for k in kinds]
+        )
+        named = bare[queries.kind]
+        lifted[named, 0] = queries.args[named, 0]  # a fluent without arguments keeps its name
         return np.concatenate((queries.kind[:, None], lifted), axis=1).astype(np.int64)
 
 

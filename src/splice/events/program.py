@@ -13,7 +13,7 @@ from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from splice.errors import InputError, Problem, SpliceError
+from splice.errors import InputError, Problem
 from splice.events.checks import check_statements
 from splice.events.fluents import HOLDS_FOR, fluent_of, mentioned_fluents, place_of
 from splice.events.points import Observed, Step, Successor
@@ -83,8 +83,6 @@ def compile_program(
     says that time goes on in steps of 1, observed or not; ``successor`` overrules it.
     """
     step, defining = _step(theory)
-    if not defining.statements:
-        raise SpliceError("the theory has no rules", "write 'initiatedAt(F,T) :- ...' rules")
     problems = check_statements(defining, domain or Domain())
     if problems:
         raise InputError(sorted(set(problems)))

@@ -17,7 +17,7 @@ from splice.events.evidence import Evidence
 from splice.learners.patterns import Body
 from splice.learners.transitions import Transitions
 from splice.logic.atoms import Atom, Literal
-from splice.logic.terms import Function, Variable
+from splice.logic.terms import Constant, Function, Variable
 from splice.stream.table import AtomTable
 
 __all__ = ["TIME", "counted", "fires_by_join", "needs_join"]
@@ -74,7 +74,9 @@ def _about(head: Atom, transitions: Transitions) -> _Mask:
         for kind in kinds
     ]
     chosen = np.array(same_kind, bool)[queries.kind]
-    for i in range(len(leaves)):
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Constant):
+            chosen &= queries.args[:, i] == queries.vocabulary.constants.code(leaf.name)
         for j in range(i):
             chosen &= (queries.args[:, i] == queries.args[:, j]) == (leaves[i] == leaves[j])
     return chosen

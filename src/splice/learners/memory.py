@@ -18,14 +18,17 @@ __all__ = ["Memory", "Part"]
 
 _Mask = npt.NDArray[np.bool_]
 _Ints = npt.NDArray[np.int32]
+_Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Transitions of one batch: the ground atom, what was seen, and whether it held next."""
+    """Transitions of one batch: the ground atom, what was seen, from when to when, what held next."""
 
     ground: _Ints
     pattern: _Ints
+    time: _Times
+    until: _Times
     after: _Mask
 
     def __len__(self) -> int:
@@ -44,8 +47,9 @@ class Memory:
     def add(self, transitions: Transitions) -> None:
         """Remember the transitions of a batch."""
         ground = self._ground(transitions)
+        pattern = transitions.pattern.astype(np.int32)
         after = transitions.after > 0
-        self.put(Part(ground, transitions.pattern.astype(np.int32), after))
+        self.put(Part(ground, pattern, transitions.time, transitions.until, after))
 
     def put(self, part: Part) -> None:
         """Remember one more part, and forget the oldest ones."""
@@ -66,23 +70,30 @@ class Memory:
         """Return the number of a ground atom, by its names."""
         return self._grounds.setdefault(ground, len(self._grounds))
 
-    def columns(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], _Mask, _Mask]:
-        """Return the transitions by ground atom and time: order, pattern, label after, new runs."""
-        empty = Part(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, bool))
-        parts = list(self.parts) or [empty]
-        ground = np.concatenate([part.ground for part in parts])
-        pattern = np.concatenate([part.pattern for part in parts]).astype(np.int64)
-        after = np.concatenate([part.after for part in parts])
+    def columns(self) -> tuple[npt.NDArray[np.int64], _Mask, _Mask]:
+        """Return the transitions by ground atom, as they came: patterns, labels after, new runs.
+
+        A run is new where the ground atom is, or where a transition does not begin at the
+        time-point at which the one before it ended.
+        """
+        if not self.parts:
+            return np.empty(0, np.int64), np.empty(0, bool), np.empty(0, bool)
+        ground, pattern, time, until, after = (
+            np.concatenate([getattr(part, name) for part in self.parts])
+            for name in ("ground", "pattern", "time", "until", "after")
+        )
         order = np.argsort(ground, kind="stable")
-        begins = np.append(True, ground[order][1:] != ground[order][:-1])[: len(order)]
-        return order, pattern[order], after[order], begins
+        ground, time, until = ground[order], time[order], until[order]
+        begins = np.append(True, (ground[1:] != ground[:-1]) | (time[1:] != until[:-1]))
+        return pattern[order].astype(np.int64), after[order], begins
 
     def merge(self, other: Memory, patterns: npt.NDArray[np.int32]) -> None:
         """Take over what another memory holds; ``patterns`` are our numbers for its patterns."""
         names = list(other._grounds)
         ours = np.array([self.number(name) for name in names], np.int32)
         for part in other.parts:
-            self.put(Part(ours[part.ground], patterns[part.pattern], part.after))
+            ground, pattern = ours[part.ground], patterns[part.pattern]
+            self.put(Part(ground, pattern, part.time, part.until, part.after))
 
     def to_state(self) -> dict[str, Any]:
         """Return the memory as plain JSON."""
@@ -90,7 +101,9 @@ class Memory:
             {
                 "ground": _packed(part.ground),
                 "pattern": _packed(part.pattern),
-                "after": _packed(part.after.astype(np.int32)),
+                "time": _packed(part.time),
+                "until": _packed(part.until),
+                "after": _packed(part.after),
             }
             for part in self.parts
         ]
@@ -101,8 +114,9 @@ class Memory:
         for ground in state["grounds"]:
             self.number(tuple(ground))
         for part in state["parts"]:
-            ground, pattern, after = (_unpacked(part[n]) for n in ("ground", "pattern", "after"))
-            self.put(Part(ground, patterns[pattern], after > 0))
+            ground, pattern = (_unpacked(part[n]).astype(np.int32) for n in ("ground", "pattern"))
+            time, until, after = (_unpacked(part[n]) for n in ("time", "until", "after"))
+            self.put(Part(ground, patterns[pattern], time, until, after > 0))
 
 
 def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -111,9 +125,10 @@ def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:
     return (vocabulary.sequences[sequence], str(vocabulary.kinds[kind].template), *names)
 
 
-def _packed(column: _Ints) -> str:
-    return base64.b85encode(zlib.compress(column.astype("<i4").tobytes(), 1)).decode()
+def _packed(column: npt.NDArray[np.generic]) -> str:
+    whole = column.astype("<i8").tobytes()
+    return base64.b85encode(zlib.compress(whole, 1)).decode()
 
 
-def _unpacked(text: str) -> _Ints:
-    return np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i4").astype(np.int32)
+def _unpacked(text: str) -> _Times:
+    return np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i8").astype(np.int64)

@@ -42,8 +42,9 @@ class Transitions:
     """Pairs of consecutive time-points of ground query atoms.
 
     ``query`` is the row of the query atom at the first time-point in ``batch.queries``, ``pattern``
-    what was seen there; ``before`` and ``after`` are the labels at the two time-points. Transitions
-    stand in the order of ground atom and time; ``begins`` marks those that follow no other.
+    what was seen there; ``before`` and ``after`` are the labels at the two time-points, ``time``
+    and ``until``. Transitions stand in the order of ground atom and time; ``begins`` marks those
+    that follow no other.
     """
 
     batch: MicroBatch
@@ -52,9 +53,15 @@ class Transitions:
     before: LabelArray
     after: LabelArray
     begins: npt.NDArray[np.bool_]
+    until: _Ints
 
     def __len__(self) -> int:
         return len(self.query)
+
+    @property
+    def time(self) -> _Ints:
+        """The first time-point of each transition."""
+        return self.batch.queries.time[self.query]
 
     def take(self, rows: npt.NDArray[np.bool_]) -> Transitions:
         """Return some of the transitions."""
@@ -65,6 +72,7 @@ class Transitions:
             before=self.before[rows],
             after=self.after[rows],
             begins=self.begins[rows],
+            until=self.until[rows],
         )
 
 
@@ -107,7 +115,10 @@ class Reader:
         first, second = consecutive(batch)
         labels = batch.labels
         begins = np.append(True, first[1:] != second[:-1])[: len(first)]
-        found = Transitions(batch, first, pattern[first], labels[first], labels[second], begins)
+        until = batch.queries.time[second]
+        found = Transitions(
+            batch, first, pattern[first], labels[first], labels[second], begins, until
+        )
         if unlabelled is Unlabelled.SKIP:
             return found.take((found.before != UNKNOWN) & (found.after != UNKNOWN))
         closed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)

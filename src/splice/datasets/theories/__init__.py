@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.datasets.checking import RULE_ENDINGS
-from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
 from splice.io.lomrf.mln import read_mln_all
 from splice.io.text import read_text
 from splice.logic.syntax import parse_theory_all
@@ -59,4 +59,8 @@ def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Pro
 
 
 def _rules(text: str, file: str) -> tuple[Theory, list[Problem]]:
-    return parse_theory_all(text, file)
+    theory, problems = parse_theory_all(text, file)
+    if not theory.statements and not problems:
+        hint = "write for instance initiatedAt(meet(X,Y),T) :- close(X,Y,25,T)."
+        problems = [Problem(Place(file), "the theory has no rules", "", hint)]
+    return theory, problems

@@ -41,6 +41,9 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Oled"]
 
+_PROMISING = 4
+"""So many undecided refinements of each rule may join the theory, if their effect is good."""
+
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
 
@@ -99,13 +102,15 @@ class Oled:
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for predicate, pattern in self._seeds(transitions, table):
             self._start(predicate, pattern)
-        changed = False
+        taken: dict[tuple[str, Atom], set[frozenset[Literal]]] = {}
+        for rule in self.rules:
+            taken.setdefault((rule.predicate, rule.head), set()).add(frozenset(rule.body))
         for rule in self.rules:
             rule.prepare(self.options)
             rule.see(self._counted(rule, transitions, table), about[rule.head])
-            changed |= rule.decide(self.options, self.batches)
-        if changed:
-            self._merge()
+            others = taken[rule.predicate, rule.head]
+            if rule.decide(self.options, self.batches, others):
+                others.add(frozenset(rule.body))
 
     def _counted(self, rule: RuleState, transitions: Transitions, table: _Floats) -> _Floats:
         """Return the firings of a rule and of its candidates in a batch."""
@@ -167,16 +172,6 @@ class Oled:
             return seen
         absent = (Literal(a, positive=False) for a in self.patterns.atoms(head) if a not in there)
         return (*seen, *sorted(literal for literal in absent if self._modes.allows(literal)))
-
-    def _merge(self) -> None:
-        """Keep one of the rules that have become equal: the one that has seen most."""
-        best: dict[object, RuleState] = {}
-        for rule in self.rules:
-            key = _key(rule)
-            held = best.get(key)
-            if held is None or rule.total.sum() > held.total.sum():
-                best[key] = rule
-        self.rules = [rule for rule in self.rules if any(rule is kept for kept in best.values())]
 
     # state
 
@@ -241,8 +236,12 @@ class Oled:
         if self._theory is None:
             good = [rule for rule in self.rules if rule.picked and self._good(rule)]
             if self.options.selection is Selection.EFFECT:
+                for rule in self.rules:
+                    good += rule.promising(self.options, _PROMISING, self.batches)
                 heads = dict.fromkeys(rule.head for rule in good)
                 good = [rule for head in heads for rule in self._effective(head, good)]
+            begun = {rule.head for rule in good if rule.predicate == INITIATED_AT}
+            good = [rule for rule in good if rule.head in begun]  # else there is nothing to end
             self._theory = sorted(good, key=lambda rule: (rule.head, rule.predicate))
         return self._theory
 
@@ -292,7 +291,7 @@ class Oled:
 
     def _stretch(self, head: Atom) -> Stretch:
         """Return what is remembered about a head."""
-        _, pattern, after, begins = self._memory.columns()
+        pattern, after, begins = self._memory.columns()
         about = self.patterns.about(head)[pattern]
         return Stretch(pattern[about], after[about], begins[about])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.learners.bodies import needs_join
-from splice.learners.oled.options import Options, Score
+from splice.learners.oled.options import Options, Precision, Score
 from splice.learners.oled.scores import (
     Counts,
     hoeffding,
@@ -41,6 +42,8 @@ class Event:
     second: float
     gap: float
     bound: float
+    early: bool = False
+    """Taken for its effect on recognition, before the bound has decided."""
 
     @property
     def tie(self) -> bool:
@@ -49,6 +52,8 @@ class Event:
 
     def __str__(self) -> str:
         why = "a tie, broken" if self.tie else "more than the bound"
+        if self.early:
+            why = "not decided yet: taken for its effect"
         return (
             f"batch {self.batch}, after {self.n} transitions: {', '.join(map(str, self.body))}\n"
             f"    score {self.score:.3f} -> {self.best:.3f}, next best {self.second:.3f}; "
@@ -157,12 +162,55 @@ class RuleState:
         self.candidate_fired = self.candidate_fired + other.candidate_fired
         self.since, self.own = self.since + other.since, self.own + other.own
 
-    def decide(self, options: Options, batch: int) -> bool:
-        """Become the best candidate if the bound allows it; return whether that happened."""
+    def promising(self, options: Options, count: int, batch: int) -> list[RuleState]:
+        """Return the refinements that are right most often, as rules, though nothing is decided.
+
+        Each must fire otherwise than the ones before it.
+        """
+        if not len(self.candidate_fired):
+            return []
+        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
+        worth = scored(Precision(float(options.min_support)), counts)
+        worth[counts.tp < options.min_support] = -1.0
+        _, first = np.unique(self.candidate_fired, axis=0, return_index=True)
+        order = first[np.lexsort((first, -worth[first]))][:count]
+        return [
+            self._early(i, float(worth[i]), options, batch)
+            for i in order.tolist()
+            if worth[i] >= options.min_score
+        ]
+
+    def _early(self, candidate: int, worth: float, options: Options, batch: int) -> RuleState:
+        """Return a candidate as a rule of its own, though nothing is decided."""
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        picked = tuple(np.flatnonzero(wanted[1 + candidate]).tolist())
+        body = tuple(self.bottom[i] for i in picked)
+        bound = hoeffding(options.delta, self.n)
+        mine = self.score(options)
+        event = Event(batch, body, self.n, mine, worth, mine, self.gap, bound, early=True)
+        return replace(
+            self,
+            picked=picked,
+            fired=self.candidate_fired[candidate],
+            total=self.since,
+            candidate_fired=np.zeros((0, 4)),
+            history=[*self.history, event],
+        )
+
+    def decide(
+        self, options: Options, batch: int, taken: Collection[frozenset[Literal]] = ()
+    ) -> bool:
+        """Become the best candidate if the bound allows it; return whether that happened.
+
+        Bodies that other rules have already are ``taken``.
+        """
         if not len(self.candidate_fired) or not self.n:
             return False
         mine, worth, counts = self._worths(options)
         order = np.lexsort((-counts.tp, -worth))
+        order = order[self._free(order, options, taken) :]
+        if not len(order):
+            return False
         best = int(order[0])
         differs = (self.candidate_fired[order] != self.candidate_fired[best]).any(axis=1)
         rivals = worth[order[differs]]
@@ -180,6 +228,20 @@ class RuleState:
         self.gap, self.tests = 0.0, 0
         self.candidate_fired = np.zeros((0, 4))
         return True
+
+    def _free(
+        self,
+        order: npt.NDArray[np.intp],
+        options: Options,
+        taken: Collection[frozenset[Literal]],
+    ) -> int:
+        """Return the place of the first candidate that no other rule has become."""
+        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        for place, row in enumerate(order.tolist()):
+            body = frozenset(self.bottom[i] for i in np.flatnonzero(wanted[1 + row]))
+            if body not in taken:
+                return place
+        return len(order)
 
     def _worths(self, options: Options) -> tuple[float, _Floats, Counts]:
         """Return the scores of the rule and of its candidates over the same transitions."""

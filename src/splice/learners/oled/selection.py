@@ -23,6 +23,11 @@ _Mask = npt.NDArray[np.bool_]
 PRICE = 0.001
 """The F1 that a literal must earn."""
 
+PAIRED = 24
+"""So many initiations and terminations are tried in pairs."""
+
+_DOUBT = 5
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -50,12 +55,15 @@ class Remembered:
 
 
 def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
-    """Return the candidates that are worth having together, in the order of their choice."""
-    found: list[int] = []
-    best = stretch.f1(*_fired(candidates, found, stretch))
+    """Return the candidates that are worth having together, in the order of their choice.
+
+    It begins with the best pair of an initiation and a termination (what one is worth shows only
+    beside the other), and adds what helps most, one at a time.
+    """
     if not stretch.after.any():
-        return found
-    best = 0.0
+        return []
+    found = _best_pair(candidates, stretch)
+    best = _worth(candidates, found, stretch)
     while True:
         trials = [
             (_worth(candidates, [*found, i], stretch), -i)
@@ -67,6 +75,31 @@ def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
         best, place = max(trials)
         found.append(-place)
     return _without_idlers(candidates, found, stretch)
+
+
+def _best_pair(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
+    """Return the initiation and the termination that do best together; either may be missing."""
+    first = _foremost(candidates, stretch, initiates=True)
+    last = _foremost(candidates, stretch, initiates=False)
+    pairs = [[i] for i in first] + [[i, j] for i in first for j in last]
+    if not pairs:
+        return []
+    worths = [_worth(candidates, pair, stretch) for pair in pairs]
+    best = int(np.argmax(worths))
+    return pairs[best] if worths[best] > 0 else []
+
+
+def _foremost(
+    candidates: Sequence[Candidate], stretch: Remembered, *, initiates: bool
+) -> list[int]:
+    """Return some candidates of one kind: half of them the most precise, half the most often right."""
+    own = [i for i, candidate in enumerate(candidates) if candidate.initiates == initiates]
+    right = {i: int((candidates[i].fires & (stretch.after == initiates)).sum()) for i in own}
+    share = {i: right[i] / (int(candidates[i].fires.sum()) + _DOUBT) for i in own}
+    half = PAIRED // 2
+    precise = sorted(own, key=lambda i: (-share[i], i))[:half]
+    broad = sorted(own, key=lambda i: (-right[i] * share[i], i))[:half]
+    return sorted({*precise, *broad})
 
 
 def _without_idlers(

@@ -1,0 +1,146 @@
+"""``splice learn`` and ``splice explain rule``: rules from a stream, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from splice.cli.console import Format, emit, note
+from splice.cli.learning import Learned, learned_from
+from splice.cli.learning_options import Choices, with_learning_options
+from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.datasets.checking import RULE_ENDINGS
+from splice.datasets.inputs import InputOptions, input_paths
+from splice.errors import OutputError, SpliceError
+from splice.io.outputs import check_file, new_file
+from splice.report.rules import LearnedRule
+
+__all__ = ["explain_rule", "learn"]
+
+
+@with_input_options
+@with_learning_options
+def learn(
+    data: InputArgument,
+    choices: Choices,
+    options: InputOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="THEORY", help="Where to write the theory (default: print)."),
+    ] = None,
+    force: Force = False,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Learn rules from a stream of which a part is labelled, in one pass.
+
+    Missing labels are completed first, batch by batch. Each rule is told with what it got right
+    and wrong; what is written can be read by `splice recognise` and by people.
+    """
+    if out is not None:
+        _check_out(out, data, force=force)
+    learned = learned_from(data, options, choices)
+    text = "\n".join(_theory(data, learned, choices)) + "\n"
+    if out is not None:
+        with new_file(out) as partial:
+            partial.write_text(text, encoding="utf-8")
+    _tell(learned, out)
+    if style is Format.TABLE:
+        print(text if out is None else "", end="")
+        return
+    rows = [rule.as_json() for rule in learned.rules]
+    emit(rows, style, {"rules": rows, **_counts(learned), "choices": choices.words})
+
+
+def _check_out(out: Path, data: str, *, force: bool) -> None:
+    if out.suffix not in RULE_ENDINGS:
+        raise OutputError(
+            f"'{out}' would be no theory by its name",
+            f"end it in {RULE_ENDINGS[0]}; `splice theory export` writes other languages",
+        )
+    check_file(out, input_paths(data), force=force)
+
+
+def _theory(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
+    """Yield the lines of a theory: what it was learned from, then each rule with its counts.
+
+    Nothing of it depends on how long it took or where it ran: the same input gives the same text.
+    """
+    yield f"% Learned from {Path(data).name}: {_read(learned)}."
+    yield f"% {', '.join(f'{name} {word}' for name, word in choices.words.items())}"
+    if not learned.rules:
+        yield ""
+        yield "% No rule was good enough."
+    for rule in learned.rules:
+        yield ""
+        yield from rule.lines()
+
+
+def _read(learned: Learned) -> str:
+    return (
+        f"{learned.examples:,} examples in {learned.batches:,} batches, "
+        f"{learned.given:,} labels given, {learned.completed:,} completed"
+    )
+
+
+def _counts(learned: Learned) -> dict[str, Any]:
+    names = ("examples", "batches", "given", "completed")
+    counts = {name: getattr(learned, name) for name in names}
+    return {**counts, "seconds": round(learned.seconds, 3)}
+
+
+def _tell(learned: Learned, out: Path | None = None) -> None:
+    where, rules = f"wrote {out}: " if out else "", learned.rules
+    note(
+        f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
+        f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
+    )
+    if not rules:
+        note("no rule was good enough: more labels, a lower --min-score or more --passes may help")
+
+
+@with_input_options
+@with_learning_options
+def explain_rule(
+    data: InputArgument,
+    choices: Choices,
+    options: InputOptions,
+    number: Annotated[
+        int | None,
+        typer.Option("--rule", metavar="N", min=1, help="Only this rule of the theory."),
+    ] = None,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Explain learned rules: learn as `splice learn` does, and tell how each came about.
+
+    A rule begins without a body. Every decision that added conditions is told with the scores
+    of the best two candidates, the mean gap between them and the Hoeffding bound at that moment.
+    """
+    learned = learned_from(data, options, choices)
+    rules = learned.rules
+    _tell(learned)
+    if number is not None:
+        if number > len(rules):
+            some = f"rules 1 to {len(rules)}" if rules else "no rules"
+            raise SpliceError(f"there is no rule {number}", f"the theory has {some}")
+        rules = [rules[number - 1]]
+    if style is Format.TABLE:
+        print("\n\n".join("\n".join(rule.story()) for rule in rules))
+        return
+    rows = [
+        {"rule": rule.number, **event, "body": ", ".join(event["body"])}
+        for rule in rules
+        for event in rule.history()
+    ]
+    emit(rows, style, {"rules": [_story(rule) for rule in rules]})
+
+
+def _story(rule: LearnedRule) -> dict[str, Any]:
+    return {
+        **rule.as_json(),
+        "born": rule.state.born,
+        "bottom": [str(literal) for literal in rule.state.bottom],
+        "history": rule.history(),
+    }
