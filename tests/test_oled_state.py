@@ -1,0 +1,119 @@
+"""OLED's state: restored it goes on as before, and what two learners counted adds up."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from splice.datasets.plaza import make_plaza
+from splice.errors import SpliceError
+from splice.learners.oled.learner import Oled
+from splice.learners.oled.options import Negation, Options, options_of
+from splice.logic.atoms import Literal
+from splice.stream.batch import MicroBatch
+from splice.stream.cutting import TimePoints, batches
+from splice.stream.source import MemorySource, collect
+
+PATIENT = Options(delta=1e-12, warm_up=10**9, negation=Negation.NONE)
+"""Nothing is decided: every rule keeps its empty body."""
+
+
+def stream(seed: int, sequences: int = 2, size: int = 25) -> list[MicroBatch]:
+    source = make_plaza(sequences=sequences, people=3, frames=150, seed=seed).source
+    return list(batches(source, TimePoints(size)))
+
+
+@pytest.mark.parametrize("cut", [1, 3, 6, 9])
+def test_a_restored_learner_goes_on_as_if_it_had_never_stopped(cut: int) -> None:
+    whole = stream(1)
+    straight = Oled().fit(whole)
+    state = json.loads(json.dumps(Oled().fit(whole[:cut]).to_state()))
+    first = whole[0]
+    resumed = Oled().take_up(state, first.domain, first.table.vocabulary)
+    for batch in whole[cut:]:
+        resumed.partial_fit(batch)
+    assert resumed.to_state() == straight.to_state()
+    assert resumed.theory_ == straight.theory_
+
+
+def test_a_state_is_about_names_not_about_codes() -> None:
+    whole, other = stream(1), stream(2)
+    state = Oled().fit(whole).to_state()
+    elsewhere = Oled().take_up(state, other[0].domain, other[0].table.vocabulary)
+    assert str(elsewhere.theory_) == str(Oled().fit(whole).theory_)
+    elsewhere.partial_fit(other[0])
+
+
+@pytest.mark.parametrize("change", [{"version": 99}, {"learner": "osla"}])
+def test_a_foreign_state_is_refused(change: dict[str, object]) -> None:
+    whole = stream(1)
+    state = Oled().fit(whole[:2]).to_state() | change
+    with pytest.raises(SpliceError, match="not a state"):
+        Oled().take_up(state, whole[0].domain, whole[0].table.vocabulary)
+
+
+Key = tuple[str, str, frozenset[Literal]]
+
+
+def counts(learner: Oled) -> dict[Key, tuple[list[float], list[float], list[list[float]]]]:
+    return {
+        (rule.predicate, str(rule.head), frozenset(rule.bottom)): (
+            rule.fired.tolist(),
+            rule.total.tolist(),
+            rule.candidate_fired.tolist(),
+        )
+        for rule in learner.rules
+    }
+
+
+def test_while_nothing_is_decided_merged_learners_have_counted_what_one_would_have() -> None:
+    source = make_plaza(sequences=2, people=4, frames=1500, seed=3).source
+    table = collect(source)
+    parts = [
+        list(
+            batches(MemorySource(table.take(table.sequence == n), source.domain), TimePoints(10**6))
+        )
+        for n in (0, 1)
+    ]
+    one = Oled(PATIENT).fit([*parts[0], *parts[1]])
+    first, second = Oled(PATIENT).fit(parts[0]), Oled(PATIENT).fit(parts[1])
+    seeded = set(counts(first)) & set(counts(second))  # born in both: they have seen everything
+    merged = counts(first.merge(second))
+    assert len(seeded) > 3
+    assert {key: merged[key] for key in seeded} == {key: counts(one)[key] for key in seeded}
+
+
+def test_merged_learners_remember_both_parts() -> None:
+    one, two = stream(4), stream(5)
+    merged = Oled().fit(one).merge(Oled().fit(two))
+    both = sum(
+        len(part)
+        for learner in (Oled().fit(one), Oled().fit(two))
+        for part in learner._memory.parts
+    )
+    assert sum(map(len, merged._memory.parts)) == both
+    assert {str(s.content.head.atom.args[0]) for s in merged.theory_.statements} <= {
+        "meet(X0,X1)",
+        "move(X0,X1)",
+    }
+
+
+def test_a_learner_that_saw_nothing_changes_nothing() -> None:
+    learner = Oled().fit(stream(4))
+    before = learner.to_state()
+    assert learner.merge(Oled()).to_state() == before
+    assert Oled().merge(learner).theory_ == learner.theory_
+
+
+def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> None:
+    whole = stream(6)
+    small = Oled(options_of({"memory": 500})).fit(whole)
+    held = [len(part) for part in small._memory.parts]
+    assert sum(held) - held[0] < 500 <= sum(held)
+    once, twice = Oled().fit(whole), Oled().fit(whole + whole)
+    begins = [learner._memory.columns()[2] for learner in (once, twice)]
+    assert begins[1].sum() == 2 * begins[0].sum()
+    assert len(begins[1]) == 2 * len(begins[0])
+    assert np.flatnonzero(begins[0])[0] == 0
