@@ -16,7 +16,7 @@ from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import MemorySource, collect
 
-PATIENT = Options(delta=1e-12, warm_up=10**9, negation=Negation.NONE)
+PATIENT = Options(min_support=10**9, negation=Negation.NONE)
 """Nothing is decided: every rule keeps its empty body."""
 
 
