@@ -18,6 +18,7 @@ from splice.datasets.plaza import make_plaza
 from splice.evaluation.confusion import Confusion
 from splice.events.bindings import FLUENT_OF
 from splice.events.program import compile_program
+from splice.events.structure import Coupling, structure
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
 from splice.labels import FALSE, TRUE, UNKNOWN
@@ -33,6 +34,8 @@ from splice.learners.oled.options import (
     Selection,
     TerminationCounts,
 )
+from splice.learners.osla import options as osla
+from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
 from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
@@ -78,6 +81,17 @@ EAGER = Options(
 )
 """Decides on little evidence, and keeps whatever it has: for odd rules."""
 
+HEAVY = osla.Options(length=3, threshold=5, selection=osla.Selection.WEIGHT)
+"""All clauses, with the weights that AdaGrad found."""
+SOFT = osla.Options(
+    length=4,
+    loss=osla.Loss.HAMMING,
+    inertia=2.0,
+    min_support=1,
+    beam=1,
+    unlabelled=Unlabelled.SKIP,
+)
+
 Make = Callable[[], StructureLearner]
 
 LEARNERS: dict[str, Make] = {
@@ -86,8 +100,11 @@ LEARNERS: dict[str, Make] = {
     "oled-starts": lambda: Oled(Options(points=Points.STARTS, min_score=0.0)),
     "oled-weights": lambda: Oled(Options(weights=AdaGrad())),
     "oled-eager": lambda: Oled(EAGER),
+    "osla": Osla,
+    "osla-weight": lambda: Osla(HEAVY),
+    "osla-soft": lambda: Osla(SOFT),
 }
-GOOD = ("oled", "oled-classic", "oled-weights")
+GOOD = ("oled", "oled-classic", "oled-weights", "osla", "osla-soft")
 """Those that are meant to learn well from little data."""
 
 every = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
@@ -258,10 +275,18 @@ def _asked(batch: MicroBatch) -> np.ndarray:
 # theories
 
 
+def check(theory: Theory, domain: Domain) -> None:
+    """Compile a theory: crisp rules that can be run, or weighted clauses that make chains."""
+    if theory.is_crisp:
+        compile_program(theory, domain)
+    else:
+        assert structure(theory, domain.schema).coupling is Coupling.CHAIN
+
+
 @every
 def test_a_theory_can_be_run_and_written(make: Make) -> None:
     theory = taught(make).theory_
-    compile_program(theory, plaza().domain)
+    check(theory, plaza().domain)
     assert parse_theory(str(theory)).statements == theory.statements
 
 
@@ -271,7 +296,7 @@ def test_odd_streams_give_theories_that_can_be_run(seed: int, size: int, name: s
     table = table_of(window(seed))
     learner = LEARNERS[name]().fit(batches(MemorySource(table, DOMAIN), TimePoints(size)))
     theory = learner.theory_
-    compile_program(theory, DOMAIN)
+    check(theory, DOMAIN)
     assert parse_theory(str(theory)).statements == theory.statements
     for batch in batches(MemorySource(table, DOMAIN), TimePoints(size)):
         assert len(learner.predict(batch)) == len(batch.queries)
@@ -403,7 +428,7 @@ def test_from_nothing_nothing_is_learned(
 @every
 def test_what_always_holds_is_no_trouble(make: Make) -> None:
     learner = make().fit(changed(TRUE))
-    compile_program(learner.theory_, plaza().domain)
+    check(learner.theory_, plaza().domain)
     for batch in changed(TRUE):
         assert set(learner.predict(batch).tolist()) <= {TRUE, FALSE}
 

@@ -11,10 +11,13 @@ from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, Options, options_of
+from splice.logic import parse_atom
 from splice.logic.atoms import Literal
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import MemorySource, collect
+from splice.stream.vocabulary import Kind
+from streams import Row, table_of
 
 PATIENT = Options(min_support=10**9, negation=Negation.NONE)
 """Nothing is decided: every rule keeps its empty body."""
@@ -52,6 +55,38 @@ def test_a_foreign_state_is_refused(change: dict[str, object]) -> None:
     state = Oled().fit(whole[:2]).to_state() | change
     with pytest.raises(SpliceError, match="not a state"):
         Oled().take_up(state, whole[0].domain, whole[0].table.vocabulary)
+
+
+@pytest.mark.parametrize("part", ["rules", "memory", "patterns", "last"])
+def test_a_damaged_state_is_told(part: str) -> None:
+    whole = stream(1)
+    state = Oled().fit(whole[:4]).to_state()
+    state[part] = [{}] if part != "memory" else {"grounds": [], "parts": [{"ground": "!"}]}
+    with pytest.raises(SpliceError, match="damaged"):
+        Oled().take_up(state, whole[0].domain, whole[0].table.vocabulary)
+
+
+def valued(text: str) -> list[MicroBatch]:
+    light = Kind(parse_atom("holdsAt(light(V0)=V1,V2)"), ("lamp", "colour", "time"), 2)
+    switch = Kind(parse_atom(text), ("lamp", "colour", "time"), 2)
+    tick = Kind(parse_atom("happensAt(tick(V0),V1)"), ("lamp", "time"), 1)
+    rows: list[Row] = []
+    colour = "red"
+    for time in range(400):
+        rows += [(0, time, light, ("a", c), 1 if c == colour else -1) for c in ("red", "green")]
+        rows.append((0, time, tick, ("a",), 1))
+        if time % 7 == 3:
+            colour = "green" if colour == "red" else "red"
+            rows.append((0, time, switch, ("a", colour), 1))
+    return list(batches(MemorySource(table_of(rows)), TimePoints(25)))
+
+
+def test_a_value_is_part_of_what_a_fluent_is() -> None:
+    theory = Oled().fit(valued("happensAt(set(V0,V1),V2)")).theory_
+    begins = {str(r.head): str(r.body) for r in theory.rules() if "initiated" in str(r.head)}
+    assert set(begins) == {f"initiatedAt(light(X0)={c},T)" for c in ("red", "green")}
+    for colour in ("red", "green"):
+        assert f"{colour}" in begins[f"initiatedAt(light(X0)={colour},T)"]
 
 
 Key = tuple[str, str, frozenset[Literal]]
@@ -113,7 +148,7 @@ def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> Non
     held = [len(part) for part in small._memory.parts]
     assert sum(held) - held[0] < 500 <= sum(held)
     once, twice = Oled().fit(whole), Oled().fit(whole + whole)
-    begins = [learner._memory.columns()[2] for learner in (once, twice)]
+    begins = [learner._memory.columns()[3] for learner in (once, twice)]
     assert begins[1].sum() == 2 * begins[0].sum()
     assert len(begins[1]) == 2 * len(begins[0])
     assert np.flatnonzero(begins[0])[0] == 0

@@ -26,9 +26,9 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
-from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.stream.rows import unique_rows
-from splice.stream.vocabulary import Vocabulary
+from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["Keep", "Lifting", "Pattern", "PatternStore"]
 
@@ -56,6 +56,8 @@ class Pattern:
             return (head.predicate, first.name, 0)
         if not isinstance(first, Function):
             return (head.predicate, "", len(head.args))
+        if first.functor == VALUE:
+            return (head.predicate, str(first.args[1]), len(first.args))
         return (head.predicate, first.functor, len(first.args))
 
     def __len__(self) -> int:
@@ -167,8 +169,10 @@ class Lifting:
         leaves = examples.leaves[examples.row]
         width = leaves.shape[1]
         same = leaves[:, :, None] == examples.entities[examples.example][:, None, :]
-        position = -1 - same.argmax(axis=2)
+        place = same.argmax(axis=2)
+        named = self._named(examples)[examples.example][:, None]
         constants = evidence.args[examples.row]
+        position = np.where(place == named, constants, -1 - place)
         if self._keep is Keep.BY_MODES:
             lifted = np.where(same.any(axis=2), position, _LOCAL)
             lifted = np.where(self.lens.kept[kind][:, :width], constants, lifted)
@@ -180,19 +184,33 @@ class Lifting:
             _number_locals(rows, leaves, examples)
         return rows
 
+    def _named(self, examples: Examples) -> _Ints:
+        """Return for each query atom the leaf that keeps its constant, -1 where none does."""
+        kinds = self.lens.vocabulary.kinds
+        leaf = np.array([_named_leaf(kind) for kind in kinds], np.int64)
+        return leaf[examples.queries.kind]
+
     def _heads(self, examples: Examples) -> _Ints:
         """Return the query atom of each example as a literal: equal constants share a variable."""
         queries = examples.queries
         entities = examples.entities[:, : queries.args.shape[1]]
         same = entities[:, :, None] == entities[:, None, :]
         lifted = np.where(entities >= 0, -1 - same.argmax(axis=2), _PADDING)
-        kinds = self.lens.vocabulary.kinds
-        bare = np.array(
-            [k.signature == DEFAULT_QUERY and k.arity == 1 and not k.functor for k in kinds]
-        )
-        named = bare[queries.kind]
-        lifted[named, 0] = queries.args[named, 0]  # a fluent without arguments keeps its name
+        named = self._named(examples)
+        rows = np.flatnonzero(named >= 0)
+        lifted[rows, named[rows]] = queries.args[rows, named[rows]]
         return np.concatenate((queries.kind[:, None], lifted), axis=1).astype(np.int64)
+
+
+def _named_leaf(kind: Kind) -> int:
+    """Return the leaf of a fluent that is part of what it is: its name alone, or its value."""
+    if kind.signature != DEFAULT_QUERY:
+        return -1
+    fluent = kind.template.args[0]
+    if isinstance(fluent, Variable):
+        return 0
+    valued = isinstance(fluent, Function) and fluent.functor == VALUE
+    return kind.arity - 1 if valued else -1
 
 
 def _trimmed(body: _Ints) -> _Ints:

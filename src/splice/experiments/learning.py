@@ -38,6 +38,8 @@ from splice.experiments.spec import (
 from splice.io.text import read_text
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import options_of
+from splice.learners.osla import options as osla
+from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
 from splice.pipeline import Splice
@@ -110,7 +112,11 @@ def _oled(changes: Table) -> StructureLearner:
     return Oled(options_of(changes))
 
 
-LEARNERS: Final = {"oled": _oled}
+def _osla(changes: Table) -> StructureLearner:
+    return Osla(osla.options_of(changes))
+
+
+LEARNERS: Final = {"oled": _oled, "osla": _osla}
 """The learners by name: from the changes of a method to a fresh learner."""
 
 

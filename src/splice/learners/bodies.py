@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from splice.events.bindings import Bindings, solve
 from splice.events.evidence import Evidence
+from splice.events.ground import shape_of
 from splice.learners.patterns import Body
 from splice.learners.transitions import Transitions
 from splice.logic.atoms import Atom, Literal
-from splice.logic.terms import Constant, Function, Variable
+from splice.logic.terms import Constant, Variable
 from splice.stream.table import AtomTable
 
 __all__ = ["TIME", "counted", "fires_by_join", "needs_join"]
@@ -41,8 +42,7 @@ def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> _Mask:
     queries = batch.queries.take(transitions.query)
     table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
     evidence = Evidence(table)
-    fluent, _ = head.args
-    leaves = fluent.args if isinstance(fluent, Function) else (fluent,)
+    leaves = shape_of(head.args[0]).leaves
     mark = Variable("#")
     columns = {
         leaf: queries.args[:, i].astype(np.int64)
@@ -64,14 +64,11 @@ def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> _Mask:
 def _about(head: Atom, transitions: Transitions) -> _Mask:
     """Return the transitions whose query atom is the head's: same kind, same coincidences."""
     queries = transitions.batch.queries.take(transitions.query)
-    kinds = queries.vocabulary.kinds
-    fluent = head.args[0]
-    leaves = fluent.args if isinstance(fluent, Function) else (fluent,)
+    shape = shape_of(head.args[0])
+    leaves = shape.leaves
     same_kind = [
-        kind.predicate == head.predicate
-        and kind.arity == len(leaves)
-        and (not isinstance(fluent, Function) or kind.functor == fluent.functor)
-        for kind in kinds
+        kind.signature == head.signature and kind.template.args[0] == shape.template
+        for kind in queries.vocabulary.kinds
     ]
     chosen = np.array(same_kind, bool)[queries.kind]
     for i, leaf in enumerate(leaves):

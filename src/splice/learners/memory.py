@@ -29,6 +29,7 @@ class Part:
     pattern: _Ints
     time: _Times
     until: _Times
+    before: _Mask
     after: _Mask
 
     def __len__(self) -> int:
@@ -48,8 +49,8 @@ class Memory:
         """Remember the transitions of a batch."""
         ground = self._ground(transitions)
         pattern = transitions.pattern.astype(np.int32)
-        after = transitions.after > 0
-        self.put(Part(ground, pattern, transitions.time, transitions.until, after))
+        before, after = transitions.before > 0, transitions.after > 0
+        self.put(Part(ground, pattern, transitions.time, transitions.until, before, after))
 
     def put(self, part: Part) -> None:
         """Remember one more part, and forget the oldest ones."""
@@ -70,22 +71,25 @@ class Memory:
         """Return the number of a ground atom, by its names."""
         return self._grounds.setdefault(ground, len(self._grounds))
 
-    def columns(self) -> tuple[npt.NDArray[np.int64], _Mask, _Mask]:
-        """Return the transitions by ground atom, as they came: patterns, labels after, new runs.
+    def columns(self) -> tuple[npt.NDArray[np.int64], _Mask, _Mask, _Mask]:
+        """Return the transitions by ground atom: patterns, labels before and after, new runs.
 
         A run is new where the ground atom is, or where a transition does not begin at the
         time-point at which the one before it ended.
         """
         if not self.parts:
-            return np.empty(0, np.int64), np.empty(0, bool), np.empty(0, bool)
-        ground, pattern, time, until, after = (
+            none = np.empty(0, bool)
+            return np.empty(0, np.int64), none, none, none
+        ground, pattern, time, until, before, after = (
             np.concatenate([getattr(part, name) for part in self.parts])
-            for name in ("ground", "pattern", "time", "until", "after")
+            for name in ("ground", "pattern", "time", "until", "before", "after")
         )
         order = np.argsort(ground, kind="stable")
         ground, time, until = ground[order], time[order], until[order]
-        begins = np.append(True, (ground[1:] != ground[:-1]) | (time[1:] != until[:-1]))
-        return pattern[order].astype(np.int64), after[order], begins
+        new = np.append(True, ground[1:] != ground[:-1])
+        begins = new | np.append(True, time[1:] != until[:-1])
+        known = before[order] & ~new  # recognition begins with nothing that holds
+        return pattern[order].astype(np.int64), known, after[order], begins
 
     def merge(self, other: Memory, patterns: npt.NDArray[np.int32]) -> None:
         """Take over what another memory holds; ``patterns`` are our numbers for its patterns."""
@@ -93,7 +97,7 @@ class Memory:
         ours = np.array([self.number(name) for name in names], np.int32)
         for part in other.parts:
             ground, pattern = ours[part.ground], patterns[part.pattern]
-            self.put(Part(ground, pattern, part.time, part.until, part.after))
+            self.put(Part(ground, pattern, part.time, part.until, part.before, part.after))
 
     def to_state(self) -> dict[str, Any]:
         """Return the memory as plain JSON."""
@@ -103,6 +107,7 @@ class Memory:
                 "pattern": _packed(part.pattern),
                 "time": _packed(part.time),
                 "until": _packed(part.until),
+                "before": _packed(part.before),
                 "after": _packed(part.after),
             }
             for part in self.parts
@@ -115,8 +120,9 @@ class Memory:
             self.number(tuple(ground))
         for part in state["parts"]:
             ground, pattern = (_unpacked(part[n]).astype(np.int32) for n in ("ground", "pattern"))
-            time, until, after = (_unpacked(part[n]) for n in ("time", "until", "after"))
-            self.put(Part(ground, patterns[pattern], time, until, after > 0))
+            time, until = (_unpacked(part[n]) for n in ("time", "until"))
+            before, after = (_unpacked(part[n]) > 0 for n in ("before", "after"))
+            self.put(Part(ground, patterns[pattern], time, until, before, after))
 
 
 def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -41,19 +41,17 @@ class Unlabelled(Enum):
 class Transitions:
     """Pairs of consecutive time-points of ground query atoms.
 
-    ``query`` is the row of the query atom at the first time-point in ``batch.queries``, ``pattern``
-    what was seen there; ``before`` and ``after`` are the labels at the two time-points, ``time``
-    and ``until``. Transitions stand in the order of ground atom and time; ``begins`` marks those
-    that follow no other.
+    ``query`` and ``follow`` are the rows of the query atom at the two time-points in
+    ``batch.queries``, ``pattern`` is what was seen at the first; ``before`` and ``after`` are the
+    labels at the two. Transitions stand in the order of ground atom and time.
     """
 
     batch: MicroBatch
     query: _Ints
+    follow: _Ints
     pattern: _Ints
     before: LabelArray
     after: LabelArray
-    begins: npt.NDArray[np.bool_]
-    until: _Ints
 
     def __len__(self) -> int:
         return len(self.query)
@@ -63,16 +61,27 @@ class Transitions:
         """The first time-point of each transition."""
         return self.batch.queries.time[self.query]
 
+    @property
+    def until(self) -> _Ints:
+        """The second time-point of each transition."""
+        return self.batch.queries.time[self.follow]
+
+    @property
+    def begins(self) -> npt.NDArray[np.bool_]:
+        """Which transitions do not begin where the one before them ended."""
+        begins = np.ones(len(self), bool)
+        begins[1:] = self.query[1:] != self.follow[:-1]
+        return begins
+
     def take(self, rows: npt.NDArray[np.bool_]) -> Transitions:
         """Return some of the transitions."""
         return replace(
             self,
             query=self.query[rows],
+            follow=self.follow[rows],
             pattern=self.pattern[rows],
             before=self.before[rows],
             after=self.after[rows],
-            begins=self.begins[rows],
-            until=self.until[rows],
         )
 
 
@@ -114,15 +123,12 @@ class Reader:
         pattern = self.lifting.lift(examples)
         first, second = consecutive(batch)
         labels = batch.labels
-        begins = np.append(True, first[1:] != second[:-1])[: len(first)]
-        until = batch.queries.time[second]
-        found = Transitions(
-            batch, first, pattern[first], labels[first], labels[second], begins, until
-        )
         if unlabelled is Unlabelled.SKIP:
-            return found.take((found.before != UNKNOWN) & (found.after != UNKNOWN))
-        closed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
-        return replace(found, before=closed[first], after=closed[second])
+            known = (labels[first] != UNKNOWN) & (labels[second] != UNKNOWN)
+            first, second = first[known], second[known]
+        else:
+            labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
+        return Transitions(batch, first, second, pattern[first], labels[first], labels[second])
 
 
 def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:

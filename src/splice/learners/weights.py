@@ -16,8 +16,8 @@ import numpy.typing as npt
 __all__ = [
     "HARD_INERTIA",
     "AdaGrad",
+    "Chains",
     "Inertia",
-    "Runs",
     "Stretch",
     "learn_weights",
     "most_probable",
@@ -27,8 +27,6 @@ __all__ = [
 _Mask = npt.NDArray[np.bool_]
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
-
-_SURE = np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,10 @@ class AdaGrad:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Remembered transitions, by ground atom and time: what was seen, whether it held next."""
+    """Remembered transitions, by ground atom and time: what was seen, what held then and next."""
 
     pattern: _Ints
+    before: _Mask
     after: _Mask
     begins: _Mask
 
@@ -90,7 +89,8 @@ def learn_weights(
     for _ in range(how.passes):
         for run in stretch.runs():
             pattern, after = stretch.pattern[run], stretch.after[run]
-            said = most_probable(initiates, fires, weight, pattern)
+            held = bool(stretch.before[run.start])
+            said = most_probable(initiates, fires, weight, pattern, held=held)
             fired = fires[:, pattern]
             wanted = np.where(initiates, 1, -1)[:, None]
             gradient = (fired * wanted * (said.astype(int) - after.astype(int))).sum(axis=1)
@@ -99,60 +99,56 @@ def learn_weights(
 
 
 def most_probable(
-    initiates: _Mask,
-    fires: _Mask,
-    weight: _Floats,
-    pattern: _Ints,
-    runs: Runs | None = None,
-    *,
-    reward: _Floats | None = None,
-    inertia: Inertia = HARD_INERTIA,
+    initiates: _Mask, fires: _Mask, weight: _Floats, pattern: _Ints, *, held: bool = False
 ) -> _Mask:
-    """Return the most probable states after each transition.
+    """Return the most probable states after each transition of a ground atom.
 
-    Without ``runs`` the transitions are those of one ground atom, which is off at first. ``reward``
-    is added to the weight of being on after each transition (loss-augmented inference).
+    ``held`` says whether it holds at first.
     """
-    from splice.events.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
-
-    runs = runs or Runs.single(len(pattern))
-    pairwise = potentials(initiates, fires, weight, inertia)
-    points = np.zeros(len(pattern) + len(runs.held), np.int32)
-    points[runs.before] = pattern
-    rewards = np.zeros(len(points))
-    rewards[runs.offsets[:-1]] = np.where(runs.held, _SURE, -_SURE)
-    if reward is not None:
-        rewards[runs.before + 1] += reward
-    unary = np.zeros((len(pairwise), 2))
-    found = viterbi(unary, pairwise, runs.offsets, pattern=points, reward=rewards)
-    return found.states[runs.before + 1] > 0
+    begins = np.arange(len(pattern)) == 0
+    chains = Chains.of(pattern, begins, np.full(len(pattern), held))
+    return chains.most_probable(potentials(initiates, fires, weight))
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Transitions as chains of points, each one longer than the run of transitions it has.
+class Chains:
+    """Transitions as chains of points, each one longer than the run of transitions it has."""
 
-    ``before`` is the point at which each transition begins, ``held`` the state of the first point
-    of each chain.
-    """
-
-    before: _Ints
+    pattern: npt.NDArray[np.int32]
+    """What was seen at each point; at the last of a chain it does not matter."""
     offsets: _Ints
-    held: _Mask
+    after: _Ints
+    """The point at which each transition ends."""
+    known: _Floats
+    """The states that are known: infinitely rewarded, or infinitely dear."""
 
     @classmethod
-    def of(cls, begins: _Mask, held: _Mask) -> Runs:
-        """Return the runs of transitions; ``held`` is the state before each transition."""
-        chain = np.cumsum(begins) - 1
+    def of(cls, pattern: _Ints, begins: _Mask, held: _Mask) -> Chains:
+        """Return the chains of transitions; where one begins, it is known what ``held`` before."""
         starts = np.flatnonzero(begins)
-        before = np.arange(len(begins)) + chain
-        offsets = np.append(before[starts], len(begins) + len(starts))
-        return cls(before.astype(np.int64), offsets.astype(np.int64), held[starts])
+        before = np.arange(len(pattern)) + np.cumsum(begins) - 1
+        points = np.zeros(len(pattern) + len(starts), np.int32)
+        points[before] = pattern
+        known = np.zeros(len(points))
+        known[before[starts]] = np.where(held[starts], np.inf, -np.inf)
+        offsets = np.append(before[starts], len(points)).astype(np.int64)
+        return cls(points, offsets, (before + 1).astype(np.int64), known)
 
-    @classmethod
-    def single(cls, size: int) -> Runs:
-        """Return one run, off at first."""
-        return cls(np.arange(size), np.array([0, size + 1]), np.zeros(1, bool))
+    def most_probable(self, pairwise: _Floats, reward: _Floats | None = None) -> _Mask:
+        """Return the most probable states after each transition, given :func:`potentials`.
+
+        ``reward`` is added to the weight of being on after each transition: with what a wrong
+        answer costs, inference is loss-augmented.
+        """
+        from splice.events.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
+
+        rewards = self.known
+        if reward is not None:
+            rewards = rewards.copy()
+            rewards[self.after] += reward
+        unary = np.zeros((len(pairwise), 2))
+        found = viterbi(unary, pairwise, self.offsets, pattern=self.pattern, reward=rewards)
+        return found.states[self.after] > 0
 
 
 def potentials(

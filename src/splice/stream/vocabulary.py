@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
-from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 
 __all__ = ["EQUALS", "Kind", "Symbols", "Vocabulary"]
 
@@ -58,8 +58,13 @@ class Kind:
 
     @property
     def functor(self) -> str:
-        """The functor of the first argument, or an empty string: ``walking``, ``meet``."""
+        """The functor of the first argument, or an empty string: ``walking``, ``meet``.
+
+        Of a fluent with a value it is the fluent's: ``stopped`` of ``stopped(V)=far``.
+        """
         first = self.template.args[0] if self.template.args else None
+        if isinstance(first, Function) and first.functor == VALUE:
+            first = first.args[0]
         return first.functor if isinstance(first, Function) else ""
 
     @property

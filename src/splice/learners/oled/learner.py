@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any, Self
@@ -9,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from splice.errors import SpliceError
 from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
 from splice.learners.bodies import counted, fires_by_join
@@ -41,7 +43,7 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Oled"]
 
-_PROMISING = 4
+_PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
 
 _Floats = npt.NDArray[np.float64]
@@ -130,7 +132,7 @@ class Oled:
         initiated, terminated = self._fired(transitions)
         if self.options.growth is Growth.ERRORS:
             said = holds_next(initiated, terminated, transitions.begins, before)
-            missed, lasting = after & ~said, ~after & said
+            missed, lasting = after & ~said, ~after & said | before & ~after & ~terminated
         else:
             missed, lasting = after & ~initiated, before & ~after & ~terminated
         if self.options.points is Points.STARTS:
@@ -143,7 +145,7 @@ class Oled:
         """Return where the rules so far fire; one without a body says nothing yet."""
         fired = {p: np.zeros(len(transitions), bool) for p in (INITIATED_AT, TERMINATED_AT)}
         for rule in self.rules:
-            if rule.picked and rule.score(self.options) >= self.options.min_score:
+            if rule.picked and self._good(rule):
                 fired[rule.predicate] |= self._fires(rule, transitions)
         return fired[INITIATED_AT], fired[TERMINATED_AT]
 
@@ -194,13 +196,21 @@ class Oled:
         check_version(state)
         self._reset()
         self._reader = Reader(domain, vocabulary)
+        try:
+            self._take_up(state, vocabulary)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, zlib.error) as error:
+            self._reset()
+            hint = f"{type(error).__name__}: {error}"
+            raise SpliceError("this state of OLED is damaged", hint) from None
+        return self
+
+    def _take_up(self, state: dict[str, Any], vocabulary: Vocabulary) -> None:
         ours = self._numbers([parse_rule(text) for text in state["patterns"]])
         self.batches = int(state["batches"])
         self.rules = [read_rule(plain) for plain in state["rules"]]
         self._seeded = {(predicate, int(ours[number])) for predicate, number in state["seeded"]}
         self._overlap.last = read_rows(state["last"], vocabulary)
         self._memory.take_up(state["memory"], ours)
-        return self
 
     def merge(self, other: Oled) -> Self:
         """Take over what another learner has learned from another part of the stream.
@@ -247,7 +257,9 @@ class Oled:
 
     def _good(self, rule: RuleState) -> bool:
         enough = float(rule.counts(self.options).tp) >= self.options.min_support
-        return enough and rule.score(self.options) >= self.options.min_score
+        by_score = self.options.selection is Selection.SCORE
+        worth = rule.score(self.options) if by_score else rule.precision(self.options)
+        return enough and worth >= self.options.min_score
 
     def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
         """Return the rules about a head that improve recognition of what is remembered."""
@@ -261,8 +273,8 @@ class Oled:
             )
             for rule in own
         ]
-        stretch = Remembered(kept.after, kept.begins, np.zeros(len(kept.after), bool))
-        return [own[i] for i in chosen(candidates, stretch)]
+        stretch = Remembered(kept.after, kept.begins, kept.before)
+        return [own[i].shortened(self.patterns) for i in chosen(candidates, stretch)]
 
     @property
     def theory_(self) -> Theory:
@@ -291,9 +303,9 @@ class Oled:
 
     def _stretch(self, head: Atom) -> Stretch:
         """Return what is remembered about a head."""
-        pattern, after, begins = self._memory.columns()
+        pattern, before, after, begins = self._memory.columns()
         about = self.patterns.about(head)[pattern]
-        return Stretch(pattern[about], after[about], begins[about])
+        return Stretch(pattern[about], before[about], after[about], begins[about])
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by recognition; nothing holds at first."""

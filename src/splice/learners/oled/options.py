@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
 from splice.learners.transitions import Unlabelled
@@ -98,6 +98,10 @@ class FScore:
 Score: TypeAlias = Precision | Recall | FoilGain | FScore
 
 
+_YES: Final = (True, "adagrad")
+_NO: Final = (False, "none")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Every choice of the learner."""
@@ -135,6 +139,8 @@ class Options:
             raise SpliceError(f"a refinement adds at least one literal, not {self.depth}")
         if not 0 <= self.min_score <= 1:
             raise SpliceError(f"a score lies between 0 and 1, not at {self.min_score:g}")
+        if min(self.ties, self.warm_up, self.min_support, self.min_keep) < 0:
+            raise SpliceError("ties, warm-up, support and what is kept cannot be negative")
         if self.memory < 1:
             raise SpliceError(f"the memory must be positive, not {self.memory}")
 
@@ -157,10 +163,12 @@ def options_of(words: Mapping[str, Any]) -> Options:
                 raise UnknownName(name, str(word), values)
             chosen[name] = values[str(word)]
         elif name == "weights":
-            chosen[name] = AdaGrad() if word else None
+            if word not in (*_YES, *_NO):
+                raise UnknownName("way to weigh rules", str(word), ("adagrad", "none"))
+            chosen[name] = AdaGrad() if word in _YES else None
         elif name in ("initiation", "termination"):
             chosen[name] = score_of(str(word))
-        elif isinstance(word, int | float) and not isinstance(word, bool):
+        elif isinstance(word, int | float) and type(usual)(word) == word and word is not True:
             chosen[name] = type(usual)(word)
         else:
             raise SpliceError(f"'{word}' is no number for '{name}'", f"the usual one is {usual}")

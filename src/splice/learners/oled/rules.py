@@ -13,6 +13,10 @@ import numpy.typing as npt
 from splice.learners.bodies import needs_join
 from splice.learners.oled.options import Options, Precision, Score
 from splice.learners.oled.scores import (
+    NO_NO,
+    NO_YES,
+    YES_NO,
+    YES_YES,
     Counts,
     hoeffding,
     initiation_counts,
@@ -48,7 +52,7 @@ class Event:
     @property
     def tie(self) -> bool:
         """Whether the candidates were too close to tell apart, and the bound small enough."""
-        return self.gap <= self.bound
+        return not self.early and self.gap <= self.bound
 
     def __str__(self) -> str:
         why = "a tie, broken" if self.tie else "more than the bound"
@@ -108,6 +112,20 @@ class RuleState:
         own = self.counts(options)
         return float(scored(_score(self.predicate, options), own, own))
 
+    def precision(self, options: Options) -> float:
+        """Return how often the rule is right when it fires, with a little doubt."""
+        return float(scored(Precision(float(options.min_support)), self.counts(options)))
+
+    def shortened(self, patterns: Patterns) -> RuleState:
+        """Return the rule without literals that change nothing in any situation seen so far."""
+        picked, fires = self.picked, patterns.fires(self.head, self.body)
+        for i in reversed(self.picked):
+            fewer = tuple(j for j in picked if j != i)
+            body = tuple(self.bottom[j] for j in fewer)
+            if fewer and np.array_equal(patterns.fires(self.head, body), fires):
+                picked = fewer
+        return self if picked == self.picked else replace(self, picked=picked)
+
     def prepare(self, options: Options) -> None:
         """Make room for the counts of the candidates, if there is none."""
         wanted = _wanted(self.picked, len(self.bottom), options.depth)
@@ -163,22 +181,29 @@ class RuleState:
         self.since, self.own = self.since + other.since, self.own + other.own
 
     def promising(self, options: Options, count: int, batch: int) -> list[RuleState]:
-        """Return the refinements that are right most often, as rules, though nothing is decided.
+        """Return refinements as rules, though nothing is decided: those that are right most often.
 
-        Each must fire otherwise than the ones before it.
+        Half of them over all transitions, half at the edges, where the fluent begins or ends. Each
+        must fire otherwise than the ones before it.
         """
         if not len(self.candidate_fired):
             return []
-        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
-        worth = scored(Precision(float(options.min_support)), counts)
-        worth[counts.tp < options.min_support] = -1.0
         _, first = np.unique(self.candidate_fired, axis=0, return_index=True)
-        order = first[np.lexsort((first, -worth[first]))][:count]
-        return [
-            self._early(i, float(worth[i]), options, batch)
-            for i in order.tolist()
-            if worth[i] >= options.min_score
-        ]
+        found: dict[int, float] = {}
+        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
+        for right, wrong in ((counts.tp, counts.fp), self._at_edges()):
+            worth = right / (right + wrong + options.min_support)
+            order = first[np.lexsort((first, -worth[first]))][: count // 2]
+            good = (right >= options.min_support) & (worth >= options.min_score)
+            found |= {int(i): float(worth[i]) for i in order if good[i]}
+        return [self._early(i, worth, options, batch) for i, worth in found.items()]
+
+    def _at_edges(self) -> tuple[_Floats, _Floats]:
+        """Return right and wrong firings of the candidates where a change is possible."""
+        fired = self.candidate_fired
+        if self.predicate == INITIATED_AT:
+            return fired[:, NO_YES], fired[:, NO_NO]
+        return fired[:, YES_NO], fired[:, YES_YES]
 
     def _early(self, candidate: int, worth: float, options: Options, batch: int) -> RuleState:
         """Return a candidate as a rule of its own, though nothing is decided."""

@@ -21,7 +21,17 @@ from splice.learners.oled.options import (
     TerminationCounts,
 )
 
-__all__ = ["Counts", "hoeffding", "initiation_counts", "scored", "termination_counts"]
+__all__ = [
+    "NO_NO",
+    "NO_YES",
+    "YES_NO",
+    "YES_YES",
+    "Counts",
+    "hoeffding",
+    "initiation_counts",
+    "scored",
+    "termination_counts",
+]
 
 _Floats = npt.NDArray[np.float64]
 

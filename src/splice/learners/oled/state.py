@@ -24,9 +24,10 @@ Plain = dict[str, Any]
 _COUNTS: Final = ("fired", "total", "candidate_fired", "since", "own")
 
 
-def check_version(state: Plain) -> None:
+def check_version(state: object) -> None:
     """Refuse a state that another version or another learner has written."""
-    if state.get("learner") != "oled" or state.get("version") != VERSION:
+    said = (state.get("learner"), state.get("version")) if isinstance(state, dict) else ()
+    if said != ("oled", VERSION):
         raise SpliceError(
             "this is not a state of OLED that can be read here",
             f"it was written by another learner or version (wanted: oled, {VERSION})",

@@ -1,0 +1,112 @@
+"""The choices of OSLa, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any, Final
+
+from splice.errors import SpliceError, UnknownName
+from splice.learners.osla.paths import FreeVariables
+from splice.learners.transitions import Unlabelled
+from splice.learners.weights import AdaGrad
+from splice.logic.theory import HARD
+
+__all__ = ["Loss", "Options", "Selection", "options_of"]
+
+
+class Loss(Enum):
+    """What inference is told of the labels while weights are learned."""
+
+    NONE = "none"
+    HAMMING = "hamming"
+    """A wrong state earns 1 more (loss-augmented inference): weights learn to keep a distance."""
+
+
+class Selection(Enum):
+    """Which clauses make the theory."""
+
+    WEIGHT = "weight"
+    """All whose weight, learned by AdaGrad, is large enough (OSLa as published)."""
+    EFFECT = "effect"
+    """The few that together explain the remembered stream best, weighed by their log-odds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Every choice of the learner."""
+
+    length: int = 8
+    """The most literals of a clause, its head included."""
+    free: FreeVariables = FreeVariables.FORBIDDEN
+    threshold: float = 1.0
+    """By how many groundings a clause must be more often true in the labels than in what was said."""
+    initial: float = 0.01
+    """The weight of a new clause."""
+    weights: AdaGrad = field(default_factory=AdaGrad)
+    loss: Loss = Loss.NONE
+    inertia: float = HARD
+    """The weight of the axioms of inertia, unless others are given."""
+    selection: Selection = Selection.EFFECT
+    min_weight: float = 0.0
+    min_support: int = 5
+    """Right firings that a clause of the theory needs, if it is selected by effect."""
+    price: float = 0.0003
+    """The F1 that a literal must earn."""
+    beam: int = 5
+    """How many theories are tried side by side."""
+    confidence: float = 2.0
+    """The log-odds from which a clause that does no harm may join without earning its price."""
+    max_literals: int = 60
+    """No clause joins so when the theory about a fluent has more literals than this."""
+    unlabelled: Unlabelled = Unlabelled.FALSE
+    memory: int = 200_000
+    """The transitions that are remembered to choose the theory by."""
+
+    def __post_init__(self) -> None:
+        least: tuple[tuple[str, float], ...] = (("length", 2), ("beam", 1), ("memory", 1))
+        for name, low in least:
+            if getattr(self, name) < low:
+                raise SpliceError(f"{name} is at least {low:g}, not {getattr(self, name):g}")
+        if self.weights.delta <= 0 and self.weights.eta > 0:
+            raise SpliceError(f"delta must be positive, not {self.weights.delta:g}")
+        if self.weights.eta <= 0:
+            raise SpliceError(f"eta must be positive, not {self.weights.eta:g}")
+        if self.weights.lam < 0 or self.inertia < 0:
+            raise SpliceError("lambda and the weight of inertia must not be negative")
+
+
+_STEP: Final = {"eta": "eta", "delta": "delta", "lambda": "lam"}
+"""What AdaGrad's numbers are called, and their fields."""
+
+
+def options_of(words: Mapping[str, Any]) -> Options:
+    """Return the choices that words name: numbers as they are, enumerations by their values.
+
+    >>> options_of({"length": 4, "loss": "hamming", "eta": 0.5}).weights
+    AdaGrad(eta=0.5, delta=1.0, lam=0.01, passes=1)
+    """
+    usual = Options()
+    known = {f.name: getattr(usual, f.name) for f in fields(Options) if f.name != "weights"}
+    chosen: dict[str, Any] = {}
+    for name, word in words.items():
+        if name in _STEP:
+            step = {_STEP[name]: float(_number(name, word, getattr(usual.weights, _STEP[name])))}
+            chosen["weights"] = replace(chosen.get("weights", usual.weights), **step)
+        elif name not in known:
+            raise UnknownName("choice of OSLa", name, (*known, *_STEP))
+        elif isinstance(known[name], Enum):
+            values = {str(value.value): value for value in type(known[name])}
+            if str(word) not in values:
+                raise UnknownName(name, str(word), values)
+            chosen[name] = values[str(word)]
+        else:
+            chosen[name] = type(known[name])(_number(name, word, known[name]))
+    return Options(**chosen)
+
+
+def _number(name: str, word: object, usual: object) -> int | float:
+    if isinstance(word, int | float) and not isinstance(word, bool):
+        return word
+    raise SpliceError(f"'{word}' is no number for '{name}'", f"the usual one is {usual}")
