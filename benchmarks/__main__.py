@@ -152,6 +152,20 @@ def learning() -> list[Row]:
     ]
 
 
+def osla() -> list[Row]:
+    """OSLa against the same steps with ground networks and a MILP solver."""
+    found = in_process("benchmarks.osla", threads=1)
+    return [
+        (
+            f"train OSLa once on {part['data']} ({part['batches']} batches)",
+            f"{part['seconds']:.2f} s",
+            f"{part['ratio']:,.0f} x with MILP inference ({part['clauses']:.0f} clauses)",
+            "100 x",
+        )
+        for part in found.values()
+    ]
+
+
 def main() -> None:
     """Measure, then print one table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
@@ -166,6 +180,7 @@ def main() -> None:
         chains(),
         recognising(),
         learning(),
+        osla(),
         streaming(options.rows),
     ):
         for row in rows:

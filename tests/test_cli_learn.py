@@ -223,7 +223,7 @@ def test_a_bar_tells_it_to_whoever_watches(
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--learner", "osla"], 2, "not one of 'oled'"),
+        (["--learner", "olsa"], 2, "not one of 'oled', 'osla'"),
         (["--delta", "0"], 1, "delta lies between 0 and 1"),
         (["--delta", "nan"], 1, "delta lies between 0 and 1"),
         (["--depth", "0"], 2, "--depth"),
@@ -251,7 +251,7 @@ def test_outputs_are_refused_before_anything_is_learned(
 ) -> None:
     inside = splice("learn", plaza / "few", "--out", plaza / "few" / "x.rules")
     assert (inside.code, "overlap" in inside.err) == (1, True)
-    named = splice("learn", plaza / "few", "--out", tmp_path / "x.mln")
+    named = splice("learn", plaza / "few", "--out", tmp_path / "x.txt")
     assert (named.code, "end it in .rules" in named.err) == (1, True)
     before = learned.read_bytes()
     again = splice("learn", plaza / "all", "--out", learned)

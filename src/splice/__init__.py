@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from splice.events.recognition import recognise as recognise
     from splice.events.windows import WindowedRecogniser as WindowedRecogniser
     from splice.learners.oled.learner import Oled as Oled
+    from splice.learners.osla.learner import Osla as Osla
     from splice.logic.atoms import Atom as Atom
     from splice.logic.atoms import Literal as Literal
     from splice.logic.clauses import Clause as Clause
@@ -118,6 +119,7 @@ _HOMES: Final[dict[str, str]] = {
     "Modes": "splice.logic.modes",
     "Observed": "splice.events.points",
     "Oled": "splice.learners.oled.learner",
+    "Osla": "splice.learners.osla.learner",
     "OpenWorldSource": "splice.stream.openworld",
     "OutFormat": "splice.datasets.outputs",
     "OutputError": "splice.errors",

@@ -55,9 +55,11 @@ def _relations(atoms: list[Atom]) -> list[tuple[Signature, bool]]:
     found: list[tuple[Signature, bool]] = []
     for atom in atoms:
         found.append((atom.signature, False))
-        for term in atom.walk():
-            if isinstance(term, Function):
-                found.append((Signature(term.functor, len(term.args)), True))
+        found.extend(
+            (Signature(term.functor, len(term.args)), True)
+            for term in atom.walk()
+            if isinstance(term, Function)
+        )
     return found
 
 

@@ -15,10 +15,14 @@ from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.datasets.checking import RULE_ENDINGS
 from splice.datasets.inputs import InputOptions, input_paths
 from splice.errors import OutputError, SpliceError
+from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file
-from splice.report.rules import LearnedRule
+from splice.learners.osla.completed import completed
+from splice.logic.theory import Theory
 
 __all__ = ["explain_rule", "learn"]
+
+_MLN = ".mln"
 
 
 @with_input_options
@@ -31,18 +35,28 @@ def learn(
         Path | None,
         typer.Option("--out", metavar="THEORY", help="Where to write the theory (default: print)."),
     ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--completed",
+            help="Write weighted clauses into the axioms, as plain formulas for LoMRF.",
+        ),
+    ] = False,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
     """Learn rules from a stream of which a part is labelled, in one pass.
 
     Missing labels are completed first, batch by batch. Each rule is told with what it got right
-    and wrong; what is written can be read by `splice recognise` and by people.
+    and wrong; what is written can be read by `splice recognise` and by people, and with the
+    ending .mln by LoMRF.
     """
     if out is not None:
         _check_out(out, data, force=force)
     learned = learned_from(data, options, choices)
-    text = "\n".join(_theory(data, learned, choices)) + "\n"
+    lomrf = plain if out is None else out.suffix == _MLN
+    lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
+    text = "\n".join(lines) + "\n"
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
@@ -55,27 +69,57 @@ def learn(
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:
-    if out.suffix not in RULE_ENDINGS:
+    if out.suffix not in (*RULE_ENDINGS, _MLN):
         raise OutputError(
             f"'{out}' would be no theory by its name",
-            f"end it in {RULE_ENDINGS[0]}; `splice theory export` writes other languages",
+            f"end it in {RULE_ENDINGS[0]}, or in {_MLN} for LoMRF; "
+            "`splice theory export` writes other languages",
         )
     check_file(out, input_paths(data), force=force)
 
 
-def _theory(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
+def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
     """Yield the lines of a theory: what it was learned from, then each rule with its counts.
 
     Nothing of it depends on how long it took or where it ran: the same input gives the same text.
     """
-    yield f"% Learned from {Path(data).name}: {_read(learned)}."
-    yield f"% {', '.join(f'{name} {word}' for name, word in choices.words.items())}"
+    yield from (f"% {line}" for line in _heading(data, learned, choices))
+    if plain:
+        yield ""
+        yield str(_completed(learned))
+        return
     if not learned.rules:
         yield ""
         yield "% No rule was good enough."
     for rule in learned.rules:
         yield ""
         yield from rule.lines()
+    axioms = learned.learner.theory_.statements[len(learned.rules) :]
+    if axioms:
+        yield ""
+        yield from map(str, axioms)
+
+
+def _knowledge_base(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
+    """Yield the lines of a theory in the language of LoMRF, with its schema and the axioms."""
+    yield from (f"// {line}" for line in _heading(data, learned, choices))
+    yield ""
+    theory = _completed(learned) if plain else learned.learner.theory_
+    yield format_lomrf(theory).removesuffix("\n")
+
+
+def _completed(learned: Learned) -> Theory:
+    theory = learned.learner.theory_
+    if theory.statements and theory.is_crisp:
+        raise SpliceError(
+            "only weighted clauses are completed", "learn them with --learner osla, or --weights"
+        )
+    return completed(theory)
+
+
+def _heading(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
+    yield f"Learned from {Path(data).name}: {_read(learned)}."
+    yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
 
 
 def _read(learned: Learned) -> str:
@@ -115,8 +159,9 @@ def explain_rule(
 ) -> None:
     """Explain learned rules: learn as `splice learn` does, and tell how each came about.
 
-    A rule begins without a body. Every decision that added conditions is told with the scores
+    OLED's rules begin without a body. Every decision that added conditions is told with the scores
     of the best two candidates, the mean gap between them and the Hoeffding bound at that moment.
+    Of OSLa's clauses it is told when they were found, and what would be lost without them.
     """
     learned = learned_from(data, options, choices)
     rules = learned.rules
@@ -134,13 +179,4 @@ def explain_rule(
         for rule in rules
         for event in rule.history()
     ]
-    emit(rows, style, {"rules": [_story(rule) for rule in rules]})
-
-
-def _story(rule: LearnedRule) -> dict[str, Any]:
-    return {
-        **rule.as_json(),
-        "born": rule.state.born,
-        "bottom": [str(literal) for literal in rule.state.bottom],
-        "history": rule.history(),
-    }
+    emit(rows, style, {"rules": [{**rule.as_json(), **rule.details()} for rule in rules]})

@@ -13,6 +13,7 @@ from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import SpliceError
 from splice.evaluation.prequential import Prequential
 from splice.learners.oled.learner import Oled
+from splice.learners.osla.learner import Osla
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.pipeline import Splice, StepReport
@@ -27,7 +28,7 @@ __all__ = ["Learned", "learned_from"]
 class Learned:
     """What was learned, and from how much; the counts are those of one pass."""
 
-    learner: Oled
+    learner: Oled | Osla
     examples: int = 0
     batches: int = 0
     given: int = 0
@@ -59,7 +60,7 @@ def learned_from(data: str, options: InputOptions, choices: Choices) -> Learned:
     """Learn from an input, in one pass or several, and say how far it is."""
     source = open_input(data, options)
     _check_query(source.domain.query)
-    learned = Learned(Oled(choices.options))
+    learned = Learned(choices.learner())
     tested = Prequential(learned.learner) if is_watched() or settings.verbose else None
     begun = time.perf_counter()
 
@@ -81,7 +82,7 @@ def learned_from(data: str, options: InputOptions, choices: Choices) -> Learned:
 
 
 def _steps(
-    source: Source, learner: Oled, choices: Choices, tested: Prequential | None
+    source: Source, learner: Oled | Osla, choices: Choices, tested: Prequential | None
 ) -> Iterator[StepReport]:
     """Yield the steps of one pass: every pass completes the same labels anew."""
     completer = SupervisionCompleter(choices.profile) if choices.profile else None
@@ -95,7 +96,12 @@ def _steps(
 
 
 def _progress(learned: Learned, tested: Prequential | None) -> str:
-    rules = sum(bool(rule.body) for rule in learned.learner.rules)
+    learner = learned.learner
+    rules = (
+        len(learner.clauses)
+        if isinstance(learner, Osla)
+        else sum(bool(rule.body) for rule in learner.rules)
+    )
     said = [f"{rules} rule{'s' * (rules != 1)}"]
     if tested and tested.confusion:
         said.append(f"F1 {tested.confusion.f1:.3f}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
@@ -13,15 +15,22 @@ from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
 from splice.completion.options import profile_of
 from splice.completion.strategies import PROFILES, Profile
+from splice.datasets.theories import AXIOMS, load_theory
+from splice.errors import SpliceError
+from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options, Points
+from splice.learners.osla import options as osla
+from splice.learners.osla.learner import Osla
 from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
+from splice.logic.schema import Schema
 
 __all__ = ["Choices", "with_learning_options"]
 
 R = TypeVar("R")
 
 _USUAL = Options()
+_OSLA = osla.Options()
 _DEEPEST = 5
 
 
@@ -29,6 +38,7 @@ class Learner(StrEnum):
     """A structure learner."""
 
     OLED = "oled"
+    OSLA = "osla"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,8 @@ class Choices:
     """How to learn: what fills in missing labels, if anything, and what makes the rules."""
 
     profile: Profile | None
-    options: Options
+    learner: Callable[[], Oled | Osla]
+    """Makes a learner that knows nothing yet."""
     batch_size: int
     passes: int
     words: dict[str, str]
@@ -87,11 +98,34 @@ _MinScore: TypeAlias = Annotated[
 _Weights: TypeAlias = Annotated[
     bool, typer.Option("--weights", help="Give rules weights: recognition weighs them.")
 ]
+_Axioms: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--axioms", metavar="THEORY", help="OSLa: what follows from changes; a .mln, or its name."
+    ),
+]
+_Template: TypeAlias = Annotated[
+    str,
+    typer.Option("--template", metavar="P/N,...", help="OSLa: the changes that clauses define."),
+]
+_MaxLength: TypeAlias = Annotated[
+    int, typer.Option("--max-length", metavar="N", min=2, help="OSLa: literals of a clause.")
+]
+_Threshold: TypeAlias = Annotated[
+    float,
+    typer.Option("--threshold", metavar="N", help="OSLa: what a new clause must set right."),
+]
+_Lambda: TypeAlias = Annotated[
+    float, typer.Option("--lambda", metavar="L", min=0.0, help="OSLa: how weights shrink.")
+]
+_Eta: TypeAlias = Annotated[
+    float, typer.Option("--eta", metavar="E", help="OSLa: how far weights move in a step.")
+]
 _Passes: TypeAlias = Annotated[
     int, typer.Option("--passes", metavar="N", min=1, help="How often to read the input.")
 ]
 _Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, help="The seed of random choices; OLED makes none.")
+    int, typer.Option("--seed", min=0, help="The seed of random choices; the learners make none.")
 ]
 
 _PARAMETERS: Parameters = (
@@ -105,6 +139,12 @@ _PARAMETERS: Parameters = (
     ("depth", _Depth, _USUAL.depth),
     ("min_score", _MinScore, _USUAL.min_score),
     ("weights", _Weights, False),
+    ("axioms", _Axioms, AXIOMS),
+    ("template", _Template, "InitiatedAt/2,TerminatedAt/2"),
+    ("max_length", _MaxLength, _OSLA.length),
+    ("threshold", _Threshold, _OSLA.threshold),
+    ("lam", _Lambda, _OSLA.weights.lam),
+    ("eta", _Eta, _OSLA.weights.eta),
     ("passes", _Passes, 1),
     ("seed", _Seed, 0),
 )
@@ -121,26 +161,90 @@ def _choices(
     complete: bool,
     profile: str | None,
     batch_size: int,
-    weights: bool,
     passes: int,
     **own: Any,
 ) -> Choices:
     """Return the choices that the options name."""
-    own.pop("seed")  # nothing in OLED is random
+    own.pop("seed")  # nothing in the learners is random
     if profile and not complete:
         note("--profile says nothing here: nothing is completed")
-    options = Options(**own, weights=AdaGrad() if weights else None)
+    _tell_unused(learner, own)
+    make, said = (_osla if learner is Learner.OSLA else _oled)(own)
     completion = {"completion": profile or "default"}
     words = {
         "learner": learner.value,
-        **(completion if complete else {"unlabelled": options.unlabelled.value}),
+        **(completion if complete else {"unlabelled": own["unlabelled"].value}),
         "batch-size": str(batch_size),
+        **said,
+        "passes": str(passes),
+    }
+    chosen = profile_of(profile or "default") if complete else None
+    return Choices(chosen, make, batch_size, passes, words)
+
+
+_Made: TypeAlias = tuple[Callable[[], Oled | Osla], dict[str, str]]
+
+
+def _oled(own: dict[str, Any]) -> _Made:
+    weights = AdaGrad() if own["weights"] else None
+    names = ("unlabelled", "points", "delta", "depth", "min_score")
+    options = Options(**{name: own[name] for name in names}, weights=weights)
+    words = {
         "points": options.points.value,
         "delta": f"{options.delta:g}",
         "depth": str(options.depth),
         "min-score": f"{options.min_score:g}",
         **({"weights": "adagrad"} if weights else {}),
-        "passes": str(passes),
     }
-    chosen = profile_of(profile or "default") if complete else None
-    return Choices(chosen, options, batch_size, passes, words)
+    return partial(Oled, options), words
+
+
+def _osla(own: dict[str, Any]) -> _Made:
+    options = osla.Options(
+        length=own["max_length"],
+        threshold=own["threshold"],
+        weights=AdaGrad(eta=own["eta"], lam=own["lam"]),
+        unlabelled=own["unlabelled"],
+    )
+    axioms = load_theory(own["axioms"]).statements
+    templates = tuple(_template(text) for text in own["template"].split(","))
+    words = {
+        "axioms": Path(own["axioms"]).name,
+        "template": own["template"],
+        "max-length": str(options.length),
+        "threshold": f"{options.threshold:g}",
+        "lambda": f"{options.weights.lam:g}",
+        "eta": f"{options.weights.eta:g}",
+    }
+    make = partial(Osla, options, axioms, templates)
+    make()  # bad axioms are told before anything is read
+    return make, words
+
+
+def _template(text: str) -> str:
+    name, _, arity = text.strip().partition("/")
+    if arity not in ("", "2"):
+        raise SpliceError(f"'{text}' is no template", "changes take a fluent and a time: /2")
+    return Schema().internal_name(name)
+
+
+def _tell_unused(learner: Learner, own: dict[str, Any]) -> None:
+    """Say which options were given that the learner does not look at."""
+    usual = {name: value for name, _, value in _PARAMETERS}
+    others = _OF_OLED if learner is Learner.OSLA else _OF_OSLA
+    for name, option in others.items():
+        if own[name] != usual[name]:
+            note(f"--{option} says nothing here: it is not for {learner.value}")
+
+
+_OF_OLED: Final = {n: n.replace("_", "-") for n in ("points", "delta", "depth", "min_score")} | {
+    "weights": "weights"
+}
+_OF_OSLA: Final = {
+    "axioms": "axioms",
+    "template": "template",
+    "max_length": "max-length",
+    "threshold": "threshold",
+    "lam": "lambda",
+    "eta": "eta",
+}

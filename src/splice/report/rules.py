@@ -14,6 +14,8 @@ from typing import Any
 from splice.events.fluents import fluent_of
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.rules import Event, RuleState
+from splice.learners.osla.learner import Osla
+from splice.learners.osla.theory import Contribution
 from splice.logic.atoms import Literal
 from splice.logic.clauses import Rule
 from splice.logic.theory import Statement
@@ -29,16 +31,13 @@ class LearnedRule:
 
     number: int
     statement: Statement
-    state: RuleState
+    state: RuleState | Contribution
     tp: int
     fp: int
     fn: int
     score: float
-
-    @property
-    def firings(self) -> int:
-        """How often its body was true."""
-        return int(self.state.fired.sum())
+    firings: int
+    """How often its body was true."""
 
     @property
     def summary(self) -> str:
@@ -47,6 +46,12 @@ class LearnedRule:
             f"tp {self.tp:,}, fp {self.fp:,}, fn {self.fn:,}, score {self.score:.3f}; "
             f"{self.firings:,} firing{'s' * (self.firings != 1)}"
         )
+
+    @property
+    def rule(self) -> Rule:
+        """The rule without its weight."""
+        assert isinstance(self.statement.content, Rule)
+        return self.statement.content
 
     def lines(self) -> Iterator[str]:
         """Yield the rule as text that reads back, below a comment with its counts."""
@@ -59,6 +64,10 @@ class LearnedRule:
         yield f"rule {self.number}"
         yield rule_text(self.statement)
         yield f"  {self.summary}"
+        if isinstance(state, Contribution):
+            yield f"  found in batch {state.born}: it would have set {state.gain:,} states right"
+            yield f"  worth {state.effect:+.3f} of F1 over what is remembered, beside the others"
+            return
         yield f"  began at batch {state.born} without a body; the situation that called for it:"
         yield from _packed(state.bottom)
         for event in state.history:
@@ -66,36 +75,61 @@ class LearnedRule:
 
     def as_json(self) -> dict[str, Any]:
         """Return the rule and its counts under the names that the command promises."""
-        content = self.statement.content
-        body = content.body if isinstance(content, Rule) else ()
+        head = self.rule.head.atom
         weighted = {} if self.statement.weight is None else {"weight": self.statement.weight}
         return {
             "number": self.number,
             "text": str(self.statement),
-            "kind": self.state.predicate,
-            "fluent": str(fluent_of(self.state.head.args[0])),
+            "kind": head.predicate,
+            "fluent": str(fluent_of(head.args[0])),
             "tp": self.tp,
             "fp": self.fp,
             "fn": self.fn,
             "score": self.score,
             "firings": self.firings,
-            "literals": 1 + len(body),
+            "literals": 1 + len(self.rule.body),
             **weighted,
         }
 
+    def details(self) -> dict[str, Any]:
+        """Return how the rule came about, as plain values."""
+        state = self.state
+        if isinstance(state, Contribution):
+            return {"born": state.born, "gain": state.gain, "effect": state.effect}
+        bottom = [str(literal) for literal in state.bottom]
+        return {"born": state.born, "bottom": bottom, "history": self.history()}
+
     def history(self) -> list[dict[str, Any]]:
         """Return the decisions that made the rule, in order."""
+        if isinstance(self.state, Contribution):
+            body = [str(literal) for literal in self.rule.body]
+            return [{"batch": self.state.born, "body": body, **self.details()}]
         return [_event(event) for event in self.state.history]
 
 
-def learned_rules(learner: Oled) -> list[LearnedRule]:
+def learned_rules(learner: Oled | Osla) -> list[LearnedRule]:
     """Return the rules of a learner's theory, numbered from 1."""
+    if isinstance(learner, Osla):
+        return _learned_clauses(learner)
     options, found = learner.options, []
     pairs = zip(learner.theory_.statements, learner.selected(), strict=True)
     for number, (statement, state) in enumerate(pairs, 1):
         counts = state.counts(options)
         tp, fp, fn = (int(part) for part in (counts.tp, counts.fp, counts.fn))
-        found.append(LearnedRule(number, statement, state, tp, fp, fn, state.score(options)))
+        score, fired = state.score(options), int(state.fired.sum())
+        found.append(LearnedRule(number, statement, state, tp, fp, fn, score, fired))
+    return found
+
+
+def _learned_clauses(learner: Osla) -> list[LearnedRule]:
+    """Return the clauses of a theory; what each scores is its precision."""
+    found = []
+    pairs = zip(learner.theory_.statements, learner.contributions(), strict=False)
+    for number, (statement, part) in enumerate(pairs, 1):  # axioms come last and are not told
+        fired = part.right + part.wrong
+        counts = (part.right, part.wrong, part.missed)
+        score = part.right / fired if fired else 0.0
+        found.append(LearnedRule(number, statement, part, *counts, score, fired))
     return found
 
 

@@ -9,12 +9,15 @@ from typing import Final
 
 from splice.datasets.checking import RULE_ENDINGS
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
-from splice.io.lomrf.mln import read_mln_all
+from splice.io.lomrf.mln import parse_mln_all, read_mln_all
 from splice.io.text import read_text
 from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Theory
 
-__all__ = ["load_theory", "load_theory_all", "theory_names"]
+__all__ = ["AXIOMS", "load_theory", "load_theory_all", "theory_names"]
+
+AXIOMS: Final = "mln-ec"
+"""The name of the axioms that ship: the Event Calculus as a knowledge base for Markov logic."""
 
 _RULES: Final = ".rules"
 _MLN: Final = ".mln"
@@ -52,10 +55,13 @@ def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Pro
                 f"'{path}' is no theory by its name", f"theories end in {', '.join(endings)}"
             )
         return read_mln_all(path) if path.suffix == _MLN else _rules(read_text(path), name)
+    if name == AXIOMS:
+        file = f"{name}{_MLN}"
+        return parse_mln_all((resources.files(__name__) / file).read_text("utf-8"), file)
     if name in theory_names():
         file = f"{name}{_RULES}"
         return _rules((resources.files(__name__) / file).read_text("utf-8"), file)
-    raise UnknownName("theory", name, theory_names())
+    raise UnknownName("theory", name, (*theory_names(), AXIOMS))
 
 
 def _rules(text: str, file: str) -> tuple[Theory, list[Problem]]:

@@ -51,7 +51,8 @@ class Candidates:
             graph = Hypergraph(atoms, self._bias)
             paths = []
             if self._modes.allows(Literal(start)):
-                paths = find_paths([start], graph, self._options.length, self._options.free)
+                o = self._options
+                paths = find_paths([start], graph, o.length, o.free, o.max_paths)
             rules = (rule_of(path, self._bias) for path in paths)
             self._found[key] = tuple(dict.fromkeys(self.number(rule, query) for rule in rules))
         return self._found[key]

@@ -101,17 +101,24 @@ class Distinct:
         return found
 
     def _search(self, clause: Clause | Rule) -> Clause | Rule:
-        near = self._near.setdefault(_signatures(clause), [])
-        closed = _is_closed(clause)
-        for one in near:
-            if not (closed and _is_closed(one)) and equivalent(one, clause):
+        signatures, closed = _signatures(clause), _is_closed(clause)
+        open_ones = self._near.setdefault((signatures, False), [])
+        closed_ones = self._near.setdefault((signatures, True), [])
+        for one in open_ones if closed else (*open_ones, *closed_ones):
+            if _say_the_same(one, clause):
                 return one
-        near.append(clause)
+        (closed_ones if closed else open_ones).append(clause)
         self._size += 1
         return clause
 
     def __len__(self) -> int:
         return self._size
+
+
+def _say_the_same(one: Clause | Rule, two: Clause | Rule) -> bool:
+    if isinstance(one, Rule) and isinstance(two, Rule):
+        return equivalent(one, two)
+    return isinstance(one, Clause) and isinstance(two, Clause) and equivalent(one, two)
 
 
 def _is_closed(clause: Clause | Rule) -> bool:

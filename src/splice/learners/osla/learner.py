@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ from splice.learners.memory import Memory
 from splice.learners.oled.state import plain_rows, read_rows
 from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import Loss, Options, Selection
-from splice.learners.osla.selection import Pool, Stream, chosen, f1_of
 from splice.learners.osla.state import (
     VERSION,
     check_version,
@@ -24,20 +23,19 @@ from splice.learners.osla.state import (
     read_candidates,
 )
 from splice.learners.osla.templates import CHANGES, read_templates
+from splice.learners.osla.theory import Contribution, Known, signs
 from splice.learners.patterns import Patterns
 from splice.learners.predicting import predict
 from splice.learners.transitions import Overlap, Reader, Transitions
 from splice.learners.weights import Chains, potentials
-from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
-from splice.logic.schema import INITIATED_AT
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import HARD, Statement, Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Contribution", "Osla"]
+__all__ = ["Osla"]
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -50,23 +48,6 @@ _COLUMNS: Final = {
     "born": np.int64,
 }
 """What is kept of each clause."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What a clause of the theory contributes.
-
-    ``right`` and ``wrong`` count its firings by what held next; ``effect`` is the F1 over what is
-    remembered that would be lost without it; ``gain`` is what it earned when it was ``born``.
-    """
-
-    rule: Rule
-    weight: float
-    right: int
-    wrong: int
-    effect: float
-    gain: int
-    born: int
 
 
 class Osla:
@@ -152,7 +133,7 @@ class Osla:
         loss = np.where(after, -1.0, 1.0) if self.options.loss is Loss.HAMMING else None
         said = self._said(chains, loss)
         excess = _by_pattern(pattern, said, after, len(self.patterns))
-        gradient = self._sign(self.clauses) * (self._fires() @ excess)
+        gradient = signs(self.candidates.rules, self.clauses) * (self._fires() @ excess)
         self.weight, self.squares = self.options.weights.step(
             self.weight, self.squares, gradient.astype(np.float64)
         )
@@ -164,18 +145,12 @@ class Osla:
 
     def _said(self, chains: Chains, reward: _Floats | None = None) -> _Mask:
         """Return the most probable states after each transition, by all clauses so far."""
-        initiates = self._sign(self.clauses) > 0
+        initiates = signs(self.candidates.rules, self.clauses) > 0
         table = potentials(initiates, self._fires(), self.weight, self._templates.inertia)
         return chains.most_probable(table, reward)
 
     def _fires(self) -> _Mask:
         return self.candidates.fires()[self.clauses]
-
-    def _sign(self, clauses: Sequence[int]) -> _Ints:
-        """Return 1 for clauses that initiate, -1 for those that terminate."""
-        rules = self.candidates.rules
-        heads = (rules[i].head.atom.predicate for i in clauses)
-        return np.array([1 if head == INITIATED_AT else -1 for head in heads], np.int64)
 
     def _grow(self, pattern: _Ints, after: _Mask, said: _Mask) -> None:
         """Search where the theory is wrong, and keep what would have made it better."""
@@ -192,7 +167,7 @@ class Osla:
         if not new:
             return
         missing = -_by_pattern(pattern, said, after, len(self.patterns))
-        gain = self._sign(new) * (self.candidates.fires()[new] @ missing)
+        gain = signs(self.candidates.rules, new) * (self.candidates.fires()[new] @ missing)
         kept = gain >= self.options.threshold
         self.clauses += [clause for clause, good in zip(new, kept, strict=True) if good]
         more = int(kept.sum())
@@ -283,41 +258,29 @@ class Osla:
         """Return the clauses that make the theory, by number, with their weights."""
         if self._theory is None:
             if self.options.selection is Selection.WEIGHT:
-                found = self._heavy()
+                pairs = zip(self.clauses, self.weight.tolist(), strict=True)
+                found = [pair for pair in pairs if abs(pair[1]) >= self.options.min_weight]
             else:
-                heads = dict.fromkeys(self.candidates.heads[i] for i in self.clauses)
-                found = [pair for head in heads for pair in self._effective(head)]
+                found = self._known.selected(self.clauses, self.options)
             order = {i: self.candidates.rules[i].head for i, _ in found}
             self._theory = dict(sorted(found, key=lambda pair: order[pair[0]]))
         return self._theory
 
-    def _heavy(self) -> list[tuple[int, float]]:
-        least = self.options.min_weight
-        pairs = zip(self.clauses, self.weight.tolist(), strict=True)
-        return [(i, weight) for i, weight in pairs if abs(weight) >= least]
+    @property
+    def _known(self) -> Known:
+        table = _padded(self._table, len(self.patterns))
+        inertia = self._templates.inertia
+        return Known(self.candidates, self.patterns, table, self._memory, inertia)
 
-    def _effective(self, head: Atom) -> list[tuple[int, float]]:
-        own = [i for i in self.clauses if self.candidates.heads[i] == head]
-        pool = self._pool(own)
-        rows = chosen(pool, self._stream(head), self.options)
-        return [(own[row], float(pool.weight[row])) for row in rows]
-
-    def _pool(self, clauses: list[int]) -> Pool:
-        """Return clauses with their counts over all that was seen."""
-        rules = self.candidates.rules
-        initiates, fires = self._sign(clauses) > 0, self.candidates.fires()[clauses]
-        fired = fires @ _padded(self._table, fires.shape[1])
-        on, off = fired[:, 1] + fired[:, 3], fired[:, 0] + fired[:, 2]
-        length = np.array([1 + len(rules[i].body) for i in clauses], np.int64)
-        right, wrong = np.where(initiates, on, off), np.where(initiates, off, on)
-        return Pool(initiates, fires, right, wrong, length)
-
-    def _stream(self, head: Atom) -> Stream:
-        """Return what is remembered about a query atom."""
-        pattern, before, after, begins = self._memory.columns()
-        about = self.patterns.about(head)[pattern]
-        chains = Chains.of(pattern[about], begins[about], before[about])
-        return Stream(chains, after[about], self._templates.inertia)
+    def contributions(self) -> list[Contribution]:
+        """Return what each clause of the theory contributes."""
+        if self._reader is None:
+            return []
+        place = {clause: k for k, clause in enumerate(self.clauses)}
+        return [
+            replace(c, born=int(self.born[place[c.clause]]), gain=int(self.gain[place[c.clause]]))
+            for c in self._known.contributions(self.selected())
+        ]
 
     @property
     def theory_(self) -> Theory:
@@ -328,31 +291,6 @@ class Osla:
         found = [Statement(rules[i], round(w, 6)) for i, w in self.selected().items()]
         axioms = self._axioms if found else ()
         return Theory((*found, *axioms), self._reader.lens.domain.schema)
-
-    def contributions(self) -> list[Contribution]:
-        """Return what each clause of the theory contributes."""
-        place = {clause: k for k, clause in enumerate(self.clauses)}
-        selected = self.selected() if self._reader else {}
-        found = []
-        for head in dict.fromkeys(self.candidates.heads[i] for i in selected):
-            own = [i for i in selected if self.candidates.heads[i] == head]
-            pool, stream = self._pool(own), self._stream(head)
-            rows = tuple(range(len(own)))
-            whole = f1_of(rows, pool, stream)
-            for row, i in enumerate(own):
-                rest = f1_of(tuple(r for r in rows if r != row), pool, stream)
-                found.append(
-                    Contribution(
-                        self.candidates.rules[i],
-                        selected[i],
-                        int(pool.right[row]),
-                        int(pool.wrong[row]),
-                        whole - rest,
-                        int(self.gain[place[i]]),
-                        int(self.born[place[i]]),
-                    )
-                )
-        return found
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return the most probable label of each query atom of a batch; nothing holds at first."""

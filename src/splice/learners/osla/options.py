@@ -40,6 +40,8 @@ class Options:
     length: int = 8
     """The most literals of a clause, its head included."""
     free: FreeVariables = FreeVariables.FORBIDDEN
+    max_paths: int = 300
+    """The most clauses that one situation gives, the short ones first; modes give fewer."""
     threshold: float = 1.0
     """By how many groundings a clause must be more often true in the labels than in what was said."""
     initial: float = 0.01

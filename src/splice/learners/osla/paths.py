@@ -1,15 +1,17 @@
 """Relational path-finding: sets of true atoms that hang together, starting from one atom.
 
 A path grows by an atom that shares a constant with it, as the modes allow: each relation at most as
-often as its recall, what is marked ``+`` only if the path has it already. The search is depth-first
-and exponential in the greatest length; equal sets of atoms are one path.
+often as its recall, what is marked ``+`` only if the path has it already. The search
+is exponential in the greatest length; equal sets of atoms are one path.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 
 from splice.learners.osla.hypergraph import Bias, Hypergraph
 from splice.logic.atoms import Atom
@@ -99,30 +101,37 @@ def find_paths(
     graph: Hypergraph,
     length: int,
     free: FreeVariables = FreeVariables.FORBIDDEN,
+    limit: int | None = None,
 ) -> list[Path]:
-    """Return the paths of at most some atoms that begin with one of the starts."""
+    """Return the paths of at most some atoms that begin with one of the starts.
+
+    Short ones come first, and at most ``limit`` of them from each start.
+    """
     found: dict[frozenset[Atom], Path] = {}
     for start in starts:
-        for path in _reached(Path().plus(start, graph.bias), graph, length, set(found)):
-            if free is FreeVariables.ALLOWED or not path.has_free_variables:
-                found[path.key] = path
+        reached = _reached(Path().plus(start, graph.bias), graph, length, set(found))
+        allowed = (p for p in reached if free is FreeVariables.ALLOWED or not p.has_free_variables)
+        found |= {path.key: path for path in islice(allowed, limit)}
     return list(found.values())
 
 
 def _reached(
-    path: Path, graph: Hypergraph, length: int, known: set[frozenset[Atom]]
+    start: Path, graph: Hypergraph, length: int, known: set[frozenset[Atom]]
 ) -> Iterator[Path]:
     """Yield the longer paths, each set of atoms once."""
-    if len(path) >= length:
-        return
-    for atom in _neighbours(path, graph):
-        if not path.allows(atom, graph.bias):
-            continue
-        longer = path.plus(atom, graph.bias)
-        if longer.key not in known:
-            known.add(longer.key)
-            yield longer
-            yield from _reached(longer, graph, length, known)
+    todo = deque([start])
+    while todo:
+        path = todo.popleft()
+        if len(path) >= length:
+            return
+        for atom in _neighbours(path, graph):
+            if not path.allows(atom, graph.bias):
+                continue
+            longer = path.plus(atom, graph.bias)
+            if longer.key not in known:
+                known.add(longer.key)
+                yield longer
+                todo.append(longer)
 
 
 def _neighbours(path: Path, graph: Hypergraph) -> Iterator[Atom]:

@@ -36,6 +36,8 @@ class Pool:
     right: _Ints
     """How often each was right when it fired, and how often wrong."""
     wrong: _Ints
+    missed: _Ints
+    """How often each would have been right, and did not fire."""
     length: _Ints
 
     @property
@@ -54,10 +56,10 @@ class Stream:
     inertia: Inertia
 
 
-def f1_of(found: _Set, pool: Pool, stream: Stream) -> float:
-    """Return how well some clauses recognise the stream."""
-    rows = list(found)
-    table = potentials(pool.initiates[rows], pool.fires[rows], pool.weight[rows], stream.inertia)
+def f1_of(found: _Set, pool: Pool, stream: Stream, weight: _Floats | None = None) -> float:
+    """Return how well some clauses recognise the stream, with other weights if given."""
+    rows, weight = list(found), pool.weight if weight is None else weight
+    table = potentials(pool.initiates[rows], pool.fires[rows], weight[rows], stream.inertia)
     said = stream.chains.most_probable(table)
     right = int((said & stream.after).sum())
     wrong = int((said != stream.after).sum())
@@ -77,6 +79,7 @@ class _Search:
 
     def __init__(self, pool: Pool, stream: Stream, options: Options) -> None:
         self._pool, self._stream, self._options = pool, stream, options
+        self._weight = pool.weight
         self._f1: dict[_Set, float] = {}
         self._candidates = list(self._eligible())
 
@@ -87,14 +90,14 @@ class _Search:
         for i in np.argsort(self._pool.length, kind="stable").tolist():
             fires = self._pool.fires[i, seen].tobytes()
             key = bool(self._pool.initiates[i]), fires
-            good = self._pool.weight[i] > 0 and self._pool.right[i] >= self._options.min_support
+            good = self._weight[i] > 0 and self._pool.right[i] >= self._options.min_support
             if good and key not in known:
                 known.add(key)
                 yield i
 
     def f1(self, found: _Set) -> float:
         if found not in self._f1:
-            self._f1[found] = f1_of(found, self._pool, self._stream)
+            self._f1[found] = f1_of(found, self._pool, self._stream, self._weight)
         return self._f1[found]
 
     def worth(self, found: _Set) -> float:
@@ -127,7 +130,7 @@ class _Search:
     def joined(self, found: _Set) -> _Set:
         """Return the set with the clauses that are sure, new and harmless, short ones first."""
         pool, options = self._pool, self._options
-        sure = [i for i in self._candidates if pool.weight[i] >= options.confidence]
+        sure = [i for i in self._candidates if self._weight[i] >= options.confidence]
         for i in sorted(sure, key=lambda i: (pool.length[i], -pool.right[i])):
             if self.literals(found) > options.max_literals:
                 break

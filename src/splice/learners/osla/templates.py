@@ -84,6 +84,9 @@ def _strength(said: list[_Said], *, holds: bool) -> float:
 
 
 def _read(statement: Statement, schema: Schema) -> Iterator[_Said]:
+    content = statement.content
+    if isinstance(content, Rule) and content.head.atom.predicate in CHANGES:
+        raise refusal(statement, "a definition is no axiom", "definitions are what is learned")
     if not any(atom.predicate in CHANGES for atom in _atoms(statement)):
         return
     for weighted in clauses_of(statement):

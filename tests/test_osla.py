@@ -1,0 +1,361 @@
+"""OSLa: axioms as templates, exact inference in its steps, AdaGrad by hand, completed theories."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from people import DOMAIN, window
+from reference import osla_steps as twin
+from splice.datasets.plaza import make_plaza
+from splice.datasets.theories import AXIOMS, load_theory
+from splice.errors import InputError, SpliceError, UnknownName
+from splice.events.axioms import standard_axioms
+from splice.events.inference import infer
+from splice.io.lomrf.event_calculus import format_lomrf
+from splice.io.lomrf.mln import parse_mln
+from splice.io.lomrf.mln_writer import format_mln
+from splice.labels import FALSE
+from splice.learners.osla.completed import completed
+from splice.learners.osla.learner import Osla
+from splice.learners.osla.options import Loss, Options, Selection, options_of
+from splice.learners.osla.templates import read_templates
+from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
+from splice.logic import Theory, parse_theory, subsumes
+from splice.logic.theory import HARD
+from splice.stream.batch import MicroBatch
+from splice.stream.cutting import TimePoints, batches
+from splice.stream.source import MemorySource
+from streams import table_of
+
+# axioms as templates
+
+
+def test_the_axioms_that_ship_are_the_standard_ones() -> None:
+    axioms = load_theory(AXIOMS)
+    assert axioms.statements == standard_axioms()
+    assert parse_mln(format_mln(axioms)) == axioms
+
+
+def test_axioms_say_what_explains_a_label() -> None:
+    found = read_templates(load_theory(AXIOMS).statements)
+    assert (found.holds, found.ends) == (("initiatedAt",), ("terminatedAt",))
+    assert found.inertia == Inertia(math.inf, math.inf)
+    one_sided = parse_theory("""
+        initiatedAt(F,T) => holdsAt(F,T+1).
+        terminatedAt(F,T) => not holdsAt(F,T+1).
+        0.5 :: not holdsAt(F,T), not initiatedAt(F,T) => not holdsAt(F,T+1).
+    """)
+    assert read_templates(one_sided.statements).inertia == Inertia(0.0, 0.5)
+    assert read_templates(one_sided.statements, ["initiatedAt"]).ends == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2.0 :: next(T1,T0), initiatedAt(F,T0) => holdsAt(F,T1).", "weight of the clause"),
+        ("initiatedAt(F,T) => holdsAt(F,T).", "one time-point later"),
+        ("next(T1,T0), initiatedAt(G,T0) => holdsAt(F,T1).", "the same fluent"),
+        ("next(T1,T0), initiatedAt(F,T0), terminatedAt(F,T0) => holdsAt(F,T1).", "one change"),
+        ("next(T1,T0), holdsAt(F,T0), initiatedAt(F,T0) => holdsAt(F,T1).", "what held"),
+    ],
+)
+def test_axioms_that_explain_nothing_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Osla(axioms=parse_theory(text, "mine.rules").statements)
+    assert "mine.rules:1" in str(caught.value)
+
+
+def test_templates_that_no_axiom_has_are_refused() -> None:
+    with pytest.raises(SpliceError, match="no axiom says what follows from 'terminatedAt'"):
+        Osla(axioms=parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
+    with pytest.raises(UnknownName, match="initiatedAt"):
+        Osla(templates=["initiatesAt"])
+
+
+# inference and weights
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[np.ndarray, list[int], list[bool], list[bool], list[float]]:
+    """A few clauses over a few patterns, and short runs of transitions."""
+    clauses, patterns = draw(st.integers(0, 4)), draw(st.integers(1, 3))
+    flags = st.lists(st.booleans(), min_size=clauses, max_size=clauses)
+    initiates = np.array(draw(flags), bool)
+    fires = np.array([draw(flags) for _ in range(patterns)], bool).reshape(patterns, clauses).T
+    weight = np.array(draw(st.lists(st.integers(-8, 8), min_size=clauses, max_size=clauses)), float)
+    strength = draw(st.sampled_from([math.inf, 0.0, 0.75]))
+    table = potentials(initiates, fires, weight / 4, Inertia(strength, strength))
+    size = draw(st.integers(1, 8))
+    column = st.lists(st.booleans(), min_size=size, max_size=size)
+    pattern = draw(st.lists(st.integers(0, patterns - 1), min_size=size, max_size=size))
+    begins, held, labels = [True, *draw(column)[1:]], draw(column), draw(column)
+    return table, pattern, begins, held, [-1.0 if label else 1.0 for label in labels]
+
+
+@given(problems(), st.booleans())
+def test_map_is_the_best_of_all_states(
+    problem: tuple[np.ndarray, list[int], list[bool], list[bool], list[float]], augmented: bool
+) -> None:
+    """Loss-augmented or not: short chains, every choice of states."""
+    table, pattern, begins, held, loss = problem
+    reward = loss if augmented else [0.0] * len(loss)
+    chains = Chains.of(np.array(pattern), np.array(begins), np.array(held))
+    said = chains.most_probable(table, np.array(reward)).tolist()
+    starts = [*(i for i, new in enumerate(begins) if new), len(begins)]
+    for start, end in pairwise(starts):
+        _, best = twin.best_states(table, pattern[start:end], held[start], reward[start:end])
+        assert tuple(said[start:end]) in best
+
+
+def test_adagrad_by_hand_for_three_clauses() -> None:
+    """With eta 1, delta 1, lambda 0.01 (the first column: specification C.8).
+
+    The first steps: rates 1/4, 1/2 and 1, so 0.01 + 3/4 - 0.01/4, -(0.49 - 0.01/2) and 0.01 - 0.01.
+    """
+    how = AdaGrad()
+    weight, squares = np.full(3, 0.01), np.zeros(3)
+    slopes = [(-3, 1, 0), (2, 1, 0), (0, -2, 0), (0, 0, 4), (-1, 0, 0)]
+    first = [0.7575, 0.32107, 0.31890, 0.31673, 0.52552]
+    second = [-0.485, -0.89507, -0.31238, -0.30948, -0.30658]
+    third = [0.0, 0.0, 0.0, -0.798, -0.796]
+    for i, slope in enumerate(slopes):
+        weight, squares = how.step(weight, squares, np.array(slope, float))
+        assert weight == pytest.approx([first[i], second[i], third[i]], abs=5e-6)
+    assert squares.tolist() == [14.0, 6.0, 16.0]
+
+
+@given(
+    st.lists(st.integers(-(10**6), 10**6), max_size=6),
+    st.sampled_from([AdaGrad(), AdaGrad(0.5, 0.1, 0.2)]),
+)
+def test_adagrad_is_its_plain_twin_and_does_not_overflow(slopes: list[int], how: AdaGrad) -> None:
+    weight, squares = np.array([0.01]), np.zeros(1)
+    expected = (0.01, 0.0)
+    for slope in slopes:
+        weight, squares = how.step(weight, squares, np.array([float(slope)]))
+        expected = twin.step(*expected, float(slope), how)
+        assert (weight[0], squares[0]) == pytest.approx(expected)
+
+
+# steps
+
+
+@cache
+def plaza() -> MemorySource:
+    source = make_plaza(sequences=4, people=3, frames=150, seed=5).source
+    return MemorySource(source.table, replace(source.domain, fluents=("meet",)))
+
+
+def sequences() -> list[MicroBatch]:
+    return list(batches(plaza(), TimePoints(10**6)))
+
+
+@pytest.mark.parametrize("inertia", [HARD, 1.5])
+@pytest.mark.parametrize("loss", list(Loss))
+def test_a_step_follows_the_ground_network(inertia: float, loss: Loss) -> None:
+    """Gradients over patterns are those of counting true groundings in the network."""
+    options = Options(length=3, inertia=inertia, loss=loss)
+    learner, checked = Osla(options), 0
+    for given_batch in sequences():
+        queries = given_batch.queries
+        first = queries.time == queries.time.min()
+        labels = np.where(first, FALSE, given_batch.labels).astype(np.int8)
+        batch = given_batch.with_labels(labels)  # nothing holds at first: so says the network
+        before = learner.squares.copy()
+        old = dict(zip(learner.clauses, learner.weight.tolist(), strict=True))
+        learner.partial_fit(batch)
+        if not learner.clauses:
+            continue
+        rules = [learner.candidates.rules[i] for i in learner.clauses]
+        weights = [old.get(i, options.initial) for i in learner.clauses]
+        slopes = twin.gradient(rules, weights, batch, inertia, loss is Loss.HAMMING)
+        grown = learner.squares - np.pad(before, (0, len(learner.squares) - len(before)))
+        assert grown == pytest.approx(np.square(slopes))
+        expected = [
+            twin.step(w, s, g, options.weights)[0]
+            for w, s, g in zip(
+                weights, np.pad(before, (0, len(grown) - len(before))), slopes, strict=True
+            )
+        ]
+        assert learner.weight == pytest.approx(expected)
+        checked += len(rules)
+    assert checked > 50
+
+
+def test_equal_situations_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from splice.learners.osla import candidates
+
+    starts: list[tuple[str, int]] = []
+    search = candidates.find_paths
+
+    def counted(*args, **options):  # type: ignore[no-untyped-def]
+        starts.append(args[0])
+        return search(*args, **options)
+
+    monkeypatch.setattr(candidates, "find_paths", counted)
+    learner = Osla().fit(batches(plaza(), TimePoints(10)))
+    assert 0 < len(starts) <= 2 * len(learner.patterns)
+
+
+def test_no_two_clauses_say_the_same() -> None:
+    learner = Osla(Options(length=4)).fit(sequences())
+    rules = [learner.candidates.rules[i] for i in learner.clauses]
+    assert len(rules) > 20
+    for i, one in enumerate(rules):
+        assert not any(subsumes(one, two) and subsumes(two, one) for two in rules[:i])
+
+
+def test_the_threshold_decides_who_stays() -> None:
+    busy = max(sequences(), key=lambda batch: int((batch.labels > 0).sum()))
+    kept = []
+    for threshold in (1, 60, 10**6):
+        learner = Osla(Options(length=3, threshold=threshold)).partial_fit(busy)
+        assert (learner.gain >= threshold).all()
+        kept.append({learner.candidates.rules[i] for i in learner.clauses})
+    assert kept[0] > kept[1] > kept[2] == set()
+
+
+def test_only_what_is_asked_for_is_learned() -> None:
+    axioms = parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements
+    learner = Osla(axioms=axioms, templates=["initiatedAt"]).fit(sequences())
+    assert {r.head.atom.predicate for r in learner.candidates.rules} == {"initiatedAt"}
+
+
+def test_contributions_add_up() -> None:
+    learner = Osla().fit(sequences())
+    found = learner.contributions()
+    assert [c.rule for c in found] == list(learner.theory_.rules())
+    assert all(c.right >= learner.options.min_support for c in found)
+    assert all(c.weight == pytest.approx(math.log((c.right + 1) / (c.wrong + 1))) for c in found)
+    assert max(c.effect for c in found) > 0.1
+
+
+def test_selection_makes_theories_small_and_no_worse() -> None:
+    def errors(learner: Osla) -> int:
+        return sum(int((learner.predict(b) != b.labels).sum()) for b in sequences())
+
+    few = Osla(Options(length=4)).fit(sequences())
+    many = Osla(Options(length=4, selection=Selection.WEIGHT)).fit(sequences())
+    assert len(few.theory_) < len(many.theory_) / 5
+    assert errors(few) <= errors(many)
+
+
+def test_merging_adds_up_what_was_counted() -> None:
+    one, two = (Osla(Options(length=3)).fit(part) for part in (sequences()[:2], sequences()[2:]))
+    known = {one.candidates.rules[i] for i in one.clauses}
+    also = {two.candidates.rules[i] for i in two.clauses}
+    rows = one._table.sum() + two._table.sum()
+    merged = one.merge(two)
+    assert {merged.candidates.rules[i] for i in merged.clauses} == known | also
+    assert merged._table.sum() == rows
+    assert merged.batches == 4
+    assert len(merged.theory_) > 0
+
+
+# words
+
+
+def test_words_name_the_choices() -> None:
+    options = options_of({"length": 4, "eta": 2, "lambda": 0.1, "selection": "weight"})
+    assert options == Options(
+        length=4, weights=AdaGrad(eta=2.0, lam=0.1), selection=Selection.WEIGHT
+    )
+    with pytest.raises(UnknownName, match="did you mean 'threshold'"):
+        options_of({"treshold": 2})
+    with pytest.raises(UnknownName, match="hamming"):
+        options_of({"loss": "haming"})
+    with pytest.raises(SpliceError, match="no number"):
+        options_of({"length": "four"})
+    for bad in ({"length": 1}, {"eta": 0}, {"lambda": -1}, {"beam": 0}):
+        with pytest.raises(SpliceError):
+            options_of(bad)
+
+
+# completed theories
+
+
+def test_completion_of_the_specification() -> None:
+    """Specification E.9."""
+    theory = parse_mln("""
+        InitiatedAt(fluent,time)
+        HoldsAt(fluent,time)
+        Happens(event,time)
+        fluent fight(id,id)
+        event abrupt(id)
+        event active(id)
+
+        InitiatedAt(fight(x0,x1),t) :- Happens(abrupt(x0),t) ^ Happens(active(x1),t)
+        InitiatedAt(f,t) => HoldsAt(f,t++).
+        !HoldsAt(f,t) ^ !InitiatedAt(f,t) => !HoldsAt(f,t++)
+    """)
+    expected = parse_mln("""
+        HoldsAt(fluent,time)
+        Happens(event,time)
+        fluent fight(id,id)
+        event abrupt(id)
+        event active(id)
+
+        Happens(abrupt(x0),t) ^ Happens(active(x1),t) => HoldsAt(fight(x0,x1),t++).
+        !HoldsAt(fight(x0,x1),t) ^ !(Happens(abrupt(x0),t) ^ Happens(active(x1),t)) =>
+            !HoldsAt(fight(x0,x1),t++)
+    """)
+    assert completed(theory).statements == expected.statements
+
+
+def test_completion_generalises_heads_and_binds_what_is_private() -> None:
+    theory = parse_theory("""
+        1.0 :: initiatedAt(meet(X,X),T) :- happensAt(walking(X),T).
+        2.0 :: initiatedAt(meet('A',T1),T) :- close(T1,X0,34,T).
+    """)
+    either = "X1=X0, happensAt(walking(X0),T0) ; exists([X0_], X0='A', close(X1,X0_,34,T0))"
+    assert str(completed(theory)).splitlines() == [
+        "1.0 :: next(T1,T0), X1=X0, happensAt(walking(X0),T0) => holdsAt(meet(X0,X1),T1).",
+        "2.0 :: next(T1,T0), X0='A', close(X1,X0_,34,T0) => holdsAt(meet(X0,X1),T1).",
+        "hard :: next(T1,T0), holdsAt(meet(X0,X1),T0) => holdsAt(meet(X0,X1),T1).",
+        f"hard :: next(T1,T0), not holdsAt(meet(X0,X1),T0), not ({either}) => not holdsAt(meet(X0,X1),T1).",
+        "hard :: startTime(T) => not holdsAt(F,T).",
+    ]
+
+
+WEIGHTED = (
+    "1.5 :: initiatedAt(meet(X,Y),T) :- happensAt(walking(X),T), close(X,Y,34,T).",
+    "-0.5 :: initiatedAt(meet(X,Y),T) :- happensAt(active(Y),T).",
+    "0.75 :: terminatedAt(meet(X,Y),T) :- happensAt(walking(Y),T).",
+    "2.0 :: terminatedAt(meet(X,Y),T) :- happensAt(talk(X,Y),T), happensAt(active(X),T).",
+)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.sets(st.sampled_from(WEIGHTED), min_size=1))
+def test_completed_theories_say_the_same(seed: int, rules: set[str]) -> None:
+    theory = parse_theory("\n".join(sorted(rules)))
+    table = table_of(window(seed))
+    expected = infer(theory, table, DOMAIN)
+    found = infer(completed(theory), table, DOMAIN)
+    holds = {str(expected.queries.atom(int(i))) for i in np.flatnonzero(expected.map > 0)}
+    also = {str(found.queries.atom(int(i))) for i in np.flatnonzero(found.map > 0)}
+    assert also == holds
+
+
+def test_learned_theories_are_valid_for_lomrf() -> None:
+    theory = Osla().fit(sequences()).theory_
+    assert len(theory) > 1
+    schema = plaza().domain.schema
+    plain = parse_mln(format_lomrf(theory, schema))
+    assert set(theory.statements) < set(plain.statements)
+    whole = completed(theory)
+    again = parse_mln(format_lomrf(whole, schema))
+    assert again.statements == whole.statements
+    assert not any("initiatedAt" in str(s) or "terminatedAt" in str(s) for s in again.statements)
+
+
+def test_nothing_is_completed_to_nothing() -> None:
+    assert completed(Theory()) == Theory()

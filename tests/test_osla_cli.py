@@ -1,0 +1,112 @@
+"""``learn --learner osla`` as a user runs it: rules, knowledge bases, completed formulas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from splice.cli import main
+from splice.datasets.theories import load_theory
+from splice.logic.clauses import Rule
+from test_cli import Command
+
+
+@pytest.fixture
+def splice(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+@pytest.fixture(scope="module")
+def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("osla") / "plaza"
+    size = ("--sequences", "2", "--frames", "300", "--people", "3", "--seed", "1")
+    with pytest.raises(SystemExit) as ended:
+        main(["data", "make", "plaza", *size, "--out", str(folder)])
+    assert ended.value.code == 0
+    return folder
+
+
+OSLA = ("--learner", "osla", "--max-length", "4")
+
+
+def test_clauses_read_back_and_recognise_the_same_in_every_language(
+    splice: Command, plaza: Path, tmp_path: Path
+) -> None:
+    said = []
+    for name, more in (("a.rules", ()), ("b.mln", ()), ("c.mln", ("--completed",))):
+        out = tmp_path / name
+        assert splice("learn", plaza, *OSLA, *more, "--out", out).code == 0
+        theory = load_theory(out)
+        assert not theory.is_crisp
+        found = tmp_path / f"{name}.csv"
+        assert splice("recognise", out, plaza, "--out", found).code == 0
+        said.append(found.read_text("utf-8"))
+    assert said[0] == said[1] == said[2]
+    assert len(said[0].splitlines()) > 3
+    completed = load_theory(tmp_path / "c.mln")
+    assert not any(isinstance(s.content, Rule) for s in completed.statements)
+
+
+def test_json_has_clauses_with_their_counts(splice: Command, plaza: Path) -> None:
+    found = json.loads(splice("learn", plaza, *OSLA, "--format", "json").out)
+    assert found["choices"]["learner"] == "osla"
+    assert found["choices"]["max-length"] == "4"
+    for rule in found["rules"]:
+        assert rule["literals"] <= 4
+        assert rule["firings"] == rule["tp"] + rule["fp"] > 0
+        assert rule["weight"] > 0
+    story = json.loads(splice("explain", "rule", plaza, *OSLA, "--format", "json").out)
+    assert [r["text"] for r in story["rules"]] == [r["text"] for r in found["rules"]]
+    assert all(r["born"] >= 1 and r["gain"] >= 1 for r in story["rules"])
+
+
+def test_a_clause_tells_what_it_is_worth(splice: Command, plaza: Path) -> None:
+    told = splice("explain", "rule", plaza, *OSLA, "--rule", "1").out
+    assert "found in batch" in told
+    assert "of F1" in told
+
+
+def test_axioms_of_a_file_become_part_of_the_theory(
+    splice: Command, plaza: Path, tmp_path: Path
+) -> None:
+    axioms = tmp_path / "soft.mln"
+    axioms.write_text(
+        "HoldsAt(fluent,time)\nInitiatedAt(fluent,time)\nTerminatedAt(fluent,time)\n"
+        "Next(time,time)\n\n"
+        "Next(t1,t0) ^ InitiatedAt(f,t0) => HoldsAt(f,t1)\n"
+        "Next(t1,t0) ^ TerminatedAt(f,t0) => !HoldsAt(f,t1)\n"
+        "2.5 Next(t1,t0) ^ HoldsAt(f,t0) ^ !TerminatedAt(f,t0) => HoldsAt(f,t1)\n"
+        "Next(t1,t0) ^ !HoldsAt(f,t0) ^ !InitiatedAt(f,t0) => !HoldsAt(f,t1).\n"
+    )
+    for name in ("a.rules", "b.mln"):
+        out = tmp_path / name
+        assert splice("learn", plaza, *OSLA, "--axioms", axioms, "--out", out).code == 0
+        assert set(load_theory(axioms).statements) < set(load_theory(out).statements)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--template", "InitiatesAt/2"), "did you mean 'initiatedAt'"),
+        (("--template", "InitiatedAt/3"), "is no template"),
+        (("--axioms", "mln-eg"), "did you mean 'mln-ec'"),
+        (("--eta", "0"), "eta must be positive"),
+        (("--axioms", "caviar-meet"), "a definition is no axiom"),
+    ],
+)
+def test_bad_choices_are_told(
+    splice: Command, plaza: Path, words: tuple[str, str], message: str
+) -> None:
+    ended = splice("learn", plaza, *OSLA, *words)
+    assert ended.code == 1
+    assert message in ended.err
+
+
+def test_options_of_the_other_learner_are_noticed(splice: Command, plaza: Path) -> None:
+    assert "--depth says nothing here" in splice("learn", plaza, *OSLA, "--depth", "1").err
+    assert "--eta says nothing here" in splice("learn", plaza, "--eta", "2").err
+    crisp = splice("learn", plaza, "--completed")
+    assert crisp.code == 1
+    assert "only weighted clauses are completed" in crisp.err
