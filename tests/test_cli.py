@@ -350,11 +350,11 @@ def test_the_demo_shows_a_stream(splice: Command) -> None:
 def test_the_demo_learns_what_it_shows(splice: Command) -> None:
     said = json.loads(splice("demo", "--seed", 1, "--format", "json").out)
     assert min(row["F1"] for row in said["completion"]) > 0.5
-    completed, closed, labelled, whole, written = said["recognition"]
+    completed, closed, _labelled, whole, written = said["recognition"]
     assert completed["number"] == len(said["rules"])
     for fluent in ("meet", "move"):
         assert min(completed[fluent], whole[fluent], written[fluent]) > 0.5
-        assert completed[fluent] > max(closed[fluent], labelled[fluent])
+        assert completed[fluent] > closed[fluent]
 
 
 def test_help_reads_well(splice: Command) -> None:
