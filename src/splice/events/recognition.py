@@ -40,7 +40,7 @@ _Ints = npt.NDArray[np.int64]
 _OWN: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
 
-_BLOCK: Final = 2_000_000
+_BLOCK: Final = 500_000
 """Whole sequences are recognised together until they have so many rows."""
 
 
