@@ -38,6 +38,7 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
+from splice.learners.oled.stack import Stack
 from splice.learners.patterns import Body
 from splice.learners.transitions import Overlap, Reader, Transitions, Unlabelled
 from splice.logic import Atom, Literal, Rule, parse_atom, parse_literal
@@ -404,15 +405,16 @@ def test_the_bound_falls_below_a_twentieth_where_the_original_says(delta: float,
 BOTTOM = tuple(map(parse_literal, ("p(X0,T)", "q(X0,T)")))
 
 
-def rule_state(parent: float, p: float, q: float, n: int, options: Options) -> RuleState:
+def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> Stack:
     """An initiation rule whose own score and whose candidates' scores are given shares of n."""
     state = RuleState("initiatedAt", parse_atom("holdsAt(f(X0),T)"), BOTTOM)
-    state.prepare(options)
     assert state.bodies(options) == [(), BOTTOM[:1], BOTTOM[1:]]
     right = np.round(n * np.array([parent, p, q]))
     none = np.zeros(3)
-    state.see(np.column_stack((n - right, right, none, none)), np.array([0.0, n, 0, 0]))
-    return state
+    fired = np.column_stack((n - right, right, none, none))
+    state.own, state.fired, state.candidate_fired = fired[0], fired[0], fired[1:]
+    state.since = state.total = np.array([0.0, n, 0, 0])
+    return Stack("initiatedAt", [state], options)
 
 
 def options_of(delta: float, warm_up: int = 1000) -> Options:
@@ -425,44 +427,86 @@ def options_of(delta: float, warm_up: int = 1000) -> Options:
 def test_a_tie_waits_for_the_warm_up(n: int, decided: bool) -> None:
     options = options_of(0.05)
     assert hoeffding(0.05, n) < options.ties
-    assert rule_state(0.5, 0.51, 0.2, n, options).decide(options, 1) is decided
+    assert rules_of(0.5, 0.51, 0.2, n, options).decide(1) is decided
 
 
 @pytest.mark.parametrize(("n", "decided"), [(2302, False), (2303, True)])
 def test_a_tie_waits_for_the_bound(n: int, decided: bool) -> None:
     options = options_of(1e-5)
-    assert rule_state(0.5, 0.51, 0.2, n, options).decide(options, 1) is decided
+    assert rules_of(0.5, 0.51, 0.2, n, options).decide(1) is decided
 
 
 @pytest.mark.parametrize(("gap", "decided"), [(0.04, False), (0.2, True)])
 def test_a_gap_beyond_the_bound_decides_at_once(gap: float, decided: bool) -> None:
     options = options_of(0.05)
     assert 0.04 < hoeffding(0.05, 500) < 0.2
-    state = rule_state(0.5, 0.5 + gap, 0.2, 500, options)
-    assert state.decide(options, 1) is decided
-    assert state.body == ((BOTTOM[0],) if decided else ())
+    stack = rules_of(0.5, 0.5 + gap, 0.2, 500, options)
+    assert stack.decide(1) is decided
+    assert stack.rules[0].body == ((BOTTOM[0],) if decided else ())
 
 
 def test_a_rule_that_is_better_than_its_candidates_stays() -> None:
     options = options_of(0.05)
-    assert not rule_state(0.9, 0.5, 0.2, 5000, options).decide(options, 1)
+    assert not rules_of(0.9, 0.5, 0.2, 5000, options).decide(1)
 
 
 def test_one_candidate_alone_may_beat_the_parent_by_little() -> None:
     options = options_of(0.05)
     assert 0.01 < hoeffding(0.05, 4000) < 0.02
-    assert rule_state(0.5, 0.51, 0.2, 4000, options).decide(options, 1)
+    assert rules_of(0.5, 0.51, 0.2, 4000, options).decide(1)
 
 
 def test_a_broken_tie_asks_only_that_the_best_candidate_beats_the_parent() -> None:
     """OLED would wait here until the best is more than the bound above the parent."""
     options = options_of(0.05)
-    assert rule_state(0.5, 0.51, 0.505, 4000, options).decide(options, 1)
+    assert rules_of(0.5, 0.51, 0.505, 4000, options).decide(1)
 
 
 def test_two_candidates_that_clearly_beat_the_parent_are_told_apart_by_a_tie() -> None:
     options = options_of(0.05)
-    assert rule_state(0.5, 0.53, 0.525, 4000, options).decide(options, 1)
+    assert rules_of(0.5, 0.53, 0.525, 4000, options).decide(1)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.sampled_from([Precision(5), FoilGain(), FScore(), Recall(10)]))
+def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
+    seed: int, score: Score
+) -> None:
+    rng = np.random.default_rng(seed)
+    options = Options(initiation=score, delta=0.3, ties=0.2, warm_up=0, min_support=2)
+    literals = [parse_literal(f"{name}(X0,T)") for name in "pqrs"]
+    rules, alone = [], []
+    for _ in range(int(rng.integers(1, 6))):
+        bottom = tuple(literals[i] for i in rng.permutation(4)[: int(rng.integers(1, 5))])
+        state = RuleState("initiatedAt", parse_atom("holdsAt(f(X0),T)"), bottom)
+        state.prepare(options)
+        state.own, *rest = rng.integers(0, 4, (1 + len(state.candidate_fired), 4)).astype(float)
+        state.candidate_fired = np.array(rest)
+        state.since = 5 * np.ones(4)
+        alone.append((list(map(frozenset, state.bodies(options))), state.own, rest, state.since))
+        rules.append(state)
+    Stack("initiatedAt", rules, options).decide(1)
+    taken: set[frozenset[Literal]] = {frozenset()}
+    for state, (bodies, own, rest, since) in zip(rules, alone, strict=True):
+        parent = initiation_counts(own, since, options.points)
+        every = [initiation_counts(fired, since, options.points) for fired in rest]
+        mine = round(float(scored(score, parent, parent)), 12)
+        needed = max(options.min_support, options.min_keep * float(parent.tp))
+        worth = [
+            round(float(scored(score, c, parent)), 12) if c.tp >= needed else -1.0 for c in every
+        ]
+        order = sorted(range(len(rest)), key=lambda i: (-worth[i], -every[i].tp, i))
+        while order and bodies[1 + order[0]] in taken:
+            order.pop(0)
+        become: frozenset[Literal] = frozenset()
+        if order:
+            rivals = [worth[i] for i in order if not np.array_equal(rest[i], rest[order[0]])]
+            gap = max(worth[order[0]] - max([mine, *rivals]), 0.0)
+            bound = hoeffding(options.delta, 20)
+            if worth[order[0]] > mine and (gap > bound or bound < options.ties):
+                become = bodies[1 + order[0]]
+        assert frozenset(state.body) == become
+        taken.add(become)
 
 
 @pytest.mark.parametrize("negation", Negation)

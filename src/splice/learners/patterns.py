@@ -84,11 +84,11 @@ class Patterns:
                 true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
         return true
 
-    def truths(self, literals: Sequence[Literal]) -> _Mask:
-        """Return which patterns make each literal true: a row a literal."""
-        true = np.zeros((len(literals), len(self)), bool)
+    def truths(self, literals: Sequence[Literal], first: int = 0) -> _Mask:
+        """Return which patterns, from the first on, make each literal true: a row a literal."""
+        true = np.zeros((len(literals), len(self) - first), bool)
         for row, literal in enumerate(literals):
-            true[row] = self.has(literal.atom) == literal.positive
+            true[row] = self.has(literal.atom)[first:] == literal.positive
         return true
 
 

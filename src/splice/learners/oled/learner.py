@@ -13,12 +13,13 @@ import numpy.typing as npt
 from splice.errors import SpliceError
 from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
-from splice.learners.bodies import counted, fires_by_join
+from splice.learners.bodies import counted
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.selection import Candidate, Remembered, chosen
+from splice.learners.oled.stack import Stack
 from splice.learners.oled.state import (
     VERSION,
     check_version,
@@ -46,8 +47,9 @@ __all__ = ["Oled"]
 _PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
 
+_KINDS = (INITIATED_AT, TERMINATED_AT)
+
 _Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class Oled:
@@ -65,6 +67,8 @@ class Oled:
         self._memory = Memory(self.options.memory)
         self._reader: Reader | None = None
         self._theory: list[RuleState] | None = None
+        self._stacks: dict[str, Stack] = {}
+        self._bits: dict[Literal, int] = {}
 
     # learning
 
@@ -104,32 +108,27 @@ class Oled:
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for predicate, pattern in self._seeds(transitions, table):
             self._start(predicate, pattern)
-        taken: dict[tuple[str, Atom], set[frozenset[Literal]]] = {}
-        for rule in self.rules:
-            taken.setdefault((rule.predicate, rule.head), set()).add(frozenset(rule.body))
-        for rule in self.rules:
-            rule.prepare(self.options)
-            rule.see(self._counted(rule, transitions, table), about[rule.head])
-            others = taken[rule.predicate, rule.head]
-            if rule.decide(self.options, self.batches, others):
-                others.add(frozenset(rule.body))
+        for predicate in _KINDS:
+            stack = self._stack(predicate)
+            stack.see(transitions, table, about, patterns)
+            if stack.decide(self.batches):
+                del self._stacks[predicate]
 
-    def _counted(self, rule: RuleState, transitions: Transitions, table: _Floats) -> _Floats:
-        """Return the firings of a rule and of its candidates in a batch."""
-        found = rule.fires(self.patterns, self.options) @ table
-        joined = rule.joined(self.options)
-        bodies = rule.bodies(self.options) if len(joined) else []
-        for i in joined.tolist():
-            fired = transitions.take(fires_by_join(rule.head, bodies[i], transitions))
-            found[i] = counted(fired, len(self.patterns)).sum(axis=0)
-        return found
+    def _stack(self, predicate: str) -> Stack:
+        """Return the rules of a kind side by side, made anew after a rule came or changed."""
+        if predicate not in self._stacks:
+            own = [rule for rule in self.rules if rule.predicate == predicate]
+            self._stacks[predicate] = Stack(predicate, own, self.options, self._bits)
+        return self._stacks[predicate]
 
     # new rules
 
     def _seeds(self, transitions: Transitions, table: _Floats) -> Iterator[tuple[str, int]]:
         """Yield what calls for a new rule: a kind of rule, and the situation it is needed in."""
         after, before = transitions.after > 0, transitions.before > 0
-        initiated, terminated = self._fired(transitions)
+        initiated, terminated = (
+            self._stack(predicate).fires(transitions, self.patterns) for predicate in _KINDS
+        )
         if self.options.growth is Growth.ERRORS:
             said = holds_next(initiated, terminated, transitions.begins, before)
             missed, lasting = after & ~said, ~after & said | before & ~after & ~terminated
@@ -141,20 +140,6 @@ class Oled:
             for pattern in np.unique(transitions.pattern[wanted]).tolist():
                 yield predicate, pattern
 
-    def _fired(self, transitions: Transitions) -> tuple[_Mask, _Mask]:
-        """Return where the rules so far fire; one without a body says nothing yet."""
-        fired = {p: np.zeros(len(transitions), bool) for p in (INITIATED_AT, TERMINATED_AT)}
-        for rule in self.rules:
-            if rule.picked and self._good(rule):
-                fired[rule.predicate] |= self._fires(rule, transitions)
-        return fired[INITIATED_AT], fired[TERMINATED_AT]
-
-    def _fires(self, rule: RuleState, transitions: Transitions) -> _Mask:
-        if 0 in rule.joined(self.options):
-            return fires_by_join(rule.head, rule.body, transitions)
-        fires: _Mask = rule.fires(self.patterns, self.options)[0, transitions.pattern]
-        return fires
-
     def _start(self, predicate: str, pattern: int) -> None:
         """Start a rule without a body from a situation, unless it was started before."""
         if (predicate, pattern) in self._seeded:
@@ -164,6 +149,7 @@ class Oled:
         if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
             return
         bottom = self._bottom(seen.head.atom, seen.body)
+        self._stacks.pop(predicate, None)
         self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
@@ -232,7 +218,7 @@ class Oled:
         self._seeded |= {(predicate, int(ours[number])) for predicate, number in other._seeded}
         self.batches += other.batches
         self._memory.merge(other._memory, ours)
-        self._theory = None
+        self._theory, self._stacks = None, {}
         return self
 
     def _numbers(self, rules: list[Rule]) -> npt.NDArray[np.int32]:

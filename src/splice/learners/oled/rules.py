@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -28,7 +27,7 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
 
-__all__ = ["Event", "RuleState"]
+__all__ = ["Event", "RuleState", "counts_of", "score_of"]
 
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
@@ -86,6 +85,7 @@ class RuleState:
     born: int = 0
     history: list[Event] = field(default_factory=list)
     _fires: _Mask | None = field(default=None, init=False, repr=False)
+    _keys: list[int] = field(default_factory=list, init=False, repr=False)
 
     @property
     def body(self) -> Body:
@@ -105,12 +105,12 @@ class RuleState:
 
     def counts(self, options: Options) -> Counts:
         """Return the counts of the rule over all it has seen."""
-        return _counts(self.predicate, self.fired, self.total, options)
+        return counts_of(self.predicate, self.fired, self.total, options)
 
     def score(self, options: Options) -> float:
         """Return what the rule is worth."""
         own = self.counts(options)
-        return float(scored(_score(self.predicate, options), own, own))
+        return float(scored(score_of(self.predicate, options), own, own))
 
     def precision(self, options: Options) -> float:
         """Return how often the rule is right when it fires, with a little doubt."""
@@ -151,22 +151,25 @@ class RuleState:
         wanted = _wanted(self.picked, len(self.bottom), options.depth)
         return [tuple(self.bottom[i] for i in np.flatnonzero(row)) for row in wanted]
 
+    def keys(self, options: Options, bits: dict[Literal, int]) -> list[int]:
+        """Return the bodies as sets of bits, one for each literal, in the order of ``bodies``."""
+        if not self._keys:
+            own = [bits.setdefault(literal, 1 << len(bits)) for literal in self.bottom]
+            added = _additions(self.picked, len(self.bottom), options.depth)
+            begun = sum(own[i] for i in self.picked)
+            self._keys = [begun + sum(own[i] for i in extra) for extra in added]
+        return self._keys
+
     def fires(self, patterns: Patterns, options: Options) -> _Mask:
         """Return the patterns that make the body and each candidate's body true."""
-        if self._fires is None or self._fires.shape[1] < len(patterns):
-            has = patterns.truths(self.bottom).astype(np.float32)
+        known = 0 if self._fires is None else self._fires.shape[1]
+        if self._fires is None or known < len(patterns):
+            has = patterns.truths(self.bottom, known).astype(np.float32)
             wanted = _wanted(self.picked, len(self.bottom), options.depth)
             enough = wanted @ has >= wanted.sum(axis=1)[:, None]
-            self._fires = enough & patterns.about(self.head)
+            new = enough & patterns.about(self.head)[known:]
+            self._fires = new if self._fires is None else np.hstack((self._fires, new))
         return self._fires
-
-    def see(self, fired: _Floats, total: _Floats) -> None:
-        """Add the counts of a batch: the rule's own firings first, then its candidates'."""
-        self.fired = self.fired + fired[0]
-        self.total = self.total + total
-        self.candidate_fired = self.candidate_fired + fired[1:]
-        self.own = self.own + fired[0]
-        self.since = self.since + total
 
     def add(self, other: RuleState) -> None:
         """Add the counts of an equal rule that has seen another part of the stream."""
@@ -190,7 +193,7 @@ class RuleState:
             return []
         _, first = np.unique(self.candidate_fired, axis=0, return_index=True)
         found: dict[int, float] = {}
-        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
+        counts = counts_of(self.predicate, self.candidate_fired, self.since, options)
         for right, wrong in ((counts.tp, counts.fp), self._at_edges()):
             worth = right / (right + wrong + options.min_support)
             order = first[np.lexsort((first, -worth[first]))][: count // 2]
@@ -216,80 +219,52 @@ class RuleState:
         return replace(
             self,
             picked=picked,
-            fired=self.candidate_fired[candidate],
-            total=self.since,
+            fired=self.candidate_fired[candidate].copy(),
+            total=self.since.copy(),
             candidate_fired=np.zeros((0, 4)),
             history=[*self.history, event],
         )
 
     def decide(
-        self, options: Options, batch: int, taken: Collection[frozenset[Literal]] = ()
+        self, candidate: int, scores: tuple[float, float, float], options: Options, batch: int
     ) -> bool:
         """Become the best candidate if the bound allows it; return whether that happened.
 
-        Bodies that other rules have already are ``taken``.
+        ``scores`` are those of the rule, of the candidate, and of the best of the rest.
         """
-        if not len(self.candidate_fired) or not self.n:
-            return False
-        mine, worth, counts = self._worths(options)
-        order = np.lexsort((-counts.tp, -worth))
-        order = order[self._free(order, options, taken) :]
-        if not len(order):
-            return False
-        best = int(order[0])
-        differs = (self.candidate_fired[order] != self.candidate_fired[best]).any(axis=1)
-        rivals = worth[order[differs]]
-        second = max(mine, float(rivals[0])) if len(rivals) else mine
+        mine, best, second = scores
+        n = self.n
         self.tests += 1
-        self.gap += (max(float(worth[best]) - second, 0.0) - self.gap) / self.tests
-        bound = hoeffding(options.delta, self.n)
-        tie = bound < options.ties and self.n >= options.warm_up
-        if not (self.gap > bound or tie) or float(worth[best]) <= mine:
+        self.gap += (max(best - second, 0.0) - self.gap) / self.tests
+        bound = hoeffding(options.delta, n)
+        tie = bound < options.ties and n >= options.warm_up
+        if not (self.gap > bound or tie) or best <= mine:
             return False
-        self._become(best, options)
-        self.history.append(
-            Event(batch, self.body, self.n, mine, float(worth[best]), second, self.gap, bound)
-        )
+        self._become(candidate, options)
+        self.history.append(Event(batch, self.body, n, mine, best, second, self.gap, bound))
         self.gap, self.tests = 0.0, 0
         self.candidate_fired = np.zeros((0, 4))
         return True
-
-    def _free(
-        self,
-        order: npt.NDArray[np.intp],
-        options: Options,
-        taken: Collection[frozenset[Literal]],
-    ) -> int:
-        """Return the place of the first candidate that no other rule has become."""
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
-        for place, row in enumerate(order.tolist()):
-            body = frozenset(self.bottom[i] for i in np.flatnonzero(wanted[1 + row]))
-            if body not in taken:
-                return place
-        return len(order)
-
-    def _worths(self, options: Options) -> tuple[float, _Floats, Counts]:
-        """Return the scores of the rule and of its candidates over the same transitions."""
-        score = _score(self.predicate, options)
-        parent = _counts(self.predicate, self.own, self.since, options)
-        counts = _counts(self.predicate, self.candidate_fired, self.since, options)
-        worth = np.round(scored(score, counts, parent), 12)
-        worth[counts.tp < max(options.min_support, options.min_keep * float(parent.tp))] = -1.0
-        return round(float(scored(score, parent, parent)), 12), worth, counts
 
     def _become(self, best: int, options: Options) -> None:
         """Take the body and the counts of a candidate."""
         wanted = _wanted(self.picked, len(self.bottom), options.depth)
         self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
         self.picked = tuple(np.flatnonzero(wanted[1 + best]).tolist())
-        self._fires = None
+        self._fires, self._keys = None, []
+
+
+@lru_cache(maxsize=256)
+def _additions(picked: tuple[int, ...], size: int, depth: int) -> list[tuple[int, ...]]:
+    """Return what a body and its refinements have beyond the body: fewer additions first."""
+    rest = [i for i in range(size) if i not in picked]
+    return [extra for n in range(depth + 1) for extra in combinations(rest, n)]
 
 
 @lru_cache(maxsize=256)
 def _wanted(picked: tuple[int, ...], size: int, depth: int) -> npt.NDArray[np.float32]:
-    """Return the literals of a body and of its refinements, a row each: fewer additions first."""
-    rest = [i for i in range(size) if i not in picked]
-    more = [extra for n in range(depth + 1) for extra in combinations(rest, n)]
+    """Return the literals of a body and of its refinements, a row each."""
+    more = _additions(picked, size, depth)
     wanted = np.zeros((len(more), size), np.float32)
     wanted[:, list(picked)] = 1
     for row, extra in enumerate(more):
@@ -297,11 +272,13 @@ def _wanted(picked: tuple[int, ...], size: int, depth: int) -> npt.NDArray[np.fl
     return wanted
 
 
-def _counts(predicate: str, fired: _Floats, total: _Floats, options: Options) -> Counts:
+def counts_of(predicate: str, fired: _Floats, total: _Floats, options: Options) -> Counts:
+    """Return the counts of rules of a kind, the way that the options ask for."""
     if predicate == INITIATED_AT:
         return initiation_counts(fired, total, options.points)
     return termination_counts(fired, total, options.counts)
 
 
-def _score(predicate: str, options: Options) -> Score:
+def score_of(predicate: str, options: Options) -> Score:
+    """Return how rules of a kind are judged."""
     return options.initiation if predicate == INITIATED_AT else options.termination

@@ -92,12 +92,10 @@ def scored(score: Score, counts: Counts, parent: Counts | None = None) -> _Float
 def _foil_gain(precision: _Floats, counts: Counts, parent: Counts) -> _Floats:
     """Return the gain in information per right firing of the parent, normalised."""
     before = _share(parent.tp, parent.tp + parent.fp)
-    if not 0 < before < 1:
-        return np.zeros_like(precision)
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.log(precision) - np.log(before)
-        gained = np.where(precision > before, counts.tp * gain, 0.0)
-    return _share(gained, parent.tp * -np.log(before))
+        gained = np.where((precision > before) & (before > 0), counts.tp * gain, 0.0)
+        return _share(gained, np.where(before > 0, parent.tp * -np.log(before), 0.0))
 
 
 def _share(part: _Floats, whole: _Floats) -> _Floats:
