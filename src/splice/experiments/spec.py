@@ -67,7 +67,7 @@ def source_of(dataset: str) -> MemorySource:
 
 def _expanded(method: Table) -> Iterator[dict[str, Any]]:
     """Yield a method for each combination of its listed values, its name filled in."""
-    lists = {key: value for key, value in method.items() if isinstance(value, list)}
+    lists = {k: value for k, value in method.items() if isinstance(value, list) and k != "levels"}
     for values in product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
         try:
