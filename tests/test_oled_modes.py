@@ -233,7 +233,7 @@ BAD += [
     Malformed("too deep", GOOD + CLOSE + comparison(DISTANCE, "3,1"), "4:86", "no place 1"),
     Malformed("huge place", GOOD + CLOSE + comparison(DISTANCE, "9" * 5000), "4:84", "no place 9"),
     Malformed("no place", GOOD + CLOSE + comparison(DISTANCE, ""), "4:84", "expected a place"),
-    Malformed("a variable", GOOD + CLOSE + comparison(DISTANCE, "1"), "4:84", "is no constant"),
+    Malformed("a variable", GOOD + CLOSE + comparison(DISTANCE, "1"), "4:84", "is no number"),
     Malformed("unknown atom", GOOD + comparison("far(+id)", "1"), "3:21", "no modeb speaks"),
 ]
 

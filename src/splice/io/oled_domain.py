@@ -218,9 +218,10 @@ class _Builder:
                 return
             owner, place, node = node, number - 1, node.args[number - 1]
         markers = self.entries[owner is not atom, owner.signature].markers
-        if isinstance(node, Node) or not markers[place].constant:
+        if isinstance(node, Node) or not (markers[place].constant or markers[place] == OUTPUT):
             last = declaration.path[-1]
-            self.fail(last, "the place of a comparison is no constant", "mark it '#type' in modeb")
+            hint = "mark it '#type' in modeb if it is a threshold, '-type' if it is measured"
+            self.fail(last, "the place of a comparison is no number", hint)
             return
         markers[place] = replace(markers[place], numeric=True)
 

@@ -30,6 +30,7 @@ from splice.learners.oled.state import (
 )
 from splice.learners.patterns import Body, Patterns
 from splice.learners.predicting import predict
+from splice.learners.thresholds import Thresholds, is_threshold, seen_through, with_comparisons
 from splice.learners.transitions import Overlap, Reader, Transitions
 from splice.learners.weights import Stretch, learn_weights
 from splice.logic.atoms import Atom, Literal
@@ -66,6 +67,7 @@ class Oled:
         self._overlap = Overlap()
         self._memory = Memory(self.options.memory)
         self._reader: Reader | None = None
+        self._thresholds: Thresholds | None = None
         self._theory: list[RuleState] | None = None
         self._stacks: dict[str, Stack] = {}
         self._bits: dict[Literal, int] = {}
@@ -82,14 +84,22 @@ class Oled:
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
         if self._reader is None:
-            self._reader = Reader(batch.domain, batch.table.vocabulary)
-        transitions = self._reader.read(self._overlap.join(batch), self.options.unlabelled)
+            self._begin(batch.domain, batch.table.vocabulary)
+        assert self._reader is not None
+        assert self._thresholds is not None
+        batch = self._overlap.join(self._thresholds.expand(batch))
+        transitions = self._reader.read(batch, self.options.unlabelled)
         self.batches += 1
         if len(transitions):
             self._theory = None
             self._memory.add(transitions)
             self._learn(transitions)
         return self
+
+    def _begin(self, domain: Domain, vocabulary: Vocabulary) -> None:
+        """Get ready to read a stream."""
+        self._reader = Reader(seen_through(domain), vocabulary)
+        self._thresholds = Thresholds(domain, vocabulary)
 
     @property
     def patterns(self) -> Patterns:
@@ -158,7 +168,8 @@ class Oled:
         seen = tuple(literal for literal in seen if self._modes.allows(literal))
         if self.options.negation is Negation.NONE:
             return seen
-        absent = (Literal(a, positive=False) for a in self.patterns.atoms(head) if a not in there)
+        others = (a for a in self.patterns.atoms(head) if a not in there and not is_threshold(a))
+        absent = (Literal(atom, positive=False) for atom in others)
         return (*seen, *sorted(literal for literal in absent if self._modes.allows(literal)))
 
     # state
@@ -175,13 +186,14 @@ class Oled:
             "seeded": sorted([predicate, pattern] for predicate, pattern in self._seeded),
             "last": plain_rows(self._overlap.last),
             "memory": self._memory.to_state(),
+            "thresholds": self._thresholds.to_state() if self._thresholds else [],
         }
 
     def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
         """Go on from a state, over the vocabulary of the stream that follows."""
         check_version(state)
         self._reset()
-        self._reader = Reader(domain, vocabulary)
+        self._begin(domain, vocabulary)
         try:
             self._take_up(state, vocabulary)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, zlib.error) as error:
@@ -191,6 +203,8 @@ class Oled:
         return self
 
     def _take_up(self, state: dict[str, Any], vocabulary: Vocabulary) -> None:
+        assert self._thresholds is not None
+        self._thresholds.take_up(state["thresholds"])
         ours = self._numbers([parse_rule(text) for text in state["patterns"]])
         self.batches = int(state["batches"])
         self.rules = [read_rule(plain) for plain in state["rules"]]
@@ -203,10 +217,16 @@ class Oled:
 
         Counts of equal rules add up, other rules join, and so do the memories.
         """
-        if other._reader is None:
+        if other._reader is None or other._thresholds is None:
             return self
-        if self._reader is None:
-            self._reader = Reader(other._reader.lens.domain, other._reader.vocabulary)
+        if self.options != other.options:
+            raise SpliceError(
+                "learners with different options cannot be merged", "give both the same ones"
+            )
+        if self._thresholds is None:
+            self._begin(other._thresholds.domain, other._reader.vocabulary)
+        assert self._thresholds is not None
+        self._thresholds.merge(other._thresholds)
         ours = self._numbers([pattern.rule for pattern in other.patterns.store.patterns])
         known = {_key(rule): rule for rule in self.rules}
         for rule in other.rules:
@@ -306,7 +326,7 @@ def _key(rule: RuleState) -> object:
 
 def _safe(state: RuleState) -> Rule:
     """Return a rule whose head variables are all bound by its body."""
-    rule = state.rule
+    rule = Rule(state.rule.head, with_comparisons(state.body))
     if state.predicate != INITIATED_AT:
         return rule
     bound = {v for literal in rule.body if binds(literal) for v in literal.variables()}

@@ -23,6 +23,7 @@ from splice.learners.oled.scores import (
     termination_counts,
 )
 from splice.learners.patterns import Body, Patterns
+from splice.learners.thresholds import with_comparisons
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
@@ -57,8 +58,9 @@ class Event:
         why = "a tie, broken" if self.tie else "more than the bound"
         if self.early:
             why = "not decided yet: taken for its effect"
+        words = ", ".join(map(str, with_comparisons(self.body)))
         return (
-            f"batch {self.batch}, after {self.n} transitions: {', '.join(map(str, self.body))}\n"
+            f"batch {self.batch}, after {self.n} transitions: {words}\n"
             f"    score {self.score:.3f} -> {self.best:.3f}, next best {self.second:.3f}; "
             f"mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
         )

@@ -17,7 +17,7 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["VERSION", "check_version", "plain_rows", "plain_rule", "read_rows", "read_rule"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 Plain = dict[str, Any]
 
