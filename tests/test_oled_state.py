@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError
+from splice.learners.inertia import holds_next
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, Options, options_of
+from splice.learners.weights import AdaGrad, Chains, Stretch, learn_weights, potentials
 from splice.logic import parse_atom
 from splice.logic.atoms import Literal
 from splice.stream.batch import MicroBatch
@@ -152,3 +157,32 @@ def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> Non
     assert begins[1].sum() == 2 * begins[0].sum()
     assert len(begins[1]) == 2 * len(begins[0])
     assert np.flatnonzero(begins[0])[0] == 0
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.integers(1, 3))
+def test_weights_recognise_what_is_remembered_at_least_as_well_as_a_crisp_theory(
+    seed: int, passes: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 60))
+    initiates = np.array([True, False, *(rng.random(int(rng.integers(0, 4))) < 0.5)])
+    fires = rng.random((len(initiates), 5)) < 0.4
+    pattern, after = rng.integers(0, 5, size), rng.random(size) < 0.5
+    begins = rng.random(size) < 0.1
+    begins[0] = True
+    before = np.where(begins, rng.random(size) < 0.5, np.roll(after, 1))
+    stretch = Stretch(pattern, before, after, begins)
+    weights = learn_weights(
+        initiates, fires, rng.normal(size=len(initiates)), stretch, AdaGrad(passes=passes)
+    )
+    chains = Chains.of(pattern, begins, before)
+    weighted = chains.most_probable(potentials(initiates, fires, weights))
+    begun, ended = (fires[own].any(axis=0)[pattern] for own in (initiates, ~initiates))
+    crisp = holds_next(begun, ended, begins, before)
+    assert f1(weighted, after) >= f1(crisp, after)
+
+
+def f1(said: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> float:
+    right, wrong = int((said & after).sum()), int((said != after).sum())
+    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
