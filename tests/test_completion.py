@@ -92,6 +92,18 @@ def flat(found: list[Completion]) -> np.ndarray:
 
 
 @every_variant
+@settings(max_examples=6)
+@given(given_rows=busy_rows(), count=st.integers(1, 3))
+def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], count: int) -> None:
+    stream = cut(given_rows, count)
+    one, two = SupervisionCompleter(chosen), SupervisionCompleter(chosen)
+    straight = [one.complete(batch) for batch in stream]
+    ahead = [two.complete(batch) for batch in two.looking_ahead(stream)]
+    assert np.array_equal(flat(straight), flat(ahead))
+    assert one.to_state() == two.to_state()
+
+
+@every_variant
 @given(given_rows=busy_rows(), count=st.integers(1, 5))
 @settings(max_examples=10)
 def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: int) -> None:

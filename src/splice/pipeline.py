@@ -76,7 +76,9 @@ class Splice:
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
-        """Take all steps."""
+        """Take all steps; the stream may be read some batches ahead."""
+        if self.completer is not None:
+            batches = self.completer.looking_ahead(batches)
         for _ in self.run(batches):
             pass
         return self

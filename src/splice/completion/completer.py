@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.completion.ahead import Ahead, blocks
 from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
 from splice.completion.chains import ChainMemory, Chains
 from splice.completion.completion import Completion
+from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
 from splice.completion.lens import Lens
-from splice.completion.partition import Examples, partition
 from splice.completion.patterns import Keep, Lifting
 from splice.completion.similarity import Vertices, similarity_of
 from splice.completion.solvers import harmonic, solve_chain
@@ -62,6 +64,8 @@ class _Parts:
         ground = isinstance(profile.distance, Ground)
         self._grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None
         self.store = self._grounding.store if self._grounding else self.lifting.store
+        liftings = [self.lifting, self._grounding] if self._grounding else [self.lifting]
+        self.ahead = Ahead(self.lens, liftings)
         self.similarity = similarity_of(profile.distance, self.store, domain.modes)
         caching = profile.caching or _UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
@@ -69,11 +73,6 @@ class _Parts:
         self.chains = ChainMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
-
-    def vertices(self, examples: Examples, patterns: npt.NDArray[np.int64]) -> Vertices:
-        """Return the examples as the graph sees them."""
-        own = self._grounding.lift(examples) if self._grounding else patterns
-        return Vertices(own, examples.entities, examples.queries.time)
 
     def classes(self, patterns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the number under which each pattern is cached."""
@@ -145,9 +144,22 @@ class SupervisionCompleter:
 
     def complete(self, batch: MicroBatch) -> Completion:
         """Return labels and values for all query atoms of a batch."""
+        return self._complete(batch, self._start(batch))
+
+    def looking_ahead(self, batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+        """Yield batches to be completed next; many are looked at together, which is faster.
+
+        For streams that are there already: it reads some batches before it yields the first.
+        """
+        for block in blocks(batches):
+            if len(block) > 1:
+                self._start(block[0]).ahead.look(block)
+            yield from block
+
+    def _start(self, batch: MicroBatch) -> _Parts:
         if self._parts is None:
             self._parts = _Parts(self.profile, batch.domain, batch.table.vocabulary)
-        return self._complete(batch, self._parts)
+        return self._parts
 
     def _started(self) -> _Parts:
         if self._parts is None:
@@ -183,10 +195,15 @@ class SupervisionCompleter:
             raise SpliceError("nothing has been completed yet", "call complete(batch) first")
         return explain(self._scene, row)
 
+    def contradictions(self) -> list[Contradiction]:
+        """Return the patterns seen with both labels, and what the filter makes of them."""
+        parts = self._started()
+        return contradictions(parts.cache, parts.lifting.store, parts.representatives())
+
     def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
-        examples = partition(batch, parts.lens)
-        patterns = parts.lifting.lift(examples)
-        vertices = parts.vertices(examples, patterns)
+        examples, (patterns, *ground) = parts.ahead.read(batch)
+        own = ground[0] if ground else patterns
+        vertices = Vertices(own, examples.entities, examples.queries.time)
         labels = batch.labels
         given = labels != UNKNOWN
         empty = np.diff(examples.starts) == 0

@@ -25,7 +25,7 @@ from splice.logic.schema import TIME
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Examples", "partition", "typed", "untyped"]
+__all__ = ["Examples", "mentions_times", "partition", "typed", "untyped"]
 
 _Ints = npt.NDArray[np.int64]
 
@@ -83,7 +83,7 @@ def partition(batch: MicroBatch, lens: Lens) -> Examples:
     evidence = AtomTable.concat(parts, batch.table.vocabulary)
     entities = _typed(queries, lens)
     leaves = _typed(evidence, lens)
-    if _mentions_times(evidence, lens):
+    if mentions_times(evidence, lens):
         entities = np.concatenate((entities, _time_codes(queries, lens)[:, None]), axis=1)
     kinds = np.unique(queries.kind) if len(queries) and len(evidence) else ()
     found = [
@@ -113,7 +113,7 @@ def _typed(table: AtomTable, lens: Lens) -> _Ints:
     return np.where(types >= 0, codes, -1)
 
 
-def _mentions_times(evidence: AtomTable, lens: Lens) -> bool:
+def mentions_times(evidence: AtomTable, lens: Lens) -> bool:
     """Whether some evidence has a second time among its arguments."""
     return bool(len(evidence) and (lens.types[np.unique(evidence.kind)] == 0).any())
 

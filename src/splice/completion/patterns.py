@@ -132,6 +132,7 @@ class Lifting:
     def __init__(self, lens: Lens, keep: Keep = Keep.BY_MODES) -> None:
         self.lens = lens
         self._keep = keep
+        self._leaf = np.empty(0, np.int64)
         self.store = PatternStore(lens.vocabulary)
 
     def lift(self, examples: Examples) -> _Ints:
@@ -186,9 +187,10 @@ class Lifting:
 
     def _named(self, examples: Examples) -> _Ints:
         """Return for each query atom the leaf that keeps its constant, -1 where none does."""
-        kinds = self.lens.vocabulary.kinds
-        leaf = np.array([_named_leaf(kind) for kind in kinds], np.int64)
-        return leaf[examples.queries.kind]
+        new = self.lens.vocabulary.kinds[len(self._leaf) :]
+        if new:
+            self._leaf = np.append(self._leaf, [_named_leaf(kind) for kind in new]).astype(np.int64)
+        return self._leaf[examples.queries.kind]
 
     def _heads(self, examples: Examples) -> _Ints:
         """Return the query atom of each example as a literal: equal constants share a variable."""

@@ -24,7 +24,7 @@ class CompletedSource(BatchedSource):
     def completions(self) -> Iterator[tuple[SupervisionCompleter, Completion]]:
         """Yield what became of each batch, with the completer as it was then."""
         completer = SupervisionCompleter(self.profile)
-        for batch in batches(self.inner, self.cut):
+        for batch in completer.looking_ahead(batches(self.inner, self.cut)):
             yield completer, completer.complete(batch)
 
     def batches(self) -> Iterator[MicroBatch]:

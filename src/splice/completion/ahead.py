@@ -1,0 +1,88 @@
+"""Examples of batches that are still to come, worked out many batches at a time.
+
+What an example is does not depend on labels, so where a stream is there already (a file, a list),
+the small batches of a sequence are partitioned and lifted together: the same answer for a fraction
+of the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.lens import Lens
+from splice.completion.partition import Examples, mentions_times, partition
+from splice.completion.patterns import Lifting
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+__all__ = ["Ahead", "blocks"]
+
+_Ints = npt.NDArray[np.int64]
+
+_ROWS: Final = 20_000
+"""So many rows, or a few more, are looked at together."""
+
+
+class Ahead:
+    """Examples and their patterns, under each of some liftings, of this batch and later ones."""
+
+    def __init__(self, lens: Lens, liftings: Sequence[Lifting]) -> None:
+        self._lens, self._liftings = lens, liftings
+        self._known: dict[int, tuple[AtomTable, Examples, list[_Ints]]] = {}
+
+    def look(self, batches: Sequence[MicroBatch]) -> None:
+        """Work out the examples of consecutive batches of a sequence."""
+        table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
+        whole = replace(batches[0], table=table)
+        examples = partition(whole, self._lens)
+        if mentions_times(examples.evidence, self._lens):
+            return  # which times are named differs from batch to batch
+        patterns = [lifting.lift(examples) for lifting in self._liftings]
+        start = 0
+        self._known.clear()
+        for batch in batches:
+            stop = start + len(batch.queries)
+            part = [lifted[start:stop] for lifted in patterns]
+            self._known[id(batch.table.args)] = (batch.table, _part(examples, start, stop), part)
+            start = stop
+
+    def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
+        """Return the examples of a batch and their patterns."""
+        table, examples, patterns = self._known.pop(id(batch.table.args), (None, None, []))
+        if table is None or examples is None or table.args is not batch.table.args:
+            examples = partition(batch, self._lens)
+            return examples, [lifting.lift(examples) for lifting in self._liftings]
+        return replace(examples, queries=batch.queries), patterns
+
+
+def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
+    """Yield consecutive batches of a sequence, with the same timeless atoms, some at a time."""
+    held: list[MicroBatch] = []
+    rows = 0
+    for batch in batches:
+        alike = held and batch.facts is held[0].facts and batch.sequence == held[0].sequence
+        if held and (not alike or rows >= _ROWS):
+            yield held
+            held, rows = [], 0
+        held.append(batch)
+        rows += len(batch)
+    if held:
+        yield held
+
+
+def _part(examples: Examples, start: int, stop: int) -> Examples:
+    """Return some of the examples; the evidence is shared."""
+    first, last = examples.starts[start], examples.starts[stop]
+    return Examples(
+        examples.queries.take(slice(start, stop)),
+        examples.evidence,
+        examples.example[first:last] - start,
+        examples.row[first:last],
+        examples.entities[start:stop],
+        examples.leaves,
+    )
