@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from splice.completion.ahead import blocks
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.completion import Completion
 from splice.labels import UNKNOWN, LabelArray
@@ -77,10 +78,12 @@ class Splice:
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Take all steps; the stream may be read some batches ahead."""
-        if self.completer is not None:
-            batches = self.completer.looking_ahead(batches)
-        for _ in self.run(batches):
-            pass
+        for block in blocks(batches):
+            if self.completer is not None:
+                self.completer.look(block)
+            self.learner.look(block)
+            for batch in block:
+                self.step(batch)
         return self
 
     def predict(self, batch: MicroBatch) -> LabelArray:

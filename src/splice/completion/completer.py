@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,9 +152,13 @@ class SupervisionCompleter:
         For streams that are there already: it reads some batches before it yields the first.
         """
         for block in blocks(batches):
-            if len(block) > 1:
-                self._start(block[0]).ahead.look(block)
+            self.look(block)
             yield from block
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+        if len(block) > 1:
+            self._start(block[0]).ahead.look(block)
 
     def _start(self, batch: MicroBatch) -> _Parts:
         if self._parts is None:

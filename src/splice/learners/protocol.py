@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
 from splice.labels import LabelArray
@@ -25,6 +25,9 @@ class StructureLearner(Protocol):
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Forget everything and learn from some batches."""
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch; the labels it has are not looked at."""

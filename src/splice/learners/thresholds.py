@@ -61,12 +61,19 @@ class Thresholds:
         self._chosen: dict[_Place, tuple[str, ...]] = {}
         self._numbers = np.empty(0)
 
+    def needed(self) -> bool:
+        """Return whether there is a measured number among the atoms seen so far."""
+        return bool(self._measured().any())
+
+    def _measured(self) -> npt.NDArray[np.bool_]:
+        self._lens.look()
+        return self._lens.numeric & ~self._lens.kept
+
     def expand(self, batch: MicroBatch) -> MicroBatch:
         """Return a batch whose measured atoms also say which thresholds they reach."""
-        self._lens.look()
-        measured = self._lens.numeric & ~self._lens.kept
-        if not measured.any() or not len(batch.table):
+        if not self.needed() or not len(batch.table):
             return batch
+        measured = self._measured()
         parts = [batch.table]
         for kind in np.unique(batch.table.kind).tolist():
             for leaf in np.flatnonzero(measured[kind]).tolist():

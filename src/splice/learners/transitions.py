@@ -6,15 +6,16 @@ time-point of the one before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.completion.ahead import Ahead
 from splice.completion.lens import Lens
-from splice.completion.partition import partition
-from splice.completion.patterns import Lifting
+from splice.completion.patterns import Lifting, PatternStore
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.learners.patterns import Patterns
 from splice.logic.domain import Domain
@@ -108,19 +109,35 @@ class Reader:
     """Turns batches into transitions, over one store of patterns."""
 
     def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
-        self.lifting = Lifting(Lens(domain, vocabulary))
-        self.lens = self.lifting.lens
-        self.patterns = Patterns(self.lifting.store)
+        self.lens = Lens(domain, vocabulary)
+        self.patterns = Patterns(PatternStore(vocabulary))
+        self._lifting = Lifting(self.lens)
+        self._ahead = Ahead(self.lens, [self._lifting])
+        self._numbers: dict[int, int] = {}
+        self._last = np.empty(0, np.int64)
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The dictionary of the stream."""
         return self.lens.vocabulary
 
-    def read(self, batch: MicroBatch, unlabelled: Unlabelled = Unlabelled.FALSE) -> Transitions:
-        """Return the transitions inside a batch."""
-        examples = partition(batch, self.lens)
-        pattern = self.lifting.lift(examples)
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will be read next."""
+        self._ahead.look(block)
+
+    def read(
+        self,
+        batch: MicroBatch,
+        unlabelled: Unlabelled = Unlabelled.FALSE,
+        overlap: Overlap | None = None,
+    ) -> Transitions:
+        """Return the transitions inside a batch and, with an overlap, from the one before it."""
+        own, pattern = batch, self._lifted(batch)
+        if overlap is not None:
+            batch = overlap.join(own)
+            pattern = np.concatenate((self._before(batch, len(own.queries)), pattern))
+            if len(own.times):
+                self._last = pattern[batch.queries.time == own.times[-1]]
         first, second = consecutive(batch)
         labels = batch.labels
         if unlabelled is Unlabelled.SKIP:
@@ -129,6 +146,25 @@ class Reader:
         else:
             labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         return Transitions(batch, first, second, pattern[first], labels[first], labels[second])
+
+    def _before(self, joined: MicroBatch, own: int) -> _Ints:
+        """Return the patterns of the time-point that was joined to a batch."""
+        held = len(joined.queries) - own
+        if held in (0, len(self._last)):
+            return self._last[:held]
+        first = joined.table.time == joined.times[0]  # a learner that goes on from a state
+        return self._lifted(replace(joined, table=joined.table.take(first)))
+
+    def _lifted(self, batch: MicroBatch) -> _Ints:
+        """Return the pattern of each query atom, numbered in the order in which they are read."""
+        _, (found,) = self._ahead.read(batch)
+        distinct, first, which = np.unique(found, return_index=True, return_inverse=True)
+        for number in distinct[np.argsort(first)].tolist():
+            if number not in self._numbers:
+                rule = self._lifting.store[number].rule
+                self._numbers[number] = self.patterns.store.of_rule(rule)
+        ours = np.array([self._numbers[number] for number in distinct.tolist()], np.int64)
+        return ours[which.reshape(-1)]
 
 
 def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:

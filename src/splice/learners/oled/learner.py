@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.completion.ahead import blocks
 from splice.errors import SpliceError
 from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
@@ -77,9 +78,20 @@ class Oled:
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Forget everything and learn from some batches."""
         self._reset()
-        for batch in batches:
-            self.partial_fit(batch)
+        for block in blocks(batches):
+            self.look(block)
+            for batch in block:
+                self.partial_fit(batch)
         return self
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+        if self._reader is None:
+            self._begin(block[0].domain, block[0].table.vocabulary)
+        assert self._reader is not None
+        assert self._thresholds is not None
+        if len(block) > 1 and not self._thresholds.needed():
+            self._reader.look(block)
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
@@ -87,8 +99,8 @@ class Oled:
             self._begin(batch.domain, batch.table.vocabulary)
         assert self._reader is not None
         assert self._thresholds is not None
-        batch = self._overlap.join(self._thresholds.expand(batch))
-        transitions = self._reader.read(batch, self.options.unlabelled)
+        batch = self._thresholds.expand(batch)
+        transitions = self._reader.read(batch, self.options.unlabelled, self._overlap)
         self.batches += 1
         if len(transitions):
             self._theory = None

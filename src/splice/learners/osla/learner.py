@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from splice.completion.ahead import blocks
 from splice.events.axioms import standard_axioms
 from splice.labels import LabelArray
 from splice.learners.bodies import counted
@@ -88,16 +89,26 @@ class Osla:
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Forget everything and learn from some batches."""
         self._reset()
-        for batch in batches:
-            self.partial_fit(batch)
+        for block in blocks(batches):
+            self.look(block)
+            for batch in block:
+                self.partial_fit(batch)
         return self
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+        if self._reader is None:
+            self._read_with(Reader(block[0].domain, block[0].table.vocabulary))
+        assert self._reader is not None
+        if len(block) > 1:
+            self._reader.look(block)
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
         if self._reader is None:
             self._read_with(Reader(batch.domain, batch.table.vocabulary))
         assert self._reader is not None
-        transitions = self._reader.read(self._overlap.join(batch), self.options.unlabelled)
+        transitions = self._reader.read(batch, self.options.unlabelled, self._overlap)
         self.batches += 1
         if len(transitions):
             self._theory = None
