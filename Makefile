@@ -14,7 +14,7 @@ PIP    := $(PY) -m pip --disable-pip-version-check -qq
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.run ## the whole road on simulated data
+demo: $(VENV)/.run ## the whole road on simulated data; ends with a page to look at
 	@$(VENV)/bin/splice demo
 
 test: lint ## lint, then all tests and doctests
@@ -33,7 +33,7 @@ docs: $(VENV)/.docs ## build the documentation into site/
 	@echo "the documentation is in site/index.html"
 
 clean: ## remove all that make has made
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks splice-demo.html
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of packages; a change of what they are made from installs again.

@@ -319,7 +319,7 @@ def test_usage_errors_exit_2(splice: Command, plaza: Path) -> None:
 def test_names_that_nobody_knows(splice: Command, tmp_path: Path) -> None:
     for arguments, said in (
         (("data", "show", "plazza"), "did you mean 'plaza'?"),
-        (("data", "make", "caviar", "--out", tmp_path / "x"), "known: plaza"),
+        (("data", "make", "caviar", "--out", tmp_path / "x"), "known: maritime, plaza"),
         (("data", "show", tmp_path), "no data in this folder"),
         (("data", "show", "plaza", "--domain", "caviar-met"), None),
     ):
@@ -331,24 +331,25 @@ def test_names_that_nobody_knows(splice: Command, tmp_path: Path) -> None:
 
 def test_lists_and_formats(splice: Command) -> None:
     listed = json.loads(splice("data", "list", "--format", "json").out)
-    assert [row["name"] for row in listed] == ["plaza", "caviar-meet", "caviar-move"]
+    names = ["plaza", "maritime-small", "maritime", "caviar-meet", "caviar-move"]
+    assert [row["name"] for row in listed] == names
     assert splice("data", "list", "--format", "csv").out.startswith("name,available,domain,about\n")
-    assert len(splice("data", "list", "--format", "ndjson").out.splitlines()) == 3
+    assert len(splice("data", "list", "--format", "ndjson").out.splitlines()) == 5
 
 
 def test_the_demo_shows_a_stream(splice: Command) -> None:
-    ran = splice("demo", "--sequences", 1, "--seed", 2)
+    ran = splice("demo", "--sequences", 1, "--seed", 2, "--no-report")
     assert ran.code == 0
     assert "completed" in ran.out
     assert "plaza-001" in ran.out
     assert "hiding 90 %" in ran.err
     assert "initiatedAt(move(X0,X1),T)" in ran.out
-    again = splice("demo", "--quiet", "--sequences", 1, "--seed", 2)
+    again = splice("demo", "--quiet", "--sequences", 1, "--seed", 2, "--no-report")
     assert (again.out, again.err) == (ran.out, "")
 
 
 def test_the_demo_learns_what_it_shows(splice: Command) -> None:
-    said = json.loads(splice("demo", "--seed", 1, "--format", "json").out)
+    said = json.loads(splice("demo", "--seed", 1, "--format", "json", "--no-report").out)
     assert min(row["F1"] for row in said["completion"]) > 0.5
     completed, closed, _labelled, whole, written = said["recognition"]
     assert completed["number"] == len(said["rules"])

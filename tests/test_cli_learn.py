@@ -189,6 +189,8 @@ def test_no_rule_is_an_answer(splice: Command, plaza: Path, tmp_path: Path) -> N
     ran = splice("learn", plaza / "few", "--min-score", 1, "--out", theory)
     assert ran.code == 0
     assert "no rule was good enough" in ran.err
+    for word in ("more labels", "--min-score", "--unlabelled skip --no-complete", "--passes"):
+        assert word in ran.err
     with pytest.raises(InputError, match="no rules"):
         load_theory(theory)
     assert "the theory has no rules" in splice("recognise", theory, plaza / "few").err
@@ -217,6 +219,47 @@ def test_a_bar_tells_it_to_whoever_watches(
     assert re.search(r"learning: \d+ rules?, [\d,]+ examples/s", ran.err)
 
 
+@pytest.fixture
+def lamps(tmp_path: Path) -> Path:
+    """Two lamps: one event makes them red, another one green."""
+    events, labels = ["time,event,arg1"], ["fluent,time,label"]
+    colour = dict.fromkeys("ab", "")
+    for t in range(300):
+        for n, lamp in enumerate("ab"):
+            labels += [f"light({lamp})={c},{t},{colour[lamp] == c}" for c in ("red", "green")]
+            events.append(f"{t},tick,{lamp}")
+            turn = (t + 3 * n) % 11
+            if turn in (0, 4):
+                events.append(f"{t},{'stop' if turn else 'go'},{lamp}")
+                colour[lamp] = "red" if turn else "green"
+    folder = tmp_path / "lamps"
+    folder.mkdir()
+    (folder / "events.csv").write_text("\n".join(events) + "\n")
+    (folder / "labels.csv").write_text("\n".join(labels).lower() + "\n")
+    return folder
+
+
+def test_modes_name_values_and_what_no_input_has_is_told(
+    splice: Command, lamps: Path, tmp_path: Path
+) -> None:
+    modes = tmp_path / "lamps.modes"
+    modes.write_text(
+        "modeh(initiatedAt(light(+lamp)=#colour,+time))\n"
+        "modeb(happensAt(stop(+lamp),+time))\nmodeb(happensAt(g0(+lamp),+time))\n"
+    )
+    ran = splice("learn", lamps, "--modes", modes, "--format", "json")
+    assert ran.code == 0
+    texts = [rule["text"] for rule in json.loads(ran.out)["rules"]]
+    assert texts == ["initiatedAt(light(X0)=red,T) :- happensAt(stop(X0),T)."]
+    assert f"{modes}:3:17: the input has nothing like 'g0(+lamp)'" in ran.err
+    assert "it has go, stop, tick" in ran.err
+    modes.write_text(modes.read_text().replace("light", "ligth"))
+    ran = splice("learn", lamps, "--modes", modes)
+    assert (ran.code, ran.out) == (1, "")
+    assert f"{modes}:1:19: " in ran.err
+    assert "did you mean 'light'?" in ran.err
+
+
 # what goes wrong
 
 
@@ -231,6 +274,8 @@ def test_a_bar_tells_it_to_whoever_watches(
         (["--passes", "0"], 2, "--passes"),
         (["--batch-size", "0"], 2, "--batch-size"),
         (["--points", "ends"], 2, "--points"),
+        (["--unlabelled", "skip"], 1, "say --no-complete too"),
+        (["--checkpoint-every", "-1"], 2, "--checkpoint-every"),
         (["--profile", "papre"], 1, "did you mean 'paper'"),
         (["--query", "Close/4"], 1, "rules about Close/4 cannot be learned"),
     ],

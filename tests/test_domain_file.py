@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.datasets.domains import domain_names, load_domain
-from splice.errors import SpliceError, UnknownName
+from splice.errors import InputError, SpliceError, UnknownName
 from splice.io.domain_file import format_domain, parse_domain
+from splice.io.oled_modes import parse_oled_modes
 from splice.logic.domain import Domain
 from splice.logic.modes import Marker, Mode, Modes
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
+from splice.logic.syntax import parse_literal
 
 NAMES = st.one_of(
     st.sampled_from(["id", "a.b", 'q"', "\\", "", "é", "a b", "#", "\x7f", "[x]", "'", "=", "\t"]),
@@ -54,6 +57,48 @@ def test_modes_and_another_name_for_a_predicate_survive() -> None:
     mode = Mode(Signature("close", 2), 3, (Marker("."), Marker("+")), spelling="Close")
     domain = Domain("d", schema, Modes((mode,)), Signature("nearby", 2), closed=False)
     assert parse_domain(format_domain(domain)).domain == domain
+
+
+def test_what_rules_may_have_survives() -> None:
+    texts = ("initiatedAt(light(L)=C,T)", "happensAt(go(_lamp),T)", "not close(X,Y,34,T)")
+    modes = Modes(literals=frozenset(map(parse_literal, texts)))
+    domain = Domain("d", modes=modes)
+    assert parse_domain(format_domain(domain)).domain == domain
+    nothing = Domain("d", modes=Modes(literals=frozenset()))
+    assert parse_domain(format_domain(nothing)).domain == nothing
+
+
+def test_modes_of_oled_become_a_domain_that_learns_the_same() -> None:
+    text = """
+    modeh(initiatedAt(meet(+id,+id),+time))
+    modeb(happensAt(active(+id),+time))
+    modeb(not happensAt(exit(+id),+time))
+    modeb(close(+id,+id,#dist,+time))
+    """
+    domain = parse_oled_modes(text)
+    again = parse_domain(format_domain(domain)).domain
+    assert again.modes.literals == domain.modes.literals
+    assert str(again.modes) == str(domain.modes)
+    assert (again.fluents, again.query) == (domain.fluents, domain.query)
+
+
+@pytest.mark.parametrize(
+    ("literals", "said"),
+    [
+        ('"close"', "no list of texts"),
+        ('["close(X"]', "'close(X' is no literal"),
+        ('["close(X,T) ; p(X)"]', "is no literal: expected one literal"),
+        ('["clos(X,T)"]', "unknown predicate 'clos'"),
+        ('["happensAt(activ(X),T)"]', "unknown function 'activ'"),
+    ],
+)
+def test_what_rules_may_have_is_checked(literals: str, said: str) -> None:
+    rest = '[predicates]\nClose = ["id", "time"]\n[functions]\n'
+    rest += 'active = { args = ["id"], returns = "event" }\n'
+    with pytest.raises(InputError, match=re.escape(said)) as failed:
+        parse_domain(f"literals = {literals}\n{rest}", "d.toml")
+    assert str(failed.value).startswith("d.toml:1:1: ")
+    assert "hint: " in str(failed.value)
 
 
 @given(data=st.data())

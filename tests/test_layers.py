@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
-    ("errors", "labels", "threads"),
+    ("errors", "kernels", "labels", "threads"),
     ("logic",),
     ("stream",),
     ("completion", "events"),

@@ -15,6 +15,7 @@ from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import InputError
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, read_oled_modes
+from splice.io.oled_unseen import unseen_modes
 from splice.logic import (
     UNBOUNDED,
     Literal,
@@ -222,6 +223,21 @@ BAD = [
 ]
 
 
+LIGHT = "modeh(initiatedAt(light(+lamp)=#colour,+time))\n"
+BAD += [
+    Malformed("no value", "modeh(initiatedAt(light(+lamp)=,+time))\n", "1:32", "expected a value"),
+    Malformed(
+        "bare value", "modeh(initiatedAt(on(+lamp)=red,+time))\n", "1:29", "expected a value"
+    ),
+    Malformed("any value", LIGHT.replace("#", "+"), "1:32", "'+colour' as a value"),
+    Malformed(
+        "value in a body", GOOD + "modeb(happensAt(e(+id)=#v,+time))\n", "3:23", "stand here"
+    ),
+    Malformed("value inside", "modeh(initiatedAt(f(g(+id)=#v),+time))\n", "1:27", "stand here"),
+    Malformed("value of a leaf", "modeh(initiatedAt(+id=#v,+time))\n", "1:22", "expected"),
+]
+
+
 def comparison(atom: str, path: str) -> str:
     return f"comparisonPredicate({atom}, lessThan, comparison_term_position({path}))\n"
 
@@ -248,6 +264,18 @@ def test_malformed(case: Malformed, tmp_path: Path) -> None:
     assert str(problem.place).endswith(f"a.modes:{case.place}"), str(problem)
     assert case.says in problem.message
     assert problem.hint
+
+
+def test_a_fluent_may_have_a_value() -> None:
+    domain = parse_oled_modes(LIGHT + "modeb(happensAt(go(+lamp),+time))\n")
+    assert domain.fluents == ("light",)
+    assert allowed(domain.modes, "initiatedAt(light(X)=red,T)")
+    assert not allowed(domain.modes, "initiatedAt(light(X),T)")
+    assert not allowed(domain.modes, "terminatedAt(light(X)=red,T)")
+    assert [str(decl) for decl in domain.schema.functions] == [
+        "fluent light(lamp)",
+        "event go(lamp)",
+    ]
 
 
 def test_all_problems_are_told_at_once() -> None:
@@ -360,5 +388,30 @@ def test_a_domain_keeps_its_schema_and_takes_modes_and_target(files: Path) -> No
     assert source.domain.fluents == ("meet",)
     assert not allowed(source.domain.modes, "happensAt(walking(X),T)")
     options = InputOptions(domain="plaza", modes=files / "meet.modes")
-    with pytest.raises(InputError, match="does not declare 'friend/2'"):
+    with pytest.raises(InputError, match="does not declare 'friend/2'") as failed:
         open_input(str(files / "a.db"), options)
+    line = 1 + [("friend(" in text) for text in MEETING.splitlines()].index(True)
+    assert f"meet.modes:{line}:" in str(failed.value)
+
+
+def test_modes_about_nothing_in_the_input_are_named_with_their_place(files: Path) -> None:
+    (files / "odd.modes").write_text(
+        "modeh(initiatedAt(meet(+person,+person),+time))\n"
+        "modeh(initiatedAt(meat(+person,+person),+time))\n"
+        "modeb(happensAt(actve(+person),+time))\n"
+        "modeb(not happensAt(walking(+person),+time))\n"
+        "modeb(happensAt(walking(+person,+person),+time))\n"
+        "modeb(clos(+person,+person,#distance,+time))\n"
+        "inputPredicate(happensAt(nothing(+person),+time))\n"
+    )
+    source = open_input(str(files / "a.db"))
+    collect(source)
+    problems = unseen_modes(files / "odd.modes", source.vocabulary.kinds)
+    assert [(p.place.line, p.place.column) for p in problems] == [(2, 19), (3, 17), (5, 17), (6, 7)]
+    assert problems[0].message == "the input has nothing like 'meat(+person,+person)'"
+    hints = [problem.hint for problem in problems]
+    assert hints[0] == "did you mean 'meet'?"
+    assert hints[1] == "did you mean 'active'?"
+    assert hints[2] == "it has active, walking"
+    assert hints[3] == "did you mean 'close'?"
+    assert unseen_modes(files / "lomrf.modes", source.vocabulary.kinds) == []

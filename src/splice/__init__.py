@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from splice.completion.source import CompletedSource as CompletedSource
     from splice.completion.strategies import Profile as Profile
     from splice.completion.strategies import profile as profile
+    from splice.datasets.caviar import caviar_source as caviar_source
     from splice.datasets.domains import load_domain as load_domain
+    from splice.datasets.fetch import fetch as fetch
     from splice.datasets.inputs import InputOptions as InputOptions
     from splice.datasets.inputs import open_input as open_input
+    from splice.datasets.maritime import make_maritime as make_maritime
+    from splice.datasets.maritime.deriving import derive_ais as derive_ais
     from splice.datasets.outputs import OutFormat as OutFormat
     from splice.datasets.outputs import write_source as write_source
     from splice.datasets.plaza import make_plaza as make_plaza
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from splice.errors import SpliceError as SpliceError
     from splice.errors import UnknownName as UnknownName
     from splice.evaluation.confusion import Confusion as Confusion
+    from splice.evaluation.reinitiation import reinitiation_rates as reinitiation_rates
     from splice.events.explain import explain_interval as explain_interval
     from splice.events.inference import Inference as Inference
     from splice.events.inference import infer as infer
@@ -51,6 +56,10 @@ if TYPE_CHECKING:
     from splice.events.recognition import Recognised as Recognised
     from splice.events.recognition import recognise as recognise
     from splice.events.windows import WindowedRecogniser as WindowedRecogniser
+    from splice.io.caviar_xml import read_cvml_files as read_cvml_files
+    from splice.io.checkpoints import Checkpoint as Checkpoint
+    from splice.io.checkpoints import read_checkpoint as read_checkpoint
+    from splice.io.checkpoints import write_checkpoint as write_checkpoint
     from splice.learners.oled.learner import Oled as Oled
     from splice.learners.osla.learner import Osla as Osla
     from splice.logic.atoms import Atom as Atom
@@ -70,6 +79,10 @@ if TYPE_CHECKING:
     from splice.logic.theory import Theory as Theory
     from splice.pipeline import Splice as Splice
     from splice.pipeline import StepReport as StepReport
+    from splice.report.document import Report as Report
+    from splice.report.html import report_page as report_page
+    from splice.report.results import read_results as read_results
+    from splice.report.results import results_report as results_report
     from splice.stream.batch import MicroBatch as MicroBatch
     from splice.stream.cutting import Duration as Duration
     from splice.stream.cutting import Entities as Entities
@@ -95,6 +108,7 @@ __version__: Final = "0.1.0"
 _HOMES: Final[dict[str, str]] = {
     "Atom": "splice.logic.atoms",
     "AtomTable": "splice.stream.table",
+    "Checkpoint": "splice.io.checkpoints",
     "Clause": "splice.logic.clauses",
     "CompletedSource": "splice.completion.source",
     "Completion": "splice.completion.completion",
@@ -119,14 +133,15 @@ _HOMES: Final[dict[str, str]] = {
     "Modes": "splice.logic.modes",
     "Observed": "splice.events.points",
     "Oled": "splice.learners.oled.learner",
-    "Osla": "splice.learners.osla.learner",
     "OpenWorldSource": "splice.stream.openworld",
+    "Osla": "splice.learners.osla.learner",
     "OutFormat": "splice.datasets.outputs",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.strategies",
     "Program": "splice.events.program",
     "Recognised": "splice.events.recognition",
+    "Report": "splice.report.document",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
     "Simultaneous": "splice.events.program",
@@ -144,12 +159,16 @@ _HOMES: Final[dict[str, str]] = {
     "Vocabulary": "splice.stream.vocabulary",
     "WindowedRecogniser": "splice.events.windows",
     "batches": "splice.stream.cutting",
+    "caviar_source": "splice.datasets.caviar",
     "collect": "splice.stream.source",
     "compile_program": "splice.events.program",
+    "derive_ais": "splice.datasets.maritime.deriving",
     "explain_interval": "splice.events.explain",
+    "fetch": "splice.datasets.fetch",
     "infer": "splice.events.inference",
     "load_domain": "splice.datasets.domains",
     "load_theory": "splice.datasets.theories",
+    "make_maritime": "splice.datasets.maritime",
     "make_plaza": "splice.datasets.plaza",
     "open_input": "splice.datasets.inputs",
     "parse_atom": "splice.logic.syntax",
@@ -157,8 +176,15 @@ _HOMES: Final[dict[str, str]] = {
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
     "profile": "splice.completion.strategies",
+    "read_checkpoint": "splice.io.checkpoints",
+    "read_cvml_files": "splice.io.caviar_xml",
+    "read_results": "splice.report.results",
     "recognise": "splice.events.recognition",
+    "reinitiation_rates": "splice.evaluation.reinitiation",
+    "report_page": "splice.report.html",
+    "results_report": "splice.report.results",
     "sequences": "splice.stream.source",
+    "write_checkpoint": "splice.io.checkpoints",
     "write_source": "splice.datasets.outputs",
 }
 

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from splice.cli import complete, data, demo, evaluate, experiment, learn, mask, recognise, theory
+from splice.cli import (
+    complete,
+    data,
+    demo,
+    evaluate,
+    experiment,
+    learn,
+    mask,
+    rates,
+    recognise,
+    report,
+    theory,
+)
 
 __all__ = ["app"]
 
@@ -52,6 +64,8 @@ app.command("evaluate")(evaluate.evaluate)
 complete.explain.command("interval")(recognise.explain_interval)
 complete.explain.command("rule")(learn.explain_rule)
 app.add_typer(complete.explain, name="explain")
+theory.app.command("rates")(rates.rates)
 app.add_typer(theory.app, name="theory")
 app.add_typer(experiment.app, name="experiment")
+app.command("report")(report.report)
 app.command("demo")(demo.demo)

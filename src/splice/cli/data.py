@@ -1,4 +1,4 @@
-"""``splice data``: list, make, show, convert and check datasets."""
+"""``splice data``: list, make, fetch, derive, show, convert and check datasets."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
-from splice.cli.options import Force, InputArgument, Out, Printed, Seed, with_input_options
+from splice.cli.deriving import derive
+from splice.cli.making import make, tell_summary
+from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.datasets.checking import input_problems
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import OutFormat, WatchedSource, write_source
-from splice.errors import UnknownName
 from splice.io.outputs import check_output
-from splice.stream.source import Source
+from splice.stream.summary import summarise
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Datasets: list, make, show, convert, check.", no_args_is_help=True)
+app = typer.Typer(help="Datasets: list, make, fetch, derive, show, convert, check.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -40,63 +41,60 @@ def list_datasets(style: Printed = Format.TABLE) -> None:
     )
 
 
+app.command()(make)
+app.command()(derive)
+
+
 @app.command()
-def make(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate: plaza.")],
-    out: Out,
-    sequences: Annotated[int, typer.Option(min=1, help="How many sequences.")] = 8,
-    people: Annotated[int, typer.Option(min=1, help="How many people in each.")] = 4,
-    frames: Annotated[
-        int, typer.Option(min=2, help="How many frames in each (25 a second).")
-    ] = 600,
-    seed: Seed = 0,
-    perfect: Annotated[
-        bool, typer.Option("--perfect", help="Label exactly what people do, without slips.")
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to fetch: caviar or brest.")],
+    local: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Take the files from here, download nothing."),
+    ] = None,
+    home: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="Another address than the usual one."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Download again, and replace what was made.")
     ] = False,
-    out_format: Annotated[
-        OutFormat, typer.Option("--out-format", help="What to write.", case_sensitive=False)
-    ] = OutFormat.CSV,
-    force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
-    """Simulate a dataset and write it.
+    """Fetch data that others publish, below the folder that SPLICE_DATA names (default: data).
 
-    The same seed gives the same data, and the first sequences do not depend on how many follow.
+    The sums of the first download are kept; a file that has changed since is an error.
     """
-    from splice.datasets.plaza import PERFECT, USUAL, make_plaza
+    from splice.datasets.archives import archive_of
+    from splice.datasets.fetch import fetch as fetch_archive
 
-    if name != "plaza":
-        raise UnknownName("simulator", name, ["plaza"])
-    check_output(out, force=force)
-    plaza = make_plaza(sequences, people, frames, seed, PERFECT if perfect else USUAL)
-    write_source(plaza.source, out, out_format, tracks=plaza.tracks)
-    note(f"wrote {out}")
-    _show(plaza.source, style)
+    archive = archive_of(name)
+    note(f"{archive.about}\nlicence: {archive.licence}\nsource:  {archive.credit}")
+    found = fetch_archive(name, home=home, local=local, force=force, progress=tracked)
+    rows = [
+        {"what": "downloaded", "name": "", "count": found.downloaded},
+        {"what": "already here", "name": "", "count": found.kept},
+        *({"what": "made", "name": str(path), "count": 1} for path in found.made),
+        *({"what": "left as it was", "name": str(path), "count": 1} for path in found.left),
+    ]
+    report = {
+        "name": name,
+        "downloaded": found.downloaded,
+        "kept": found.kept,
+        "made": [str(path) for path in found.made],
+        "left": [str(path) for path in found.left],
+        "licence": archive.licence,
+        "source": archive.credit,
+    }
+    emit(rows, style, report)
 
 
 @app.command()
 @with_input_options
 def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
-    _show(WatchedSource(open_input(data, options), tracked, "reading"), style)
-
-
-def _show(source: Source, style: Format) -> None:
-    from splice.stream.summary import summarise
-
-    summary = summarise(source)
-    report = summary.as_json()
-    rows = [
-        {"what": "sequences", "name": "", "count": summary.sequences},
-        {"what": "time-points", "name": "", "count": summary.time_points},
-        *({"what": "atoms", "name": n, "count": c} for n, c in report["predicates"].items()),
-        *(
-            {"what": f"labels {label}", "name": fluent, "count": count}
-            for fluent, counts in report["fluents"].items()
-            for label, count in counts.items()
-        ),
-    ]
-    emit(rows, style, report)
+    source = WatchedSource(open_input(data, options), tracked, "reading")
+    tell_summary(summarise(source), style)
     tell_reading(source.report)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from splice.cli.console import Format, emit, note, tracked
-from splice.cli.options import Printed, Seed
-from splice.completion.source import CompletedSource
+from splice.cli.options import Force, Printed, Seed
+from splice.cli.report import ReportOption, check_report, write_report
 from splice.completion.strategies import profile
 from splice.datasets.plaza import make_plaza
 from splice.datasets.theories import load_theory
@@ -23,8 +24,11 @@ from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
 from splice.learners.transitions import Unlabelled
 from splice.logic.theory import Theory
-from splice.report.rules import learned_rules
+from splice.report.document import Curve, Figure, Note, Panel, Report, Section
+from splice.report.rules import LearnedRule, learned_rules
+from splice.report.story import story, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
+from splice.report.watching import Watched, Watcher
 from splice.stream.batch import query_rows
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.masking import KeepBatches, MaskedSource
@@ -40,23 +44,31 @@ _LANES = 4
 _WIDTH = 72
 _FLUENTS = ("meet", "move")
 _CUT = TimePoints(25)
+_PAGE = Path("splice-demo.html")
 
 
 def demo(
     sequences: Annotated[int, typer.Option(min=1, help="How many sequences to simulate.")] = 4,
     seed: Seed = 0,
+    report: ReportOption = _PAGE,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no page.")] = False,
+    force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
-    """Simulate people in a square, hide 90 % of the labels, fill them in, learn, and recognise."""
+    """Simulate people in a square, hide 90 % of the labels, fill them in, learn, and recognise.
+
+    It ends by writing a page to look at: the tables, a timeline, the rules and what they come from.
+    """
+    if report is not None and not no_report:
+        check_report(report, force=force or report == _PAGE)
     note(f"simulating {sequences} sequences of people in a square (seed {seed})")
     source = make_plaza(sequences=sequences, seed=seed).source
     masked = MaskedSource(source, KeepBatches(100 - _HIDDEN), seed, _CUT)
     note(f"hiding {_HIDDEN} % of the labels: all those of {_HIDDEN} % of the micro-batches")
     given = MemorySource(collect(masked), source.domain)
     note("completing them from the rest, batch by batch")
-    completed = MemorySource(
-        collect(CompletedSource(given, profile("default"), _CUT)), source.domain
-    )
+    watched = Watched(given, profile("default"), _CUT)
+    completed = MemorySource(collect(watched), source.domain)
     completion = _completion(source, given, completed)
     if style is Format.TABLE:
         emit(completion, style)
@@ -70,7 +82,7 @@ def demo(
     note(f"recognising {_HELD_OUT} other sequences with them, and with others for comparison")
     recognition = list(tracked(_recognition(learner.theory_, source, given, seed), "learning", 5))
     if style is Format.TABLE:
-        emit(recognition, style, title=f"F1 on {_HELD_OUT} other sequences")
+        emit(_scores(completion, recognition), style, title=_TITLE)
         note("next: `splice data make plaza --out plaza`, `splice mask`, `splice learn`")
     else:
         value = {
@@ -79,6 +91,61 @@ def demo(
             "recognition": recognition,
         }
         emit(recognition, style, value)
+    if report is not None and not no_report:
+        scores = _scores(completion, recognition)
+        made = _report(seed, completion, scores, rules, watched.watcher, learner, source)
+        write_report(made, report)
+
+
+_TITLE = f"F1 of the labels filled in, and of {_HELD_OUT} other sequences recognised"
+
+
+def _scores(
+    completion: list[dict[str, Any]], recognition: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the last table: what was filled in, then what each set of rules recognises."""
+    filled = {row["fluent"]: row["F1"] for row in completion}
+    first = {"what": "labels completed, of those hidden", "rules": "", **filled}
+    rows = [
+        {"what": row["rules"], "rules": row["number"], **{f: row[f] for f in _FLUENTS}}
+        for row in recognition
+    ]
+    return [first, *rows]
+
+
+def _report(
+    seed: int,
+    completion: list[dict[str, Any]],
+    scores: list[dict[str, Any]],
+    rules: list[LearnedRule],
+    watcher: Watcher,
+    learner: Oled,
+    source: MemorySource,
+) -> Report:
+    words = (
+        f"People in a square, simulated (seed {seed}). The labels of {_HIDDEN} % of the micro-"
+        "batches were hidden and filled in from the rest; OLED learned rules from the result, and "
+        f"recognised {_HELD_OUT} sequences that nobody had learned from."
+    )
+    overview: list[Section] = [
+        Note(words),
+        table_of(_TITLE, scores),
+        _chart(scores),
+        table_of("Labels filled in", completion),
+    ]
+    title = "splice: from a tenth of the labels to rules"
+    return story(title, overview, rules, watcher, learner=learner, truth=source.table)
+
+
+def _chart(scores: list[dict[str, Any]]) -> Figure:
+    places = tuple(float(place) for place in range(len(scores)))
+    curves = [
+        Curve(fluent, tuple(row[fluent] for row in scores), places, colour=number)
+        for number, fluent in enumerate(_FLUENTS)
+    ]
+    names = tuple(row["what"] for row in scores)
+    panel = Panel("", "F1", "", tuple(curves), unit_y=True, names=names)
+    return Figure("scores", "The same, drawn", (panel,), 1)
 
 
 def _completion(*streams: MemorySource) -> list[dict[str, Any]]:

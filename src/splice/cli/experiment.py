@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -106,6 +104,7 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str = "f
     from splice.errors import UnknownName
     from splice.experiments.tables import to_csv, wide
     from splice.io.outputs import new_file
+    from splice.report.results import by_setting
 
     if rows and f"{measure}_sd" not in rows[0]:
         known = [name.removesuffix("_sd") for name in rows[0] if name.endswith("_sd")]
@@ -115,20 +114,10 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str = "f
             partial.write_text(to_csv(rows), "utf-8")
         note(f"wrote {table}")
     if style is Format.TABLE:
-        for title, shown in _for_people(wide(rows, "level", measure)):
+        for title, shown in by_setting(wide(rows, "level", measure)):
             emit(shown, style, title=f"{title}: {measure} by level")
     else:
         emit(rows, style)
-
-
-def _for_people(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield a small table for each setting, with its title."""
-    names = list(rows[0] if rows else ())
-    setting = names[: names.index("method")] if names else []
-    for values, group in groupby(rows, key=lambda row: [row[name] for name in setting]):
-        named = zip(setting, values, strict=True)
-        said = (f"{n.replace('_', ' ')} {v}" if isinstance(v, int) else str(v) for n, v in named)
-        yield ", ".join(said), [{k: row[k] for k in names if k not in setting} for row in group]
 
 
 class _Teller:

@@ -9,14 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from splice.cli.console import Format, emit, note
+from splice.cli.learned_report import learned_report
 from splice.cli.learning import Learned, learned_from
 from splice.cli.learning_options import Choices, with_learning_options
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.cli.report import ReportOption, check_report, write_report
+from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
 from splice.datasets.checking import RULE_ENDINGS
 from splice.datasets.inputs import InputOptions, input_paths
 from splice.errors import OutputError, SpliceError
+from splice.io.checkpoints import Keeper
 from splice.io.lomrf.event_calculus import format_lomrf
-from splice.io.outputs import check_file, new_file
+from splice.io.outputs import check_file, new_file, sweep
+from splice.learners.oled.learner import Oled
 from splice.learners.osla.completed import completed
 from splice.logic.theory import Theory
 
@@ -42,6 +47,27 @@ def learn(
             help="Write weighted clauses into the axioms, as plain formulas for LoMRF.",
         ),
     ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Where to keep what --resume goes on from (default: beside THEORY).",
+        ),
+    ] = None,
+    every: Annotated[
+        float,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="SECONDS",
+            min=0.0,
+            help="How often to write it, at most; 0: after every batch.",
+        ),
+    ] = 2.0,
+    report: ReportOption = None,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -49,11 +75,18 @@ def learn(
 
     Missing labels are completed first, batch by batch. Each rule is told with what it got right
     and wrong; what is written can be read by `splice recognise` and by people, and with the
-    ending .mln by LoMRF.
+    ending .mln by LoMRF. A run that was interrupted goes on with --resume.
     """
     if out is not None:
         _check_out(out, data, force=force)
-    learned = learned_from(data, options, choices)
+    if report is not None:
+        check_report(report, input_paths(data), force=force)
+    place = checkpoint_of(out, checkpoint, data, resume=resume)
+    keeper = Keeper(place, identity_of(data, options, choices), every) if place else None
+    if keeper:
+        begin(keeper, resume=resume, force=force)
+    with kept(keeper):
+        learned = learned_from(data, options, choices, keeper)
     lomrf = plain if out is None else out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
     text = "\n".join(lines) + "\n"
@@ -63,9 +96,13 @@ def learn(
     _tell(learned, out)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
-        return
-    rows = [rule.as_json() for rule in learned.rules]
-    emit(rows, style, {"rules": rows, **_counts(learned), "choices": choices.words})
+    else:
+        rows = [rule.as_json() for rule in learned.rules]
+        emit(rows, style, {"rules": rows, **_counts(learned), "choices": choices.words})
+    if keeper:
+        keeper.remove()
+    if report is not None:
+        write_report(learned_report(Path(data).name, data, options, choices, learned), report)
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:
@@ -76,6 +113,7 @@ def _check_out(out: Path, data: str, *, force: bool) -> None:
             "`splice theory export` writes other languages",
         )
     check_file(out, input_paths(data), force=force)
+    sweep(out)
 
 
 def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
@@ -142,7 +180,14 @@ def _tell(learned: Learned, out: Path | None = None) -> None:
         f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
     )
     if not rules:
-        note("no rule was good enough: more labels, a lower --min-score or more --passes may help")
+        alone = "the given labels alone (--unlabelled skip --no-complete)"
+        helps = [
+            "more labels",
+            *(["a lower --min-score"] if isinstance(learned.learner, Oled) else []),
+            *([alone] if learned.completed else []),
+            "more --passes",
+        ]
+        note(f"no rule was good enough; what may help: {', '.join(helps)}")
 
 
 @with_input_options

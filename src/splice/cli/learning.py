@@ -5,23 +5,35 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from splice.cli.console import is_watched, note, settings, tell_reading, tracked
 from splice.cli.learning_options import Choices
+from splice.completion.ahead import blocks
 from splice.completion.completer import SupervisionCompleter
 from splice.datasets.inputs import InputOptions, open_input
-from splice.errors import SpliceError
+from splice.errors import InputError, SpliceError
 from splice.evaluation.prequential import Prequential
+from splice.io.checkpoints import Keeper
+from splice.io.oled_unseen import unseen_modes
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
-from splice.logic.domain import DEFAULT_QUERY
+from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
 from splice.pipeline import Splice, StepReport
 from splice.report.rules import LearnedRule, learned_rules
+from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["Learned", "learned_from"]
+
+Block: TypeAlias = list[MicroBatch]
+"""Consecutive batches that are looked at together."""
+
+COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
+"""What a run counts."""
 
 
 @dataclass
@@ -56,43 +68,130 @@ class Learned:
         return self.read / self.seconds if self.seconds else 0.0
 
 
-def learned_from(data: str, options: InputOptions, choices: Choices) -> Learned:
-    """Learn from an input, in one pass or several, and say how far it is."""
+def learned_from(
+    data: str, options: InputOptions, choices: Choices, keeper: Keeper | None = None
+) -> Learned:
+    """Learn from an input, in one pass or several, and say how far it is.
+
+    With a keeper the run is saved now and then; one that was interrupted goes on where it was.
+    """
     source = open_input(data, options)
     _check_query(source.domain.query)
     learned = Learned(choices.learner())
     tested = Prequential(learned.learner) if is_watched() or settings.verbose else None
-    begun = time.perf_counter()
+    run = _Run(source, learned, choices, tested)
+    if keeper and keeper.resumed:
+        run.take_up(keeper.resumed)
+    begun = time.perf_counter() - learned.seconds
 
     def progress() -> str:
         learned.seconds = time.perf_counter() - begun
         return _progress(learned, tested)
 
-    for number in range(choices.passes):
-        for report in tracked(_steps(source, learned.learner, choices, tested), progress):
+    for number in range(run.number, choices.passes):
+        for report in tracked(run.steps(number), progress):
             learned.add(report, number)
             if settings.verbose:
                 note(f"batch {learned.step}: {progress()}", detail=True)
+            if keeper:
+                learned.seconds = time.perf_counter() - begun
+                keeper.keep(run.to_state)
         if number == 0:
             tell_reading(source.report)
-            _check(learned, source)
+            _check(learned, source, options)
     learned.rules = learned_rules(learned.learner)
     learned.seconds = time.perf_counter() - begun
     return learned
 
 
-def _steps(
-    source: Source, learner: Oled | Osla, choices: Choices, tested: Prequential | None
-) -> Iterator[StepReport]:
-    """Yield the steps of one pass: every pass completes the same labels anew."""
-    completer = SupervisionCompleter(choices.profile) if choices.profile else None
-    splice = Splice(learner, completer)
-    for batch in batches(source, TimePoints(choices.batch_size)):
-        if tested:
-            tested.see(batch)
-        yield splice.step(batch)
-    if tested:
-        tested.finish()
+class _Run:
+    """The steps of a run, and where it stands: the pass, and the batches of it that are done."""
+
+    def __init__(
+        self, source: Source, learned: Learned, choices: Choices, tested: Prequential | None
+    ) -> None:
+        self._source = source
+        self._learned = learned
+        self._choices = choices
+        self._tested = tested
+        self._splice = Splice(learned.learner)
+        self.number = self._done = 0
+        self._resumed: Iterator[Block] | None = None
+
+    def steps(self, number: int) -> Iterator[StepReport]:
+        """Yield the steps of a pass: every pass completes the same labels anew."""
+        if self._resumed is None:
+            self._begin(number)
+        stream, self._resumed = self._resumed or self._blocks(), None
+        for block in stream:
+            self._look(block)
+            for batch in block:
+                if self._tested:
+                    self._tested.see(batch)
+                report = self._splice.step(batch)
+                self._done += 1
+                yield report
+        if self._tested:
+            self._tested.finish()
+
+    def _look(self, block: Block) -> None:
+        if self._splice.completer:
+            self._splice.completer.look(block)
+        self._learned.learner.look(block)
+
+    def _begin(self, number: int) -> None:
+        profile = self._choices.profile
+        completer = SupervisionCompleter(profile) if profile else None
+        self._splice = Splice(self._learned.learner, completer)
+        self.number, self._done = number, 0
+
+    def _blocks(self) -> Iterator[Block]:
+        return blocks(batches(self._source, TimePoints(self._choices.batch_size)))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return where the run stands, and all that was learned."""
+        completer = self._splice.completer
+        return {
+            "pass": self.number,
+            "batch": self._done,
+            "counts": {name: getattr(self._learned, name) for name in COUNTS},
+            "learner": self._learned.learner.to_state(),
+            "completer": completer.to_state() if completer else None,
+        }
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        """Go on from a state: what is done is read again, and passed over.
+
+        Names get their numbers in the order in which they are read, and in a later pass all have
+        one: so the whole input is read before it.
+        """
+        self._begin(int(state["pass"]))
+        self._done = int(state["batch"])
+        known = _passed_over(self._blocks())[0] if self.number else None
+        if known:
+            tell_reading(self._source.report)
+        stream = self._blocks()
+        domain, rest = _passed_over(stream, self._done)
+        self._resumed = chain([rest] if rest else [], stream)
+        vocabulary = self._source.vocabulary
+        self._learned.learner.take_up(state["learner"], known or domain, vocabulary)
+        if self._splice.completer:
+            self._splice.completer.take_up(state["completer"], domain, vocabulary)
+        for name in COUNTS:
+            setattr(self._learned, name, state["counts"][name])
+
+
+def _passed_over(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Block]:
+    """Read so many batches, or all; return what the first meant, and what is left of a block."""
+    block = next(stream)
+    domain, left = block[0].domain, count
+    while left is None or left > len(block):
+        left = None if left is None else left - len(block)
+        following = next(stream, None)
+        if following is None:
+            return domain, []
+        block = following
+    return domain, block[left:]
 
 
 def _progress(learned: Learned, tested: Prequential | None) -> str:
@@ -122,8 +221,13 @@ def _shown(query: Signature) -> str:
     return f"{Schema().spelling(query.name)}/{query.arity}"
 
 
-def _check(learned: Learned, source: Source) -> None:
-    """Refuse an input that says nothing to learn from."""
+def _check(learned: Learned, source: Source, options: InputOptions) -> None:
+    """Refuse an input that says nothing to learn from; say which modes are about nothing in it."""
+    unseen = unseen_modes(options.modes, source.vocabulary.kinds) if options.modes else []
+    if unseen and not learned.examples:
+        raise InputError(unseen)
+    for problem in unseen:
+        note(str(problem))
     if not learned.examples:
         raise SpliceError(
             "the input has no query atoms, so there is nothing to learn",

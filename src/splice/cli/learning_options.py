@@ -17,6 +17,7 @@ from splice.completion.options import profile_of
 from splice.completion.strategies import PROFILES, Profile
 from splice.datasets.theories import AXIOMS, load_theory
 from splice.errors import SpliceError
+from splice.io.sums import files_in, sum_of
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options, Points
 from splice.learners.osla import options as osla
@@ -52,6 +53,8 @@ class Choices:
     passes: int
     words: dict[str, str]
     """The same as people say it."""
+    exact: dict[str, str]
+    """The same to the last digit, and what it depends on: runs of equal choices are equal."""
 
 
 _LearnerName: TypeAlias = Annotated[
@@ -168,6 +171,11 @@ def _choices(
     own.pop("seed")  # nothing in the learners is random
     if profile and not complete:
         note("--profile says nothing here: nothing is completed")
+    if complete and own["unlabelled"] is Unlabelled.SKIP:
+        raise SpliceError(
+            "--unlabelled skip leaves out what has no label, and completion gives all a label",
+            "say --no-complete too, to learn from the given labels alone",
+        )
     _tell_unused(learner, own)
     make, said = (_osla if learner is Learner.OSLA else _oled)(own)
     completion = {"completion": profile or "default"}
@@ -179,7 +187,17 @@ def _choices(
         "passes": str(passes),
     }
     chosen = profile_of(profile or "default") if complete else None
-    return Choices(chosen, make, batch_size, passes, words)
+    return Choices(chosen, make, batch_size, passes, words, words | _exact(learner, own))
+
+
+def _exact(learner: Learner, own: dict[str, Any]) -> dict[str, str]:
+    """Return the options of a learner as they were given; of a file, its sum."""
+    others = _OF_OLED if learner is Learner.OSLA else _OF_OSLA
+    used = {name: value for name, value in own.items() if name not in others}
+    named = {n.replace("_", "-"): str(getattr(v, "value", v)) for n, v in used.items()}
+    if learner is Learner.OSLA and Path(own["axioms"]).is_file():
+        named["axioms"] = sum_of(files_in([Path(own["axioms"])]))
+    return named
 
 
 _Made: TypeAlias = tuple[Callable[[], Oled | Osla], dict[str, str]]

@@ -37,6 +37,7 @@ class Language(StrEnum):
 
     LOMRF = "lomrf"
     ASP = "asp"
+    RTEC = "rtec"
 
 
 @app.command()
@@ -213,6 +214,8 @@ def export(
                 "--facts and --time-step are for asp", "convert data with data convert"
             )
         text = _lomrf(rules, options, simultaneous)
+    elif to is Language.RTEC:
+        text = _rtec(rules, options, facts)
     else:
         text = _asp(rules, options, facts, sequence, simultaneous, time_step)
     if out is None:
@@ -235,6 +238,15 @@ def _lomrf(theory: Theory, options: InputOptions, simultaneous: Simultaneous) ->
     if theory.is_crisp:
         compile_program(theory)
     return format_lomrf(theory, schema, simultaneous=simultaneous)
+
+
+def _rtec(theory: Theory, options: InputOptions, facts: str | None) -> str:
+    from splice.io.rtec_rules import format_rtec
+
+    if facts:
+        raise SpliceError("--facts is for asp", "write the stream with data convert --to rtec")
+    domain = load_domain(options.domain).domain if options.domain else Domain()
+    return format_rtec(compile_program(theory, domain), domain)
 
 
 def _asp(

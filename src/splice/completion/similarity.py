@@ -10,7 +10,7 @@ few such coincidences, so pairs are remembered by (pattern, pattern, coincidence
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
@@ -38,6 +38,9 @@ __all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices", "si
 
 _DIGITS: Final = 12
 """Weights are rounded: two that differ by less are one *distinct* weight."""
+
+_MANY: Final = 3000
+"""After so many pairs a compiled loop is worth loading."""
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -92,8 +95,8 @@ class _Memory:
     """Distances of atoms, each pair worked out once."""
 
     def __init__(self, atoms: AtomDistance, sets: SetDistance) -> None:
-        self._atoms = atoms
-        self._sets = sets
+        self.atoms = atoms
+        self.sets = sets
         self._distances: dict[tuple[Atom, Atom], float] = {}
 
     def costs(self, left: list[Atom], right: list[Atom]) -> Costs:
@@ -103,20 +106,20 @@ class _Memory:
 
     def similarity(self, costs: Costs) -> float:
         """Return how alike two sets of atoms are."""
-        return round(1.0 - self._sets(costs), _DIGITS)
+        return round(1.0 - self.sets(costs), _DIGITS)
 
     def distance(self, left: Atom, right: Atom) -> float:
         """Return the distance of two atoms."""
         key = (left, right)
         if key not in self._distances:
-            self._distances[key] = self._distances[right, left] = self._atoms(left, right)
+            self._distances[key] = self._distances[right, left] = self.atoms(left, right)
         return self._distances[key]
 
 
 class _Table:
     """A symmetric table of numbers, worked out where it is asked and remembered."""
 
-    def __init__(self, work: Callable[[int, int], float]) -> None:
+    def __init__(self, work: Callable[[_Ints, _Ints], Sequence[float]]) -> None:
         self._work = work
         self._values = np.full((0, 0), np.nan)
 
@@ -128,8 +131,9 @@ class _Table:
         missing = np.isnan(found)
         if missing.any():
             rows, columns = (side[missing] for side in np.broadcast_arrays(left, right))
-            for a, b in set(zip(rows.tolist(), columns.tolist(), strict=True)):
-                self._values[a, b] = self._values[b, a] = self._work(a, b)
+            pairs = np.unique(np.minimum(rows, columns) * size + np.maximum(rows, columns))
+            a, b = np.divmod(pairs, size)
+            self._values[a, b] = self._values[b, a] = self._work(a, b)
             found = self._values[left, right]
         return found
 
@@ -141,14 +145,35 @@ class _Table:
             self._values = values
 
 
+class _Bodies:
+    """The literals of patterns, one after the other; it grows with the store."""
+
+    def __init__(self) -> None:
+        self.literals = np.empty(0, np.int64)
+        self.offsets = np.zeros(1, np.int64)
+
+    def grow(self, store: PatternStore) -> None:
+        """Take in the patterns that came since."""
+        new = [pattern.literals for pattern in store.patterns[len(self.offsets) - 1 :]]
+        if new:
+            numbers = np.array([number for body in new for number in body], np.int64)
+            self.literals = np.append(self.literals, numbers)
+            ends = self.offsets[-1] + np.cumsum([len(body) for body in new])
+            self.offsets = np.append(self.offsets, ends).astype(np.int64)
+
+
 class LiftedSimilarity:
     """Similarity of patterns: a table that grows with the store."""
 
     def __init__(self, store: PatternStore, atoms: AtomDistance, sets: SetDistance) -> None:
         self._store = store
         self._memory = _Memory(atoms, sets)
-        self._literals = _Table(lambda a, b: atoms(store.literals[a], store.literals[b]))
+        self._literals = _Table(self._apart)
         self._patterns = _Table(self._alike)
+        self._fluents: dict[tuple[str, str, int], int] = {}
+        self._fluent_of: list[int] = []
+        self._bodies = _Bodies()
+        self._compared = 0
 
     def constants(self, vertices: Vertices) -> _Ints:
         """Return no columns: the pattern says everything."""
@@ -168,11 +193,44 @@ class LiftedSimilarity:
         a, b = ([self._store.literals[i] for i in side] for side in numbers)
         return a, b, self._costs(*numbers)
 
-    def _alike(self, left: int, right: int) -> float:
-        if self._store[left].fluent != self._store[right].fluent:
-            return 0.0
-        costs = self._costs(self._store[left].literals, self._store[right].literals)
-        return self._memory.similarity(costs)
+    def _apart(self, left: _Ints, right: _Ints) -> list[float]:
+        """Return the distances of literals."""
+        literals, atoms = self._store.literals, self._memory.atoms
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return [atoms(literals[a], literals[b]) for a, b in pairs]
+
+    def _alike(self, left: _Ints, right: _Ints) -> list[float]:
+        """Return how alike patterns are; of different fluents, not at all."""
+        for pattern in self._store.patterns[len(self._fluent_of) :]:
+            self._fluent_of.append(self._fluents.setdefault(pattern.fluent, len(self._fluents)))
+        fluent = np.array(self._fluent_of, np.int64)
+        same = np.flatnonzero(fluent[left] == fluent[right])
+        found = [0.0] * len(left)
+        self._compared += len(same)
+        many = self._memory.sets is matching and self._compared >= _MANY
+        compare = self._compiled if many else self._one_by_one
+        for place, value in zip(same.tolist(), compare(left[same], right[same]), strict=True):
+            found[place] = round(1.0 - value, _DIGITS)
+        return found
+
+    def _one_by_one(self, left: _Ints, right: _Ints) -> list[float]:
+        sets, store = self._memory.sets, self._store
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return [sets(self._costs(store[a].literals, store[b].literals)) for a, b in pairs]
+
+    def _compiled(self, left: _Ints, right: _Ints) -> list[float]:
+        from splice.completion.matchings import (  # noqa: PLC0415  (numba: only where needed)
+            matching_distances,
+        )
+
+        self._bodies.grow(self._store)
+        every = np.arange(len(self._store.literals))
+        distances = self._literals.look_up(every[:, None], every[None, :])
+        bodies = self._bodies
+        found: list[float] = matching_distances(
+            bodies.literals, bodies.offsets, left, right, distances
+        ).tolist()
+        return found
 
     def _costs(self, left: tuple[int, ...], right: tuple[int, ...]) -> Costs:
         rows, columns = np.array(left, np.int64), np.array(right, np.int64)

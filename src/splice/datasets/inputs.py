@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.datasets.domains import load_domain
+from splice.datasets.maritime import PRESETS, make_maritime
 from splice.datasets.plaza import make_plaza
 from splice.datasets.registry import DATASETS, local_copy
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
@@ -16,11 +17,11 @@ from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes
+from splice.io.oled_unseen import undeclared_modes
 from splice.io.rtec import RtecSource, looks_like_rtec
 from splice.io.tables import Layout, TableSource, has_tables
 from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
-from splice.logic.modes import Modes
 from splice.logic.schema import Schema, Signature
 from splice.stream.openworld import OpenWorldSource
 from splice.stream.source import Source
@@ -83,13 +84,21 @@ def _open(name: str, options: InputOptions) -> Source:
     if _is_dataset(name):
         dataset = DATASETS[name]
         if dataset.simulated:
-            return make_plaza().source
+            return _simulated(name)
         path = local_copy(dataset)
         if not (options.domain or options.schema):
             options = replace(options, domain=dataset.domain)
     else:
         path = Path(name)
     return _open_path(path, options)
+
+
+def _simulated(name: str) -> Source:
+    """Return a dataset that the project makes itself; vessels are made anew at each reading."""
+    if name == "plaza":
+        return make_plaza().source
+    size = PRESETS["small" if name == "maritime-small" else "month"]
+    return make_maritime(size.vessels, size.days)
 
 
 def _open_path(path: Path, options: InputOptions) -> Source:
@@ -191,19 +200,10 @@ def _with_modes(domain: Domain, path: Path) -> Domain:
     target = replace(domain, modes=found.modes, query=found.query, fluents=found.fluents)
     if not domain.schema.predicates:
         return replace(target, schema=found.schema)
-    if domain.closed:
-        _check_declared(found.modes, domain.schema, path)
+    problems = undeclared_modes(text, file, found.modes, domain.schema) if domain.closed else []
+    if problems:
+        raise InputError(problems)
     return target
-
-
-def _check_declared(modes: Modes, schema: Schema, path: Path) -> None:
-    for mode in modes:
-        known = schema.function if mode.is_function else schema.predicate
-        if mode.visible and known(mode.signature) is None:
-            decls = schema.functions if mode.is_function else schema.predicates
-            near = did_you_mean(mode.signature.name, [decl.name for decl in decls])
-            message = f"the domain does not declare '{mode.signature}'"
-            raise InputError(Problem(Place(str(path)), message, str(mode), near))
 
 
 def _signature(text: str, schema: Schema) -> Signature:

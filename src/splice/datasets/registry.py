@@ -34,6 +34,8 @@ DATASETS: Final[dict[str, Dataset]] = {
     dataset.name: dataset
     for dataset in (
         Dataset("plaza", "plaza", "people in a square, simulated: meet and move"),
+        Dataset("maritime-small", "rendezvous", "6 pairs of vessels, simulated: rendezvous"),
+        Dataset("maritime", "rendezvous", "a month of 257 pairs of vessels, simulated: rendezvous"),
         Dataset(
             "caviar-meet",
             "caviar-meet",
@@ -61,6 +63,7 @@ def local_copy(dataset: Dataset) -> Path:
     if not folder.is_dir():
         raise SpliceError(
             f"dataset '{dataset.name}' is not on this machine: no folder '{folder}'",
-            f"put a copy there, or set {DATA_VARIABLE} to the folder that holds '{dataset.folder}'",
+            f"`splice data fetch {Path(dataset.folder).parts[0]}` gets it; or set {DATA_VARIABLE} "
+            f"to the folder that holds '{dataset.folder}'",
         )
     return folder

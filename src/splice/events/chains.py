@@ -17,12 +17,12 @@ This module imports numba; import it only where chains are solved.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from splice.kernels import compiled
 
 __all__ = ["Best", "Marginals", "forward_backward", "viterbi"]
 
@@ -30,7 +30,6 @@ _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
 _States = npt.NDArray[np.int8]
 _Patterns = npt.NDArray[np.int32]
-_F = TypeVar("_F", bound=Callable[..., object])
 
 _TIE: Final = 1e-12
 """Differences this small, beside 1 and the greater weight, are rounding: a tie."""
@@ -113,21 +112,13 @@ def _arrays(
     )
 
 
-def _compiled(function: _F) -> _F:
-    """Compile a function, and keep what was compiled where there is a place to keep it."""
-    try:
-        return cast(_F, numba.njit(cache=True)(function))
-    except RuntimeError:  # no folder can be written
-        return cast(_F, numba.njit(function))
-
-
-@_compiled
+@compiled
 def _better(a: float, b: float) -> bool:
     """Whether a is greater than b by more than rounding; one of them may be minus infinity."""
     return a - b > _TIE * (1.0 + abs(a))
 
 
-@_compiled
+@compiled
 def _lead(on: float, off: float) -> float:
     """Return by how much on leads off: infinite where one is forbidden, NaN where both are."""
     if on == -math.inf and off == -math.inf:
@@ -135,7 +126,7 @@ def _lead(on: float, off: float) -> float:
     return on - off
 
 
-@_compiled
+@compiled
 def _viterbi(
     unary: _Floats,
     pairwise: _Floats,
@@ -159,7 +150,7 @@ def _viterbi(
     return -1
 
 
-@_compiled
+@compiled
 def _forward(
     unary: _Floats,
     pairwise: _Floats,
@@ -195,7 +186,7 @@ def _forward(
     return -1 if math.isnan(lead) else int(lead > _TIE)
 
 
-@_compiled
+@compiled
 def _log_sum(a: float, b: float) -> float:
     """Return log(exp(a) + exp(b))."""
     high, low = max(a, b), min(a, b)
@@ -204,7 +195,7 @@ def _log_sum(a: float, b: float) -> float:
     return high + math.log1p(math.exp(low - high))
 
 
-@_compiled
+@compiled
 def _forward_backward(
     unary: _Floats,
     pairwise: _Floats,

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -27,7 +26,8 @@ from splice.errors import InputError, OutputError, Place, Problem, SpliceError, 
 from splice.experiments import completion, learning
 from splice.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.experiments.tables import Row, summarise, to_csv
-from splice.io.outputs import new_file
+from splice.io.outputs import new_file, sweep
+from splice.io.sums import files_in, sum_of
 from splice.io.text import read_text
 
 __all__ = ["KINDS", "Experiment", "load", "named", "resume", "rows_of", "start"]
@@ -113,7 +113,7 @@ def resume(
     for what in ("data", "code", "cells"):
         if now[what] != manifest[what]:
             raise SpliceError(
-                f"the {what} of '{folder}' have changed since it began, so it cannot go on",
+                f"the {what} of '{folder}' changed after it began, so it cannot go on",
                 "run it again with --force",
             )
     return _finish(experiment, cells, folder, jobs, progress)
@@ -137,6 +137,7 @@ def _finish(
 ) -> list[Row]:
     results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
+    sweep(folder / "table.csv")
     _write(folder / "table.csv", to_csv(rows))
     return rows
 
@@ -162,6 +163,7 @@ def _make_room(folder: Path, *, force: bool) -> None:
     """Refuse a folder that holds anything; forced, empty it if it holds a run and nothing else."""
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"'{folder}' is not a folder", "choose another place")
+    sweep(folder / "manifest.json")
     held = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if held and not force:
         hint = "say --force to begin anew, or resume it" if "manifest.json" in held else ""
@@ -230,30 +232,17 @@ def _version(name: str) -> str:
 
 def _data(name: str) -> str:
     """Return the sum of all files of an input; what is simulated has none."""
-    paths = [
-        (inside, inside.relative_to(path).as_posix() if path.is_dir() else path.name)
-        for path in input_paths(name)
-        for inside in (sorted(path.rglob("*")) if path.is_dir() else [path])
-        if inside.is_file()
-    ]
-    return _files(paths) if paths else "simulated"
+    files = list(files_in(input_paths(name)))
+    return sum_of(files) if files else "simulated"
 
 
 def _code() -> str:
     """Return the sum of the code and the domains that results depend on."""
-    inside = [
-        (path, path.relative_to(_PACKAGE)) for path in sorted(_PACKAGE.rglob("*")) if path.is_file()
-    ]
-    return _files(
-        [(path, rel.as_posix()) for path, rel in inside if not _ELSEWHERE & set(rel.parts)]
+    return sum_of(
+        (path, name)
+        for path, name in files_in([_PACKAGE])
+        if not _ELSEWHERE & set(Path(name).parts)
     )
-
-
-def _files(paths: list[tuple[Path, str]]) -> str:
-    total = hashlib.sha256()
-    for path, name in paths:
-        total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return total.hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

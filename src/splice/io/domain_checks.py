@@ -12,9 +12,11 @@ from typing import Any
 
 from splice.errors import Place, Problem, did_you_mean
 from splice.io.layout import AtomPattern, Column
+from splice.logic.atoms import Literal
 from splice.logic.domain import Domain
 from splice.logic.modes import Mode
 from splice.logic.schema import EVENT_CALCULUS, Schema, Signature
+from splice.logic.terms import VALUE, Function
 
 __all__ = ["Checker"]
 
@@ -96,6 +98,18 @@ class Checker:
         line = self.place(("modes",)).line
         opening = self._lines[line - 1].split("=", 1)[-1].strip()
         return line if opening in ('"""', "'''") else line - 1
+
+    def declared(self, path: Path, literal: Literal, schema: Schema) -> None:
+        """Note what a literal mentions that a closed domain does not declare."""
+        atom = literal.atom
+        if not self.closed:
+            return
+        if schema.predicate(atom.signature) is None and atom.signature not in EVENT_CALCULUS:
+            self.unknown(path, "predicate", atom.predicate, {d.name for d in schema.predicates})
+        functions = [t for t in atom.walk() if isinstance(t, Function) and t.functor != VALUE]
+        for term in functions:
+            if schema.function(Signature(term.functor, len(term.args))) is None:
+                self.unknown(path, "function", term.functor, {d.name for d in schema.functions})
 
     def keys(
         self,

@@ -6,6 +6,7 @@
     modes = '''
     modeP(2, Happens(-,+))
     '''
+    literals = ["initiatedAt(meet(X,Y),T)", "happensAt(walking(X),T)"]
 
     [target]
     query = "HoldsAt/2"
@@ -44,10 +45,12 @@ from splice.io.domain_checks import Checker
 from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern
 from splice.io.lomrf.modes import format_modes, parse_modes_all
 from splice.io.text import read_text
+from splice.logic.atoms import Literal
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.lexer import SourceText
 from splice.logic.modes import Modes
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
+from splice.logic.syntax import parse_literal
 
 __all__ = ["DOMAIN_FILE", "DomainFile", "format_domain", "parse_domain", "read_domain_file"]
 
@@ -55,7 +58,8 @@ DOMAIN_FILE: Final = "domain.toml"
 """The name of a domain's file inside a folder of tables."""
 
 _TOP: Final = (
-    "name", "closed", "modes", "target", "types", "predicates", "functions", "time", "tables",
+    "name", "closed", "modes", "literals", "target", "types", "predicates", "functions", "time",
+    "tables",
 )  # fmt: skip
 _TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
 _AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
@@ -119,7 +123,7 @@ class _Reader:
         schema = Schema(self._types(), self._predicates(), self._functions())
         closed = check.boolean(("closed",), data.get("closed"), default=bool(schema.predicates))
         check.closed = closed
-        modes = self._modes(schema)
+        modes = Modes(self._modes(schema).declarations, self._literals(schema))
         query, fluents = self._target(schema)
         name = check.text(("name",), data.get("name")) or ""
         domain = Domain(name, schema, modes, query, fluents, closed)
@@ -197,6 +201,23 @@ class _Reader:
                 self._check.undeclared_mode(mode, schema)
         return modes
 
+    def _literals(self, schema: Schema) -> frozenset[Literal] | None:
+        """Return what rules may have in head and body; None where nothing is said of it."""
+        given, path = self._data.get("literals"), ("literals",)
+        if given is None:
+            return None
+        found = []
+        for text in self._check.texts(path, given):
+            try:
+                found.append(parse_literal(text))
+            except InputError as error:
+                first = error.problems[0]
+                hint = first.hint or "write one atom, or not and an atom"
+                self._check.fail(path, f"'{text}' is no literal: {first.message}", hint)
+                continue
+            self._check.declared(path, found[-1], schema)
+        return frozenset(found)
+
     def _target(self, schema: Schema) -> tuple[Signature, tuple[str, ...]]:
         path = ("target",)
         target = self._check.table(path, self._data.get("target"))
@@ -271,6 +292,8 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
         lines.append(f"closed = {str(domain.closed).lower()}")
     if len(domain.modes):
         lines.append(f'modes = """\n{_escaped(format_modes(domain.modes).rstrip())}\n"""')
+    if domain.modes.literals is not None:
+        lines += ["literals = [", *_literal_lines(domain.modes.literals), "]"]
     query = f"{schema.spelling(domain.query.name)}/{domain.query.arity}"
     lines += ["", "[target]", f"query = {_quoted(query)}"]
     if domain.fluents:
@@ -284,6 +307,10 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
     if time_unit:
         lines += ["", "[time]", f"unit = {_quoted(time_unit)}"]
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _literal_lines(literals: frozenset[Literal]) -> list[str]:
+    return [f"    {_quoted(text)}," for text in sorted(map(str, literals))]
 
 
 def _predicate_lines(schema: Schema) -> list[str]:

@@ -23,9 +23,9 @@ from splice.logic.schema import (
     Schema,
     Signature,
 )
-from splice.logic.terms import Function, Term, Variable
+from splice.logic.terms import VALUE, Function, Term, Variable
 
-__all__ = ["Declaration", "Leaf", "Node", "domain_of"]
+__all__ = ["Declaration", "Leaf", "Node", "atom_of", "domain_of"]
 
 _HEADS: Final = (INITIATED_AT, TERMINATED_AT)
 _TIMED: Final = (HAPPENS_AT, HOLDS_AT, *_HEADS)
@@ -58,6 +58,18 @@ class Node:
         """The name and the number of arguments."""
         return Signature(self.token.text, len(self.args))
 
+    @property
+    def bare(self) -> Node:
+        """The fluent without its value: ``light(+lamp)`` of ``light(+lamp)=#colour``."""
+        inner = self.args[0]
+        return inner if self.token.text == VALUE and isinstance(inner, Node) else self
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield the node and all that are inside it."""
+        yield self
+        for arg in self.args:
+            yield from () if isinstance(arg, Leaf) else arg.nodes()
+
     def leaves(self) -> Iterator[Leaf]:
         """Yield the placemarkers from left to right."""
         for arg in self.args:
@@ -72,6 +84,11 @@ class Declaration:
     atom: Node
     positive: bool = True
     path: tuple[Token, ...] = ()
+
+
+def atom_of(node: Node) -> Atom:
+    """Return what a declaration speaks of as an atom, each leaf the variable that names its type."""
+    return Atom(node.token.text, _leaves(node))
 
 
 def domain_of(
@@ -123,13 +140,13 @@ class _Builder:
         if len(self.problems) > before or keyword == "comparisonPredicate":
             return
         if keyword in ("modeh", "modeb"):
-            literal = Literal(Atom(atom.token.text, _leaves(atom)), declaration.positive)
+            literal = Literal(atom_of(atom), declaration.positive)
             self.literals[literal] = None
         fluent = atom.args[0]
         if isinstance(fluent, Node) and keyword == "modeh":
-            self.heads[fluent.signature] = None
+            self.heads[fluent.bare.signature] = None
         elif isinstance(fluent, Node) and keyword == "examplePattern":
-            self.patterns.setdefault(fluent.signature, fluent.token)
+            self.patterns.setdefault(fluent.bare.signature, fluent.bare.token)
         self._note(atom, is_function=False, keyword=keyword, returns="")
 
     def _check(self, declaration: Declaration) -> None:
@@ -147,8 +164,22 @@ class _Builder:
             self.fail(name, f"'{name.text}' is not what is annotated", hint)
         if name.text in _TIMED:
             self._check_timed(declaration.atom)
-        for leaf in declaration.atom.leaves() if keyword in ("modeh", "examplePattern") else ():
-            if leaf.sign.text != "+":
+        self._check_leaves(declaration)
+
+    def _check_leaves(self, declaration: Declaration) -> None:
+        """Check the arguments of fluents that are learned, and where values may stand."""
+        target = declaration.keyword.text in ("modeh", "examplePattern")
+        values = [node for node in declaration.atom.nodes() if node.token.text == VALUE]
+        for value in values:
+            if not target or value is not declaration.atom.args[0]:
+                hint = "only the fluent of modeh and of examplePattern has one"
+                self.fail(value.token, "a value cannot stand here", hint)
+        kept = {id(value.args[1]) for value in values}
+        for leaf in declaration.atom.leaves() if target else ():
+            if id(leaf) in kept and leaf.sign.text != "#":
+                hint = f"write #{leaf.type}: every value has rules of its own"
+                self.fail(leaf.sign, f"'{leaf.sign.text}{leaf.type}' as a value", hint)
+            elif id(leaf) not in kept and leaf.sign.text != "+":
                 hint = f"write +{leaf.type}: every argument of a fluent becomes a variable"
                 self.fail(leaf.sign, f"'{leaf.sign.text}{leaf.type}' in a head", hint)
 
@@ -176,7 +207,7 @@ class _Builder:
             else:
                 types.append(usual.args[i] if usual else f"{node.token.text}_{i + 1}")
                 markers.append(OUTPUT)
-                self._note(arg, is_function=True, keyword=keyword, returns=types[-1])
+                self._note(arg.bare, is_function=True, keyword=keyword, returns=types[-1])
         entry = self.entries.setdefault(
             (is_function, node.signature), _Entry(tuple(types), returns, markers)
         )
@@ -205,7 +236,7 @@ class _Builder:
     def compare(self, declaration: Declaration) -> None:
         """Mark the place that a comparison is about as a number."""
         atom = declaration.atom
-        said = Literal(Atom(atom.token.text, _leaves(atom)))
+        said = Literal(atom_of(atom))
         if said not in self.literals and -said not in self.literals:
             self.fail(atom.token, f"no modeb speaks of this '{atom.token.text}'", "add one")
             return

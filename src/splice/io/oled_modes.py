@@ -3,6 +3,7 @@
 ::
 
     modeh(initiatedAt(meet(+person,+person),+time))
+    modeh(terminatedAt(light(+lamp)=#colour,+time))
     modeb(happensAt(active(+person),+time))
     modeb(not happensAt(disappear(+person),+time))
     modeb(close(+person,+person,#distance,+time))
@@ -11,7 +12,7 @@
     comparisonPredicate(close(+person,+person,#distance,+time), lessThan, comparison_term_position(3))
 
 Every leaf is a placemarker: ``+type`` for something known, ``-type`` for something new, ``#type`` for a
-constant that stays one. What no ``modeb`` names is invisible, and only what a ``modeb(not ...)`` names
+constant that stays one; the value of a fluent is one. What no ``modeb`` names is invisible, and only what a ``modeb(not ...)`` names
 may be negated (:meth:`splice.logic.modes.Modes.allows`). The annotated fluents are the target;
 without an ``examplePattern`` they are those of the heads. A ``comparisonPredicate`` marks a constant
 as a number.
@@ -31,13 +32,13 @@ from splice.io.text import read_text
 from splice.logic.domain import Domain
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token
 
-__all__ = ["is_oled_modes", "parse_oled_modes", "read_oled_modes"]
+__all__ = ["declarations", "is_oled_modes", "parse_oled_modes", "read_oled_modes"]
 
 _LEXICON: Final = Lexicon(
     patterns=(
         ("name", r"[A-Za-z_][A-Za-z0-9_]*"),
         ("number", r"[0-9]+"),
-        ("sign", r"[-(),.#+]"),
+        ("sign", r"[-(),.#+=]"),
     ),
     line_comment="%",
     newlines=True,
@@ -83,19 +84,25 @@ def parse_oled_modes(text: str, file: str = "<modes>") -> Domain:
     modeF(*, meet(+,+))
     """
     source = SourceText(text, file)
-    parser = _Parser(source)
-    declarations: list[Declaration] = []
-    problems: list[Problem] = []
-    while parser.skip_empty_lines():
-        try:
-            declarations.append(parser.declaration())
-        except InputError as error:
-            problems.extend(error.problems)
-            parser.recover()
-    domain, more = domain_of(declarations, source)
+    found, problems = declarations(source)
+    domain, more = domain_of(found, source)
     if problems or more:
         raise InputError(problems or more)
     return domain
+
+
+def declarations(source: SourceText) -> tuple[list[Declaration], list[Problem]]:
+    """Return the declarations that can be read, and every problem of the others."""
+    parser = _Parser(source)
+    found: list[Declaration] = []
+    problems: list[Problem] = []
+    while parser.skip_empty_lines():
+        try:
+            found.append(parser.declaration())
+        except InputError as error:
+            problems.extend(error.problems)
+            parser.recover()
+    return found, problems
 
 
 class _Parser(Cursor):
@@ -159,7 +166,13 @@ class _Parser(Cursor):
             return Leaf(sign, self._name("a type").text)
         if not self.at_kind("name") or self.peek().text != "(":
             self.fail(f"expected a placemarker but found {self.shown()}", _PLACES)
-        return self._node("a function")
+        node = self._node("a function")
+        if not self.at("="):
+            return node
+        sign = self.next()
+        if not self.at("+", "-", "#"):
+            self.fail(f"expected a value but found {self.shown()}", "write fluent(+type)=#type")
+        return Node(sign, (node, Leaf(self.next(), self._name("a type").text)))
 
     def _name(self, what: str) -> Token:
         if not self.at_kind("name"):

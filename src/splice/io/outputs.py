@@ -7,6 +7,7 @@ is complete. What may not be overwritten is refused before anything is computed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Final
 
 from splice.errors import OutputError
 
-__all__ = ["check_file", "check_output", "new_file", "new_folder"]
+__all__ = ["check_file", "check_output", "new_file", "new_folder", "sweep"]
 
 _MANIFEST: Final = ".splice"
 """Names the files that were written into a folder, so that only these are ever replaced."""
@@ -120,6 +121,16 @@ def new_file(path: Path) -> Iterator[Path]:
         ) from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what a killed process left half-written of a file; it never had its final name."""
+    if not path.parent.is_dir():
+        return
+    partial = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
+    for entry in path.parent.iterdir():
+        if partial.fullmatch(entry.name) and entry.is_file():
+            entry.unlink(missing_ok=True)
 
 
 def _swap(partial: Path, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
-from splice.stream.source import Source
+from splice.stream.source import Source, WrappedSource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["Summary", "summarise"]
+__all__ = ["CountedSource", "Summary", "summarise"]
 
 _LABELS = {1: "true", -1: "false", 0: "unknown"}
 
@@ -53,19 +54,33 @@ class Summary:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class CountedSource(WrappedSource):
+    """A source whose content is counted on its way to somebody else."""
+
+    summary: Summary = field(default_factory=Summary)
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the chunks; the summary is complete when the last one has been taken."""
+        summary = self.summary
+        last = -1
+        for chunk in self.inner.chunks():
+            for piece in chunk.by_sequence():
+                summary.sequences += int(piece.sequence[0]) != last
+                last = int(piece.sequence[0])
+            summary.time_points += chunk.time_points()
+            _count(chunk, self.domain, summary)
+            yield chunk
+        summary.duplicates = self.report.duplicates
+        summary.bad_rows = self.report.bad
+
+
 def summarise(source: Source) -> Summary:
     """Count what a source holds; true evidence only is counted under its predicate."""
-    summary = Summary()
-    last = -1
-    for chunk in source.chunks():
-        for piece in chunk.by_sequence():
-            summary.sequences += int(piece.sequence[0]) != last
-            last = int(piece.sequence[0])
-        summary.time_points += chunk.time_points()
-        _count(chunk, source.domain, summary)
-    summary.duplicates = source.report.duplicates
-    summary.bad_rows = source.report.bad
-    return summary
+    counted = CountedSource(source)
+    for _ in counted.chunks():
+        pass
+    return counted.summary
 
 
 def _count(chunk: AtomTable, domain: Domain, summary: Summary) -> None:

@@ -1,0 +1,100 @@
+"""Distances of many pairs of patterns at once: optimal matchings, compiled.
+
+Each pattern is a row of literal numbers; the distances of literals are a table. The cost of the
+best one-to-one matching is found by shortest augmenting paths.
+
+This module imports numba; import it only where many pairs are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.kernels import compiled
+
+__all__ = ["matching_distances"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+
+def matching_distances(
+    literals: _Ints, offsets: _Ints, left: _Ints, right: _Ints, distances: _Floats
+) -> _Floats:
+    """Return the matching distance of patterns, pair by pair.
+
+    The literals of pattern ``i`` are those from ``offsets[i]`` to ``offsets[i + 1]``.
+    """
+    found = np.empty(len(left))
+    largest = int(np.diff(offsets).max(initial=0))
+    _matching_distances(literals, offsets, left, right, distances, largest, found)
+    return found
+
+
+@compiled
+def _matching_distances(
+    literals: _Ints,
+    offsets: _Ints,
+    left: _Ints,
+    right: _Ints,
+    distances: _Floats,
+    largest: int,
+    found: _Floats,
+) -> None:
+    cost = np.empty((largest, largest))
+    for pair in range(len(left)):
+        a, b = left[pair], right[pair]
+        if offsets[a + 1] - offsets[a] > offsets[b + 1] - offsets[b]:
+            a, b = b, a
+        n, m = offsets[a + 1] - offsets[a], offsets[b + 1] - offsets[b]
+        for i in range(n):
+            for j in range(m):
+                cost[i, j] = distances[literals[offsets[a] + i], literals[offsets[b] + j]]
+        found[pair] = (_least(cost, n, m) + m - n) / m if m else 0.0
+
+
+@compiled
+def _least(cost: _Floats, n: int, m: int) -> float:
+    """Return the cost of the best matching of n rows to m >= n columns."""
+    row_price, column_price = np.zeros(n), np.zeros(m + 1)
+    owner = np.full(m + 1, -1)
+    for row in range(n):
+        _match(cost, m, row, row_price, column_price, owner)
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            if owner[j] == i:
+                total += cost[i, j]
+    return total
+
+
+@compiled
+def _match(
+    cost: _Floats, m: int, row: int, row_price: _Floats, column_price: _Floats, owner: _Ints
+) -> None:
+    """Match one more row along the shortest augmenting path; column m stands for the start."""
+    slack, before = np.full(m, np.inf), np.full(m, m)
+    seen = np.zeros(m + 1, np.bool_)
+    owner[m], column = row, m
+    while owner[column] >= 0:
+        seen[column] = True
+        own, step, nearest = owner[column], np.inf, m
+        for j in range(m):
+            if not seen[j]:
+                reduced = cost[own, j] - row_price[own] - column_price[j]
+                if reduced < slack[j]:
+                    slack[j], before[j] = reduced, column
+                if slack[j] < step:
+                    step, nearest = slack[j], j
+        for j in range(m + 1):
+            if seen[j]:
+                row_price[owner[j]] += step
+                column_price[j] -= step
+            elif j < m:
+                slack[j] -= step
+        column = nearest
+    while column != m:
+        owner[column] = owner[before[column]]
+        column = before[column]
+    owner[m] = -1

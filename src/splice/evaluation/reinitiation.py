@@ -1,0 +1,104 @@
+"""How often fluents are initiated again while they hold (``sec:maritime_eval``).
+
+Where rules fire again at most points of an interval, all points are examples of a beginning; where
+they hardly do, only the starts are. The paper states 83 % for ``meet``, 65 % for ``move`` and
+about 2 % for ``rendezvous``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from splice.evaluation.recognition import score, universe
+from splice.events.ground import kind_of
+from splice.events.program import Program
+from splice.events.recognition import Work, rules_of
+from splice.labels import TRUE
+from splice.logic.domain import Domain
+from splice.stream.batch import query_rows
+from splice.stream.source import Source, sequences
+from splice.stream.table import AtomTable
+
+__all__ = ["Basis", "Rate", "reinitiation_rates"]
+
+
+class Basis(Enum):
+    """Whose intervals are looked at."""
+
+    LABELLED = "labelled"
+    """Those of the input's labels."""
+    RECOGNISED = "recognised"
+    """Those that the rules themselves recognise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The points at which a fluent holds, and at how many of them a rule initiates it."""
+
+    fluent: str
+    basis: Basis
+    points: int = 0
+    initiated: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """The share of the points; None where there are none."""
+        return self.initiated / self.points if self.points else None
+
+    def __add__(self, other: Rate) -> Rate:
+        points, initiated = self.points + other.points, self.initiated + other.initiated
+        return Rate(self.fluent, self.basis, points, initiated)
+
+
+def reinitiation_rates(program: Program, source: Source) -> list[Rate]:
+    """Return at which share of the points of its intervals each fluent is initiated.
+
+    Fluents that no rule initiates, such as statically determined ones, have no rate.
+    """
+    names = [d.fluent.name for d in program.definitions if d.initiations]
+    found = {(name, basis): Rate(name, basis) for name in names for basis in Basis}
+    for _, table in sequences(source):
+        for rate in _of_sequence(program, table, source.domain):
+            key = rate.fluent, rate.basis
+            if key in found:
+                found[key] += rate
+    return list(found.values())
+
+
+def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator[Rate]:
+    work = Work(program, table)
+    recognised = work.run(domain)
+    initiated = _initiations(work, domain)
+    points = {
+        Basis.LABELLED: table.take(query_rows(table, domain)),
+        Basis.RECOGNISED: universe(recognised, recognised, table),
+    }
+    for basis, atoms in points.items():
+        held = atoms.take(atoms.truth == TRUE)
+        for name, counts in score(held, initiated).fluents.items():
+            yield Rate(name, basis, counts.tp + counts.fn, counts.tp)
+
+
+def _initiations(work: Work, domain: Domain) -> AtomTable:
+    """Return where rules initiate fluents, as atoms of ``holdsAt`` at the time of it."""
+    vocabulary, points = work.evidence.table.vocabulary, work.evidence.points
+    parts = []
+    for definition in work.program.definitions:
+        for rule in rules_of(definition.initiations):
+            heads = work.heads(rule)
+            n, kind = len(heads.point), kind_of(heads.template, domain, vocabulary)
+            parts.append(
+                AtomTable(
+                    vocabulary,
+                    points.sequence[heads.point],
+                    points.time[heads.point],
+                    np.full(n, vocabulary.kind(kind), np.int32),
+                    np.array(heads.columns, np.int32).reshape(len(heads.columns), n).T,
+                    np.ones(n, np.int8),
+                )
+            )
+    return AtomTable.concat(parts, vocabulary)

@@ -1,0 +1,154 @@
+"""Checkpoints: the state of a run in one file, so that it can go on after any interruption.
+
+A checkpoint says what the run was asked to do (its *identity*: options, input, version) and where
+it stands (its *state*). Both are plain JSON, packed, behind a line with the format and the sum of the
+rest::
+
+    splice checkpoint 1 SHA-256
+
+The file appears whole or not at all, so that whatever a killed run leaves can be gone on with. A
+damaged file and one of another run are errors, and are never overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from splice.errors import InputError, OutputError, Place, Problem, SpliceError
+from splice.io.outputs import new_file, sweep
+
+__all__ = ["Checkpoint", "Keeper", "read_checkpoint", "write_checkpoint"]
+
+_FORMAT: Final = 1
+_MAGIC: Final = b"splice checkpoint "
+_SHARE: Final = 30
+"""Saving takes at most one part in so many of the time."""
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """What a run was asked to do, by name, and where it stands."""
+
+    identity: dict[str, str]
+    state: Plain
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint in the place of an earlier one, whole or not at all."""
+    document = {"identity": checkpoint.identity, "state": checkpoint.state}
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    packed = zlib.compress(text.encode(), 1)
+    heading = b"%s%d %s\n" % (_MAGIC, _FORMAT, hashlib.sha256(packed).hexdigest().encode())
+    with new_file(path) as partial, partial.open("wb") as file:
+        file.write(heading + packed)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint, or say that it is none, of another version, or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(Problem(Place(str(path)), f"cannot read: {reason}")) from None
+    heading, _, packed = data.partition(b"\n")
+    if not heading.startswith(_MAGIC):
+        raise _refused(path, "this is no checkpoint", "name the one that a run has written")
+    number, _, said = heading.removeprefix(_MAGIC).partition(b" ")
+    if number != str(_FORMAT).encode():
+        shown = number.decode("ascii", "replace")
+        message = f"this checkpoint has format {shown}, and format {_FORMAT} is wanted"
+        raise _refused(path, message, "go on with the version that wrote it, or begin anew")
+    if hashlib.sha256(packed).hexdigest().encode() != said:
+        hint = "it cannot be gone on with; remove it and begin anew"
+        raise _refused(path, "this checkpoint is damaged", hint)
+    document = json.loads(zlib.decompress(packed))
+    return Checkpoint(document["identity"], document["state"])
+
+
+def _refused(path: Path, message: str, hint: str) -> InputError:
+    return InputError(Problem(Place(str(path)), message, "", hint))
+
+
+class Keeper:
+    """Keeps the checkpoint of one run: takes it up, renews it now and then, removes it.
+
+    A checkpoint is written at most every so many seconds (0: as often as it is asked for), and so
+    seldom that it costs little beside the work.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, str], every: float = 2.0) -> None:
+        self.path = path
+        self.identity = dict(identity)
+        self.resumed: Plain | None = None
+        """The state of the interrupted run that goes on."""
+        self.saved = False
+        """Whether this run has written a checkpoint."""
+        self._every = every
+        self._due = time.monotonic() + every
+
+    def take_up(self) -> bool:
+        """Take up the run that was interrupted; return whether there is one.
+
+        A run that was asked to do something else is an error that says what.
+        """
+        sweep(self.path)
+        if not self.path.exists():
+            return False
+        found = read_checkpoint(self.path)
+        for name in dict.fromkeys((*found.identity, *self.identity)):
+            theirs, ours = found.identity.get(name, "none"), self.identity.get(name, "none")
+            if theirs != ours:
+                raise SpliceError(
+                    f"the checkpoint '{self.path}' is of another run: {_told(name, theirs, ours)}",
+                    "ask for the same again, or begin anew with --force",
+                )
+        self.resumed = found.state
+        return True
+
+    def make_room(self, *, force: bool = False) -> None:
+        """Refuse to begin where an interrupted run could go on; forced, forget that run."""
+        sweep(self.path)
+        if not self.path.exists():
+            return
+        if not force:
+            raise OutputError(
+                f"an interrupted run has left the checkpoint '{self.path}'",
+                "say --resume to go on with it, or --force to begin anew",
+            )
+        with self.path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise OutputError(f"'{self.path}' is no checkpoint", "choose another name")
+        self.path.unlink()
+
+    def keep(self, state: Callable[[], Plain]) -> None:
+        """Write a checkpoint of the state, if it is time to."""
+        begun = time.monotonic()
+        if begun < self._due:
+            return
+        write_checkpoint(self.path, Checkpoint(self.identity, state()))
+        self.saved = True
+        now = time.monotonic()
+        self._due = now + max(self._every, _SHARE * (now - begun)) if self._every else now
+
+    def remove(self) -> None:
+        """Remove the checkpoint: the run has ended, or cannot go on."""
+        self.path.unlink(missing_ok=True)
+
+
+def _told(name: str, theirs: str, ours: str) -> str:
+    """Say what differs; sums are not for people."""
+    if len(theirs) == len(ours) == 64:
+        return f"the {name} has changed"
+    return f"{name} was '{theirs}' and is '{ours}'"

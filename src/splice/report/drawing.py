@@ -1,0 +1,151 @@
+"""The figures of a report as pictures: the same data and colours, drawn by matplotlib.
+
+matplotlib is loaded only here, and only when a picture is asked for. The same report gives the same
+bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from splice.report.colours import colour, shade
+from splice.report.document import Curve, Figure, Panel, Report, Role, Timeline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["FORMATS", "draw", "pictures"]
+
+FORMATS: Final = ("png", "svg")
+
+_INCH: Final = {"width": 5.2, "height": 3.1, "dot": 0.19, "lane": 0.2}
+_STYLE: Final[Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "svg.hashsalt": "splice",
+    "svg.fonttype": "none",
+}
+
+
+def pictures(report: Report, kind: str) -> Iterator[tuple[str, bytes]]:
+    """Yield each figure and timeline of a report as a picture: a file's name and its content."""
+    taken: set[str] = set()
+    for drawn in report.figures():
+        name = drawn.name
+        while name in taken:
+            name += "-again"
+        taken.add(name)
+        yield f"{name}.{kind}", draw(drawn, kind)
+
+
+def draw(drawn: Figure | Timeline, kind: str) -> bytes:
+    """Return a figure or a timeline as a picture, ``png`` or ``svg``."""
+    import matplotlib as mpl  # noqa: PLC0415  (slow to load, seldom asked for)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
+
+    with mpl.rc_context(_STYLE):
+        canvas = Canvas(layout="constrained")
+        FigureCanvasAgg(canvas)
+        if isinstance(drawn, Figure):
+            _figure(canvas, drawn)
+        else:
+            _timeline(canvas, drawn)
+        buffer = io.BytesIO()
+        stamp = {"Date": None} if kind == "svg" else {"Software": None}
+        canvas.savefig(buffer, format=kind, dpi=150, metadata=stamp, facecolor="white")
+    return buffer.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Return a text in which matplotlib sees no formula."""
+    return text.replace("$", r"\$")
+
+
+def _figure(canvas: Canvas, figure: Figure) -> None:
+    columns = min(figure.columns, len(figure.panels)) or 1
+    rows = -(-len(figure.panels) // columns) or 1
+    names = max((len(panel.names) for panel in figure.panels), default=0)
+    tall = names * _INCH["dot"] + 0.9 if names else _INCH["height"]
+    canvas.set_size_inches(columns * _INCH["width"], rows * tall + 0.7)
+    grid = canvas.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat[len(figure.panels) :]:
+        axes.set_visible(False)
+    handles: dict[str, Any] = {}
+    for number, panel in enumerate(figure.panels):
+        axes = grid.flat[number]
+        _panel(axes, panel, named=number % columns == 0)
+        for curve in panel.curves:
+            handles.setdefault(curve.name, _curve(axes, curve, panel))
+    if handles:
+        count = min(len(handles), 4)
+        labels = [_plain(name) for name in handles]
+        canvas.legend(list(handles.values()), labels, loc="outside lower center", ncols=count)
+
+
+def _panel(axes: Axes, panel: Panel, *, named: bool) -> None:
+    axes.set(title=_plain(panel.title), xlabel=_plain(panel.x), ylabel=_plain(panel.y))
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+    if panel.ticks:
+        axes.set_xticks(panel.ticks, [f"{tick:g}" for tick in panel.ticks])
+        axes.minorticks_off()
+    if panel.names:
+        labels = [_plain(name) for name in panel.names] if named else [""] * len(panel.names)
+        axes.set_yticks(range(len(panel.names)), labels)
+        axes.set_ylim(len(panel.names) - 0.5, -0.5)
+        if panel.unit_y:
+            axes.set_xlim(-0.02, 1.02)
+    elif panel.unit_y:
+        axes.set_ylim(-0.02, 1.03)
+
+
+def _curve(axes: Axes, curve: Curve, panel: Panel) -> Any:
+    code = colour(curve.colour)
+    if curve.published:
+        return axes.plot(curve.x, curve.y, "--", color=code, linewidth=1.6)[0]
+    if panel.names:
+        error = curve.spread or None
+        return axes.errorbar(curve.x, curve.y, xerr=error, fmt="o", color=code, markersize=4)
+    if any(curve.spread):
+        axes.fill_between(
+            curve.x, *curve.band(log=panel.log_y), color=code, alpha=0.16, linewidth=0
+        )
+    return axes.plot(curve.x, curve.y, "-o", color=code, markersize=4, linewidth=1.6)[0]
+
+
+def _timeline(canvas: Canvas, timeline: Timeline) -> None:
+    axes = canvas.subplots()
+    place, heading = 0, None
+    ticks: list[tuple[int, str]] = []
+    for lane in timeline.lanes:
+        above = "simple events" if lane.role is Role.EVENT else lane.name
+        if above != heading:
+            heading = above
+            axes.text(timeline.start, place, _plain(above), va="center", weight="bold")
+            place += 1
+        height = 0.6 if lane.role is Role.EVENT else 0.82
+        if lane.spans:
+            bars = [(span.start, span.end - span.start) for span in lane.spans]
+            shades = [shade(lane, span) for span in lane.spans]
+            axes.broken_barh(bars, (place - height / 2, height), facecolors=shades)
+        ticks.append((place, lane.name if lane.role is Role.EVENT else lane.role.value))
+        place += 1
+    canvas.set_size_inches(2 * _INCH["width"], max(place, 1) * _INCH["lane"] + 0.9)
+    axes.set(xlim=(timeline.start, timeline.end), ylim=(max(place, 1) - 0.4, -0.6), xlabel="time")
+    axes.set(title=_plain(timeline.title))
+    axes.set_yticks([at for at, _ in ticks], [_plain(name) for _, name in ticks])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")

@@ -1,0 +1,234 @@
+"""From columns to the lanes of a timeline: stretches of equal labels, and what was left out.
+
+Whatever the length of a sequence, a timeline stays small enough to look at: it has the busiest
+fluents, the events of their entities, and a bounded number of stretches in each lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.io.tables.cells import ground_text
+from splice.labels import UNKNOWN, LabelArray
+from splice.logic.schema import HAPPENS_AT
+from splice.report.document import Lane, Role, Span, Timeline
+from splice.stream.batch import MicroBatch
+from splice.stream.rows import unique_rows
+from splice.stream.table import AtomTable
+
+__all__ = ["Labelling", "runs", "timeline"]
+
+_Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+
+_FLUENTS: Final = 4
+_EVENTS: Final = 24
+_SPANS: Final = 300
+_STEPS: Final = (10, 4, 1)
+"""How finely confidence is told apart: as finely as the number of stretches allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """One sequence and all that is said of its query atoms, in their order."""
+
+    batch: MicroBatch
+    """The sequence, with the labels that were given."""
+    values: _Floats
+    labels: LabelArray
+    reached: npt.NDArray[np.bool_]
+    recognised: LabelArray | None = None
+    truth: LabelArray | None = None
+    completed: bool = True
+    """Whether missing labels were filled in."""
+    cut: bool = False
+    """Whether more of the sequence followed that was not kept."""
+
+
+def timeline(found: Labelling, name: str = "timeline") -> Timeline:
+    """Return the timeline of a sequence."""
+    batch = found.batch
+    times = batch.times
+    if not len(times):
+        return Timeline(name, f"Sequence {batch.sequence}", 0, 1, (), "It has no time-points.")
+    clock = _Clock(times)
+    chosen, told = _chosen(found)
+    lanes = [lane for names, rows in chosen for lane in _lanes(found, clock, names, rows)]
+    entities = {int(c) for _, rows in chosen for c in batch.queries.args[rows[0]] if c >= 0}
+    events, more = _events(batch.evidence, clock, entities)
+    notes = [told, more, *_warnings(found, (*lanes, *events))]
+    return Timeline(
+        name,
+        f"Sequence {batch.sequence}",
+        int(times[0]),
+        int(clock.ends[-1]),
+        (*lanes, *events),
+        " ".join(note for note in notes if note),
+    )
+
+
+class _Clock:
+    """The time-points of a sequence; what holds at one holds until the next."""
+
+    def __init__(self, times: _Ints) -> None:
+        self.times = times
+        self.ends = np.append(times[1:], times[-1] + 1)
+
+    def spans(self, time: _Ints, code: _Ints, value: _Floats) -> list[Span]:
+        """Return stretches of consecutive time-points with equal codes."""
+        slot = np.searchsorted(self.times, time)
+        starts, stops = runs(slot, code)
+        if not len(starts):
+            return []
+        count = stops - starts
+        mean = np.add.reduceat(value, starts) / count
+        columns = (
+            self.times[slot[starts]].tolist(),
+            self.ends[slot[stops - 1]].tolist(),
+            np.round(mean, 4).tolist(),
+            count.tolist(),
+        )
+        return [Span(*row) for row in zip(*columns, strict=True)]
+
+
+def runs(slot: _Ints, code: _Ints) -> tuple[_Ints, _Ints]:
+    """Return where stretches of neighbouring slots with equal codes begin and stop.
+
+    >>> runs(np.array([0, 1, 2, 5]), np.array([7, 7, 8, 8]))
+    (array([0, 2, 3]), array([2, 3, 4]))
+    """
+    if not len(slot):
+        return slot, slot
+    inner = np.flatnonzero((np.diff(slot) != 1) | (np.diff(code) != 0)) + 1
+    return np.concatenate(([0], inner)), np.concatenate((inner, [len(slot)]))
+
+
+_Fluents = list[tuple[list[str], npt.NDArray[np.intp]]]
+
+
+def _chosen(found: Labelling) -> tuple[_Fluents, str]:
+    """Return the busiest fluents with their rows, those alike together, and what is left out."""
+    queries = found.batch.queries
+    first, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
+    order = np.lexsort((queries.time, which))
+    pieces = np.split(order, np.cumsum(np.bincount(which, minlength=len(first)))[:-1])
+    busy = _true_anywhere(found)
+    ranked = sorted(
+        ((-int(busy[rows].sum()), _name(queries, int(rows[0])), rows) for rows in pieces),
+        key=lambda item: item[:2],
+    )
+    groups: dict[bytes, tuple[list[str], npt.NDArray[np.intp]]] = {}
+    for _, name, rows in ranked:
+        groups.setdefault(_looks(found, rows), ([], rows))[0].append(name)
+    shown = list(groups.values())[:_FLUENTS]
+    rest = len(pieces) - sum(len(names) for names, _ in shown)
+    told = f"The busiest fluents are shown; {rest} others are not." if rest else ""
+    return shown, told
+
+
+def _true_anywhere(found: Labelling) -> npt.NDArray[np.bool_]:
+    said = [found.labels, found.recognised, found.truth]
+    busy: npt.NDArray[np.bool_] = np.any([s > 0 for s in said if s is not None], axis=0)
+    return busy
+
+
+def _looks(found: Labelling, rows: npt.NDArray[np.intp]) -> bytes:
+    """Return what a fluent's lanes look like; those of ``meet(a,b)`` and ``meet(b,a)`` may agree."""
+    columns: list[npt.NDArray[np.generic]] = [found.batch.queries.time, found.batch.labels]
+    columns.append(np.round(found.values, 2) + 0.0)
+    columns += [labels for labels in (found.recognised, found.truth) if labels is not None]
+    return b"|".join(column[rows].tobytes() for column in columns)
+
+
+def _name(table: AtomTable, row: int) -> str:
+    """Name what an atom is about, as tables do: ``meet(ID1,ID3)``."""
+    atom = table.atom(row)
+    return ground_text(atom.args[0]) if atom.args else atom.predicate
+
+
+def _lanes(
+    found: Labelling, clock: _Clock, names: Sequence[str], rows: npt.NDArray[np.intp]
+) -> Iterator[Lane]:
+    """Yield what was given of a fluent, what was completed, recognised and true."""
+    name = ", ".join(names[:2]) + (f" and {len(names) - 2} alike" if len(names) > 2 else "")
+    given = found.batch.labels
+    yield _labels(Role.GIVEN, name, clock, found, rows, given)
+    if found.completed and (given[rows] == UNKNOWN).any():
+        yield _confidence(name, clock, found, rows)
+    if found.recognised is not None:
+        yield _labels(Role.RECOGNISED, name, clock, found, rows, found.recognised)
+    if found.truth is not None:
+        yield _labels(Role.TRUTH, name, clock, found, rows, found.truth)
+
+
+def _labels(
+    role: Role,
+    name: str,
+    clock: _Clock,
+    found: Labelling,
+    rows: npt.NDArray[np.intp],
+    labels: LabelArray,
+) -> Lane:
+    rows = rows[labels[rows] != UNKNOWN]
+    label = labels[rows]
+    spans = clock.spans(found.batch.queries.time[rows], label.astype(np.int64), label.astype(float))
+    return Lane(name, role, tuple(spans[:_SPANS]))
+
+
+def _confidence(name: str, clock: _Clock, found: Labelling, rows: npt.NDArray[np.intp]) -> Lane:
+    """Return the lane of completed labels: given ones are sure, unreached ones are told."""
+    given, reached = found.batch.labels[rows] != UNKNOWN, found.reached[rows]
+    value, time = found.values[rows], found.batch.queries.time[rows]
+    label = found.labels[rows].astype(np.int64)
+    spans: list[Span] = []
+    for steps in _STEPS:
+        level = np.round(np.abs(value) * steps).astype(np.int64)
+        code = ((label + 1) * (steps + 1) + level) * 4 + 2 * given + reached
+        spans = clock.spans(time, code, value)
+        if len(spans) <= _SPANS:
+            break
+    first = np.searchsorted(time, [span.start for span in spans])
+    told = [_told(bool(given[i]), bool(reached[i]), int(label[i])) for i in first]
+    noted = (
+        Span(s.start, s.end, s.value, s.points, note) for s, note in zip(spans, told, strict=True)
+    )
+    return Lane(name, Role.COMPLETED, tuple(noted)[:_SPANS])
+
+
+def _told(given: bool, reached: bool, label: int) -> str:
+    if given:
+        return "this label was given"
+    if not reached:
+        return "no label reaches it"
+    return "too near to zero to say" if label == UNKNOWN else ""
+
+
+def _events(evidence: AtomTable, clock: _Clock, entities: set[int]) -> tuple[list[Lane], str]:
+    """Return a lane for each event of the entities, and what is left out."""
+    happens = evidence.of_predicates((HAPPENS_AT,))
+    if happens.any():
+        evidence = evidence.take(happens)
+    own = np.isin(evidence.args, [*entities, -1]).all(axis=1) if entities else happens[:0]
+    evidence = evidence.take(np.flatnonzero(own))
+    first, which = unique_rows(np.concatenate((evidence.kind[:, None], evidence.args), axis=1))
+    names = [_name(evidence, int(row)) for row in first]
+    order = sorted(range(len(first)), key=lambda i: (evidence.args[first[i]].tolist(), names[i]))
+    lanes = []
+    for number in order[:_EVENTS]:
+        time = np.unique(evidence.time[which == number])
+        spans = clock.spans(time, np.zeros(len(time), np.int64), np.ones(len(time)))
+        lanes.append(Lane(names[number], Role.EVENT, tuple(spans[:_SPANS])))
+    rest = len(order) - len(lanes)
+    return lanes, f"{rest} kinds of events are left out." if rest else ""
+
+
+def _warnings(found: Labelling, lanes: Sequence[Lane]) -> Iterator[str]:
+    if any(len(lane.spans) == _SPANS for lane in lanes):
+        yield f"A lane has at most {_SPANS} stretches: what follows is left out."
+    if found.cut:
+        yield f"The sequence goes on after {found.batch.times[-1]}; the rest is left out."
