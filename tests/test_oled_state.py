@@ -186,3 +186,35 @@ def test_weights_recognise_what_is_remembered_at_least_as_well_as_a_crisp_theory
 def f1(said: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> float:
     right, wrong = int((said & after).sum()), int((said != after).sum())
     return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+
+
+def test_a_merged_learner_goes_on_as_one_that_is_restored_from_its_state() -> None:
+    """What a rule remembered of the other learner's patterns must not stay."""
+    one, two = stream(4), stream(5)
+    merged = Oled().fit(one).merge(Oled().fit(two))
+    state = json.loads(json.dumps(merged.to_state()))
+    first = one[0]
+    restored = Oled().take_up(state, first.domain, first.table.vocabulary)
+    for batch in stream(6):
+        merged.partial_fit(batch)
+        restored.partial_fit(batch)
+    assert [(str(rule.rule), rule.fired.tolist()) for rule in merged.rules] == [
+        (str(rule.rule), rule.fired.tolist()) for rule in restored.rules
+    ]
+
+
+def test_only_so_many_rules_are_learned_side_by_side_and_bottom_rules_are_bounded() -> None:
+    whole = stream(7)
+    options = options_of({"growing": 3, "bottom": 5, "length": 2})
+    learner = Oled(options).fit(whole)
+    kinds = {(rule.predicate, rule.head) for rule in learner.rules}
+    for predicate, head in kinds:
+        own = [r for r in learner.rules if r.predicate == predicate and r.head == head]
+        assert len(own) <= 3
+    free = Oled().fit(whole)
+    assert len(free.rules) > len(learner.rules)
+    for rule in learner.rules:
+        seen = [literal for literal in rule.bottom if literal.positive]
+        assert len(rule.bottom) <= max(5, len(seen))
+        assert len(rule.body) <= 2
+    assert max(len(rule.bottom) for rule in free.rules) > 5

@@ -93,6 +93,11 @@ def test_axioms_of_a_file_become_part_of_the_theory(
         (("--template", "InitiatedAt/3"), "is no template"),
         (("--axioms", "mln-eg"), "did you mean 'mln-ec'"),
         (("--eta", "0"), "eta must be positive"),
+        (("--eta", "nan"), "eta must be positive"),
+        (("--eta", "inf"), "eta must be positive"),
+        (("--threshold", "nan"), "threshold"),
+        (("--template", ""), "is no template"),
+        (("--template", "InitiatedAt/2,"), "is no template"),
         (("--axioms", "caviar-meet"), "a definition is no axiom"),
     ],
 )
@@ -102,6 +107,42 @@ def test_bad_choices_are_told(
     ended = splice("learn", plaza, *OSLA, *words)
     assert ended.code == 1
     assert message in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--max-length", "1"),
+        ("--max-length", "x"),
+        ("--lambda", "-1"),
+        ("--lambda", "nan"),
+        ("--eta", "much"),
+    ],
+)
+def test_values_out_of_range_are_wrong_usage(
+    splice: Command, plaza: Path, words: tuple[str, str]
+) -> None:
+    ended = splice("learn", plaza, *OSLA, *words)
+    assert ended.code == 2
+    assert words[0] in ended.err
+
+
+def test_clauses_give_probabilities(splice: Command, plaza: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.rules"
+    assert splice("learn", plaza, *OSLA, "--out", out).code == 0
+    rows = json.loads(
+        splice("recognise", out, plaza, "--probabilities", "--format", "json").out
+    )
+    found = rows["intervals"] if isinstance(rows, dict) else rows
+    assert found
+    assert all(0.5 < row["probability"] <= 1 for row in found)
+
+
+def test_templates_decide_what_is_defined(splice: Command, plaza: Path) -> None:
+    found = json.loads(
+        splice("learn", plaza, *OSLA, "--template", "InitiatedAt/2", "--format", "json").out
+    )
+    assert {rule["kind"] for rule in found["rules"]} == {"initiatedAt"}
 
 
 def test_options_of_the_other_learner_are_noticed(splice: Command, plaza: Path) -> None:

@@ -155,7 +155,7 @@ def test_vessels_that_never_meet_make_no_sequence(tmp_path: Path) -> None:
     path = tmp_path / "ais.csv"
     lines = [line for line in good_lines() if line.startswith("227000001")]
     path.write_text("\n".join([HEADER, *lines]), encoding="utf-8")
-    with pytest.raises(InputError, match="no two vessels"):
+    with pytest.raises(InputError, match="no two vessels are near"):
         derive_ais(path)
 
 
@@ -208,7 +208,7 @@ def test_recorded_points_of_several_vessels_meet_pair_by_pair(tmp_path: Path) ->
         "stop_start|600|600|9",
     ]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    derived = derive_recorded(tmp_path / "a.csv")
+    derived = derive_recorded(tmp_path / "a.csv", AisOptions(min_near=60))
     assert list(derived.vocabulary.sequences) == ["7-8", "7-9"]
     table = collect(derived)
     first = texts(table.take(table.sequence == 0), labels=False)

@@ -19,7 +19,9 @@ from splice.stream.summary import summarise
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Datasets: list, make, fetch, derive, show, convert, check.", no_args_is_help=True)
+app = typer.Typer(
+    help="Datasets: list, make, fetch, derive, show, convert, check.", no_args_is_help=True
+)
 
 
 @app.command("list")

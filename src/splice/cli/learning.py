@@ -99,7 +99,7 @@ def learned_from(
         if number == 0:
             tell_reading(source.report)
             _check(learned, source, options)
-    learned.rules = learned_rules(learned.learner)
+    learned.rules = learned_rules(learned.learner, choices.passes)
     learned.seconds = time.perf_counter() - begun
     return learned
 

@@ -241,8 +241,9 @@ def _osla(own: dict[str, Any]) -> _Made:
 
 def _template(text: str) -> str:
     name, _, arity = text.strip().partition("/")
-    if arity not in ("", "2"):
-        raise SpliceError(f"'{text}' is no template", "changes take a fluent and a time: /2")
+    if not name or arity not in ("", "2"):
+        hint = "changes take a fluent and a time: InitiatedAt/2"
+        raise SpliceError(f"'{text.strip()}' is no template", hint)
     return Schema().internal_name(name)
 
 

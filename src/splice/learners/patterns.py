@@ -21,28 +21,50 @@ Body = tuple[Literal, ...]
 
 
 class Patterns:
-    """The patterns of a store as columns, one for each literal; they grow with the store."""
+    """The patterns of a store as columns: a row for each atom; they grow with the store."""
 
     def __init__(self, store: PatternStore) -> None:
         self.store = store
-        self._columns: dict[Atom, _Mask] = {}
+        self._row: dict[Atom, int] = {}
+        self._table = np.zeros((64, 64), bool)
         self._heads: dict[Atom, _Mask] = {}
+        self._atoms: dict[Atom, tuple[int, list[Atom]]] = {}
         self._looked_at = 0
 
     def __len__(self) -> int:
         return len(self.store)
 
+    def _look(self) -> None:
+        """Take in the patterns that came since the last look."""
+        for number in range(self._looked_at, len(self.store)):
+            rule = self.store[number].rule
+            head = rule.head.atom
+            rows = [self._row.setdefault(b.atom, len(self._row)) for b in rule.body]
+            self._make_room(len(self._row), number + 1)
+            self._table[rows, number] = True
+            if head not in self._heads:
+                self._heads[head] = np.zeros(0, bool)
+        self._looked_at = len(self.store)
+
+    def _make_room(self, rows: int, columns: int) -> None:
+        height, width = self._table.shape
+        if rows > height or columns > width:
+            table = np.zeros((max(height, 2 * rows), max(width, 2 * columns)), bool)
+            table[:height, :width] = self._table
+            self._table = table
+
     def has(self, atom: Atom) -> _Mask:
         """Return which patterns have a literal in their body."""
-        known = self._columns.get(atom, np.empty(0, bool))
-        if len(known) < len(self.store):
-            new = (
-                any(b.atom == atom for b in pattern.rule.body)
-                for pattern in self.store.patterns[len(known) :]
-            )
-            known = np.append(known, np.fromiter(new, bool))
-            self._columns[atom] = known
-        return known
+        rows, _ = self.places([Literal(atom)])
+        return self._table[rows[0], : len(self)]
+
+    def places(self, literals: Sequence[Literal]) -> tuple[npt.NDArray[np.intp], _Mask]:
+        """Return where the columns of literals are, and which literals are positive."""
+        self._look()
+        rows = [self._row.setdefault(literal.atom, len(self._row)) for literal in literals]
+        self._make_room(len(self._row), len(self))
+        positive = [literal.positive for literal in literals]
+        return np.array(rows, np.intp), np.array(positive, bool)
 
     def about(self, head: Atom) -> _Mask:
         """Return which patterns are about a lifted query atom."""
@@ -55,17 +77,21 @@ class Patterns:
 
     def heads(self) -> list[Atom]:
         """Return the lifted query atoms that patterns are about."""
-        for pattern in self.store.patterns[self._looked_at :]:
-            self._heads.setdefault(pattern.rule.head.atom, np.empty(0, bool))
-        self._looked_at = len(self.store)
+        self._look()
         return list(self._heads)
 
     def atoms(self, head: Atom) -> list[Atom]:
         """Return the atoms that patterns about a head have, those whose variables it has too."""
-        known = set(head.variables())
-        about = np.flatnonzero(self.about(head)).tolist()
-        found = {b.atom for number in about for b in self.store[number].rule.body}
-        return sorted(atom for atom in found if set(atom.variables()) <= known)
+        self._look()
+        own = self._table[: len(self._row), : len(self)][:, self.about(head)]
+        there: _Mask = np.any(own, axis=1)
+        count, found = self._atoms.get(head, (-1, []))
+        if count != int(there.sum()):
+            known = set(head.variables())
+            names = (atom for atom, row in self._row.items() if there[row])
+            found = sorted(atom for atom in names if set(atom.variables()) <= known)
+            self._atoms[head] = (int(there.sum()), found)
+        return found
 
     def fires(self, head: Atom, body: Body) -> _Mask:
         """Return the patterns that make a body true.
@@ -84,11 +110,14 @@ class Patterns:
                 true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
         return true
 
-    def truths(self, literals: Sequence[Literal], first: int = 0) -> _Mask:
-        """Return which patterns, from the first on, make each literal true: a row a literal."""
-        true = np.zeros((len(literals), len(self) - first), bool)
-        for row, literal in enumerate(literals):
-            true[row] = self.has(literal.atom)[first:] == literal.positive
+    def truths(self, literals: Sequence[Literal]) -> _Mask:
+        """Return which patterns make each literal true: a row a literal."""
+        return self.truths_at(*self.places(literals))
+
+    def truths_at(self, rows: npt.NDArray[np.intp], positive: _Mask, first: int = 0) -> _Mask:
+        """Return the same for literals whose places are known, for patterns from the first on."""
+        self._look()
+        true: _Mask = self._table[rows, first : len(self)] == positive[:, None]
         return true
 
 

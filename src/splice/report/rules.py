@@ -107,28 +107,33 @@ class LearnedRule:
         return [_event(event) for event in self.state.history]
 
 
-def learned_rules(learner: Oled | Osla) -> list[LearnedRule]:
-    """Return the rules of a learner's theory, numbered from 1."""
+def learned_rules(learner: Oled | Osla, passes: int = 1) -> list[LearnedRule]:
+    """Return the rules of a learner's theory, numbered from 1.
+
+    Where it has read its input several times, counts are those of one pass, on the average.
+    """
     if isinstance(learner, Osla):
-        return _learned_clauses(learner)
+        return _learned_clauses(learner, passes)
     options, found = learner.options, []
     pairs = zip(learner.theory_.statements, learner.selected(), strict=True)
     for number, (statement, state) in enumerate(pairs, 1):
         counts = state.counts(options)
-        tp, fp, fn = (int(part) for part in (counts.tp, counts.fp, counts.fn))
-        score, fired = state.score(options), int(state.fired.sum())
+        one_pass = learner.transitions[state.head] / passes
+        share = min(1.0, one_pass / max(float(state.total.sum()), 1.0))
+        tp, fp, fn = (round(float(part) * share) for part in (counts.tp, counts.fp, counts.fn))
+        score, fired = state.score(options), round(float(state.fired.sum()) * share)
         found.append(LearnedRule(number, statement, state, tp, fp, fn, score, fired))
     return found
 
 
-def _learned_clauses(learner: Osla) -> list[LearnedRule]:
+def _learned_clauses(learner: Osla, passes: int) -> list[LearnedRule]:
     """Return the clauses of a theory; what each scores is its precision."""
     found = []
     pairs = zip(learner.theory_.statements, learner.contributions(), strict=False)
     for number, (statement, part) in enumerate(pairs, 1):  # axioms come last and are not told
-        fired = part.right + part.wrong
-        counts = (part.right, part.wrong, part.missed)
-        score = part.right / fired if fired else 0.0
+        right, wrong, missed = (n // passes for n in (part.right, part.wrong, part.missed))
+        fired, counts = right + wrong, (right, wrong, missed)
+        score = part.right / (part.right + part.wrong) if fired else 0.0
         found.append(LearnedRule(number, statement, part, *counts, score, fired))
     return found
 

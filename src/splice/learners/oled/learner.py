@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
 from splice.learners.oled.rules import RuleState
+from splice.learners.oled.scores import information
 from splice.learners.oled.selection import Candidate, Remembered, chosen
 from splice.learners.oled.stack import Stack
 from splice.learners.oled.state import (
@@ -39,7 +41,7 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
-from splice.logic.syntax import parse_rule
+from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
@@ -64,6 +66,8 @@ class Oled:
     def _reset(self) -> None:
         self.rules: list[RuleState] = []
         self.batches = 0
+        self.transitions: dict[Atom, int] = {}
+        """How many transitions were seen, by the query atom that they are about."""
         self._seeded: set[tuple[str, int]] = set()
         self._overlap = Overlap()
         self._memory = Memory(self.options.memory)
@@ -128,6 +132,8 @@ class Oled:
         patterns = self.patterns
         table = counted(transitions, len(patterns)).astype(np.float64)
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
+        for head, labels in about.items():
+            self.transitions[head] = self.transitions.get(head, 0) + int(labels.sum())
         for predicate, pattern in self._seeds(transitions, table):
             self._start(predicate, pattern)
         for predicate in _KINDS:
@@ -171,8 +177,21 @@ class Oled:
         if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
             return
         bottom = self._bottom(seen.head.atom, seen.body)
-        self._stacks.pop(predicate, None)
-        self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
+        if self._has_room(predicate, seen.head.atom):
+            self._stacks.pop(predicate, None)
+            self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
+
+    def _has_room(self, predicate: str, head: Atom) -> bool:
+        """Make room for a rule: the one without a body that was right least often gives way."""
+        own = [r for r in self.rules if r.predicate == predicate and r.head == head]
+        if len(own) < self.options.growing:
+            return True
+        young = [rule for rule in own if not rule.picked and rule.born < self.batches]
+        if not young:
+            return False
+        least = min(young, key=lambda rule: rule.support(self.options))
+        self.rules.remove(least)
+        return True
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a situation: all that was seen, and all that was not."""
@@ -182,7 +201,25 @@ class Oled:
             return seen
         others = (a for a in self.patterns.atoms(head) if a not in there and not is_threshold(a))
         absent = (Literal(atom, positive=False) for atom in others)
-        return (*seen, *sorted(literal for literal in absent if self._modes.allows(literal)))
+        allowed = sorted(literal for literal in absent if self._modes.allows(literal))
+        return (*seen, *self._telling(head, allowed, self.options.bottom - len(seen)))
+
+    def _telling(self, head: Atom, literals: list[Literal], count: int) -> list[Literal]:
+        """Return so many literals, in their order: those that tell most about what holds next."""
+        if len(literals) <= count:
+            return literals
+        if count <= 0:
+            return []
+        kept = self._stretch(head)
+        size = len(self.patterns)
+        held, all_ = (
+            np.bincount(kept.pattern[rows], minlength=size)
+            for rows in (kept.after, np.ones(len(kept.after), bool))
+        )
+        true = self.patterns.truths(literals).astype(np.float64)
+        told = information(true @ held, true @ all_, float(held.sum()), float(all_.sum()))
+        best = np.sort(np.argsort(-told, kind="stable")[:count])
+        return [literals[i] for i in best.tolist()]
 
     # state
 
@@ -193,6 +230,7 @@ class Oled:
             "learner": "oled",
             "version": VERSION,
             "batches": self.batches,
+            "transitions": {str(head): count for head, count in self.transitions.items()},
             "patterns": [str(pattern.rule) for pattern in patterns],
             "rules": [plain_rule(rule) for rule in self.rules],
             "seeded": sorted([predicate, pattern] for predicate, pattern in self._seeded),
@@ -219,6 +257,7 @@ class Oled:
         self._thresholds.take_up(state["thresholds"])
         ours = self._numbers([parse_rule(text) for text in state["patterns"]])
         self.batches = int(state["batches"])
+        self.transitions = {parse_atom(h): int(n) for h, n in state["transitions"].items()}
         self.rules = [read_rule(plain) for plain in state["rules"]]
         self._seeded = {(predicate, int(ours[number])) for predicate, number in state["seeded"]}
         self._overlap.last = read_rows(state["last"], vocabulary)
@@ -244,11 +283,13 @@ class Oled:
         for rule in other.rules:
             mine = known.get(_key(rule))
             if mine is None:
-                self.rules.append(deepcopy(rule))
+                self.rules.append(replace(deepcopy(rule)))  # without what it knew of their patterns
             else:
                 mine.add(rule)
         self._seeded |= {(predicate, int(ours[number])) for predicate, number in other._seeded}
         self.batches += other.batches
+        for head, count in other.transitions.items():
+            self.transitions[head] = self.transitions.get(head, 0) + count
         self._memory.merge(other._memory, ours)
         self._theory, self._stacks = None, {}
         return self

@@ -131,6 +131,12 @@ class Options:
     """With weights, rules that are often wrong can stay, and recognition weighs them."""
     memory: int = 200_000
     """The transitions that are remembered to choose the theory by."""
+    bottom: int = 24
+    """The most literals of a bottom rule: all that were seen, and the negations that tell most."""
+    length: int = 6
+    """The most literals of a body: a person has to read it."""
+    growing: int = 64
+    """The most rules of a kind and about a head that are learned side by side."""
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:
@@ -141,8 +147,8 @@ class Options:
             raise SpliceError(f"a score lies between 0 and 1, not at {self.min_score:g}")
         if min(self.ties, self.warm_up, self.min_support, self.min_keep) < 0:
             raise SpliceError("ties, warm-up, support and what is kept cannot be negative")
-        if self.memory < 1:
-            raise SpliceError(f"the memory must be positive, not {self.memory}")
+        if min(self.memory, self.bottom, self.length, self.growing) < 1:
+            raise SpliceError("memory, bottom, length and growing must be positive")
 
 
 def options_of(words: Mapping[str, Any]) -> Options:

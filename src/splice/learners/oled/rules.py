@@ -87,6 +87,7 @@ class RuleState:
     born: int = 0
     history: list[Event] = field(default_factory=list)
     _fires: _Mask | None = field(default=None, init=False, repr=False)
+    _places: tuple[npt.NDArray[np.intp], _Mask] | None = field(default=None, init=False, repr=False)
     _keys: list[int] = field(default_factory=list, init=False, repr=False)
 
     @property
@@ -118,6 +119,11 @@ class RuleState:
         """Return how often the rule is right when it fires, with a little doubt."""
         return float(scored(Precision(float(options.min_support)), self.counts(options)))
 
+    def support(self, options: Options) -> float:
+        """Return how often the best of its candidates was right."""
+        counts = counts_of(self.predicate, self.candidate_fired, self.since, options)
+        return float(counts.tp.max(initial=0.0))
+
     def shortened(self, patterns: Patterns) -> RuleState:
         """Return the rule without literals that change nothing in any situation seen so far."""
         picked, fires = self.picked, patterns.fires(self.head, self.body)
@@ -128,9 +134,13 @@ class RuleState:
                 picked = fewer
         return self if picked == self.picked else replace(self, picked=picked)
 
+    def _steps(self, options: Options) -> int:
+        """Return how many literals may be added at once."""
+        return max(min(options.depth, options.length - len(self.picked)), 0)
+
     def prepare(self, options: Options) -> None:
         """Make room for the counts of the candidates, if there is none."""
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         if len(self.candidate_fired) != len(wanted) - 1:
             self.candidate_fired = np.zeros((len(wanted) - 1, 4))
             self.since, self.own = np.zeros(4), np.zeros(4)
@@ -145,19 +155,19 @@ class RuleState:
         """Return which bodies, the rule's own first, need a join."""
         if not self._has_more.any():
             return np.empty(0, np.intp)
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         return np.flatnonzero((wanted[:, self._has_more] > 0).any(axis=1))
 
     def bodies(self, options: Options) -> list[Body]:
         """Return the rule's own body and those of its candidates."""
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         return [tuple(self.bottom[i] for i in np.flatnonzero(row)) for row in wanted]
 
     def keys(self, options: Options, bits: dict[Literal, int]) -> list[int]:
         """Return the bodies as sets of bits, one for each literal, in the order of ``bodies``."""
         if not self._keys:
             own = [bits.setdefault(literal, 1 << len(bits)) for literal in self.bottom]
-            added = _additions(self.picked, len(self.bottom), options.depth)
+            added = _additions(self.picked, len(self.bottom), self._steps(options))
             begun = sum(own[i] for i in self.picked)
             self._keys = [begun + sum(own[i] for i in extra) for extra in added]
         return self._keys
@@ -166,8 +176,10 @@ class RuleState:
         """Return the patterns that make the body and each candidate's body true."""
         known = 0 if self._fires is None else self._fires.shape[1]
         if self._fires is None or known < len(patterns):
-            has = patterns.truths(self.bottom, known).astype(np.float32)
-            wanted = _wanted(self.picked, len(self.bottom), options.depth)
+            if self._places is None:
+                self._places = patterns.places(self.bottom)
+            has = patterns.truths_at(*self._places, known).astype(np.float32)
+            wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
             enough = wanted @ has >= wanted.sum(axis=1)[:, None]
             new = enough & patterns.about(self.head)[known:]
             self._fires = new if self._fires is None else np.hstack((self._fires, new))
@@ -212,7 +224,7 @@ class RuleState:
 
     def _early(self, candidate: int, worth: float, options: Options, batch: int) -> RuleState:
         """Return a candidate as a rule of its own, though nothing is decided."""
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         picked = tuple(np.flatnonzero(wanted[1 + candidate]).tolist())
         body = tuple(self.bottom[i] for i in picked)
         bound = hoeffding(options.delta, self.n)
@@ -250,7 +262,7 @@ class RuleState:
 
     def _become(self, best: int, options: Options) -> None:
         """Take the body and the counts of a candidate."""
-        wanted = _wanted(self.picked, len(self.bottom), options.depth)
+        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
         self.picked = tuple(np.flatnonzero(wanted[1 + best]).tolist())
         self._fires, self._keys = None, []

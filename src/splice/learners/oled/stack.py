@@ -67,7 +67,7 @@ class Stack:
             np.array([getattr(rule, name) for rule in self.rules]).reshape(-1, 4)
             for name in ("fired", "total", "since")
         )
-        self._fires = np.empty((0, len(self._rule)))
+        self._fires = np.empty((0, len(self._rule)), bool)
         self._share_counts(sizes)
         self._free = self._untaken()
         self._joined = [
@@ -106,7 +106,7 @@ class Stack:
         if not self.rules:
             return
         present = np.flatnonzero(table.any(axis=1))
-        found = self._true(patterns)[present].T @ table[present]
+        found = self._true(patterns)[present].astype(np.float64).T @ table[present]
         for row, head, body in self._joined:
             found[row] = _by_join(head, body, transitions, len(patterns))
         seen = np.array([about[rule.head] for rule in self.rules])
@@ -115,11 +115,12 @@ class Stack:
         self._total += seen
         self._since += seen
 
-    def _true(self, patterns: Patterns) -> _Floats:
+    def _true(self, patterns: Patterns) -> _Mask:
         """Return where bodies are true: a row a pattern, a column a body."""
-        if len(self._fires) < len(patterns):
-            fires = [rule.fires(patterns, self.options) for rule in self.rules]
-            self._fires = np.concatenate(fires).T.astype(np.float64)
+        known = len(self._fires)
+        if known < len(patterns):
+            new = [rule.fires(patterns, self.options)[:, known:] for rule in self.rules]
+            self._fires = np.concatenate((self._fires, np.concatenate(new).T))
         return self._fires
 
     def fires(self, transitions: Transitions, patterns: Patterns) -> _Mask:
@@ -127,7 +128,7 @@ class Stack:
         own = self._starts[self._good()]
         if not len(own):
             return np.zeros(len(transitions), bool)
-        true: _Mask = np.any(self._true(patterns)[:, own] > 0, axis=1)
+        true: _Mask = np.any(self._true(patterns)[:, own], axis=1)
         found: _Mask = true[transitions.pattern]
         for row, head, body in self._joined:
             if row in own:

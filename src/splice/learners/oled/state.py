@@ -17,7 +17,7 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["VERSION", "check_version", "plain_rows", "plain_rule", "read_rows", "read_rule"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 Plain = dict[str, Any]
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.completion.ahead import blocks
+from splice.errors import SpliceError
 from splice.events.axioms import standard_axioms
 from splice.labels import LabelArray
 from splice.learners.bodies import counted
@@ -231,6 +232,10 @@ class Osla:
         """
         if other._reader is None:
             return self
+        if (self.options, self._templates) != (other.options, other._templates):
+            raise SpliceError(
+                "learners with different options cannot be merged", "give both the same ones"
+            )
         if self._reader is None:
             self._read_with(Reader(other._reader.lens.domain, other._reader.vocabulary))
         patterns = self._numbers([p.rule for p in other.patterns.store.patterns])

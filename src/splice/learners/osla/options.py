@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -67,16 +68,19 @@ class Options:
     """The transitions that are remembered to choose the theory by."""
 
     def __post_init__(self) -> None:
-        least: tuple[tuple[str, float], ...] = (("length", 2), ("beam", 1), ("memory", 1))
+        least = (("length", 2), ("max_paths", 1), ("beam", 1), ("memory", 1))
         for name, low in least:
             if getattr(self, name) < low:
-                raise SpliceError(f"{name} is at least {low:g}, not {getattr(self, name):g}")
-        if self.weights.delta <= 0 and self.weights.eta > 0:
-            raise SpliceError(f"delta must be positive, not {self.weights.delta:g}")
-        if self.weights.eta <= 0:
-            raise SpliceError(f"eta must be positive, not {self.weights.eta:g}")
-        if self.weights.lam < 0 or self.inertia < 0:
-            raise SpliceError("lambda and the weight of inertia must not be negative")
+                raise SpliceError(f"{name} is at least {low}, not {getattr(self, name)}")
+        step = self.weights
+        for name, number in (("eta", step.eta), ("delta", step.delta)):
+            if not 0 < number < math.inf:
+                raise SpliceError(f"{name} must be positive and finite, not {number:g}")
+        for name, number in (("lambda", step.lam), ("the weight of inertia", self.inertia)):
+            if not number >= 0:
+                raise SpliceError(f"{name} must not be negative: {number:g}")
+        if not math.isfinite(self.threshold):
+            raise SpliceError(f"the threshold is a number of groundings, not {self.threshold:g}")
 
 
 _STEP: Final = {"eta": "eta", "delta": "delta", "lambda": "lam"}

@@ -1,6 +1,7 @@
 """Which clauses make the theory: the few that together explain the remembered stream.
 
-Each clause has a weight of its own, the log-odds that it is right when it fires. A set of clauses is
+Each clause has a weight of its own: the log-odds that it is right when it fires, and if it speaks
+for the rarer of the two states, how much they are above those of that state. A set of clauses is
 worth the F1 of its most probable states over what is remembered, less a price for its literals. A
 beam search puts the best set together. Then clauses join that are almost always right, fire where
 none of their kind does, and do no harm: streams bring situations that the beam had no reason to
@@ -39,12 +40,23 @@ class Pool:
     missed: _Ints
     """How often each would have been right, and did not fire."""
     length: _Ints
+    rarity: float = 0.0
+    """The log-odds that the fluent does not hold."""
+
+    @property
+    def odds(self) -> _Floats:
+        """The log-odds that each clause is right when it fires."""
+        odds: _Floats = np.log((self.right + 1) / (self.wrong + 1))
+        return odds
 
     @property
     def weight(self) -> _Floats:
-        """The log-odds of each clause."""
-        odds: _Floats = np.log((self.right + 1) / (self.wrong + 1))
-        return odds
+        """The log-odds of each clause; if its state is the rarer one, by how much they beat chance.
+
+        What holds is rare, and labels that were completed miss some of it: a clause that is right
+        in one case of three may be the best there is, and F1 wants it.
+        """
+        return self.odds + np.where(self.initiates, max(0.0, self.rarity), max(0.0, -self.rarity))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +96,7 @@ class _Search:
         self._candidates = list(self._eligible())
 
     def _eligible(self) -> Iterator[int]:
-        """Yield clauses that are more often right than wrong; the shortest of those that agree."""
+        """Yield clauses that speak for their state; the shortest of those that agree."""
         seen = np.unique(self._stream.chains.pattern)
         known = set[tuple[bool, bytes]]()
         for i in np.argsort(self._pool.length, kind="stable").tolist():
@@ -130,7 +142,7 @@ class _Search:
     def joined(self, found: _Set) -> _Set:
         """Return the set with the clauses that are sure, new and harmless, short ones first."""
         pool, options = self._pool, self._options
-        sure = [i for i in self._candidates if self._weight[i] >= options.confidence]
+        sure = [i for i in self._candidates if pool.odds[i] >= options.confidence]
         for i in sorted(sure, key=lambda i: (pool.length[i], -pool.right[i])):
             if self.literals(found) > options.max_literals:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,9 +97,11 @@ class Known:
         fired, total = fires @ self.table, self.table[self.patterns.about(head)].sum(axis=0)
         on, off = fired[:, 1] + fired[:, 3], fired[:, 0] + fired[:, 2]
         right, wrong = np.where(initiates, on, off), np.where(initiates, off, on)
-        wanted = np.where(initiates, total[1] + total[3], total[0] + total[2])
+        holds, ends = int(total[1] + total[3]), int(total[0] + total[2])
+        missed = np.where(initiates, holds, ends) - right
         length = np.array([1 + len(rules[i].body) for i in clauses], np.int64)
-        return Pool(initiates, fires, right, wrong, wanted - right, length)
+        rarity = math.log((ends + 1) / (holds + 1))
+        return Pool(initiates, fires, right, wrong, missed, length, rarity)
 
     def stream(self, head: Atom) -> Stream:
         """Return what is remembered about a query atom."""

@@ -1,0 +1,133 @@
+"""From critical points that somebody else derived (RTEC's csv) to a labelled stream of pairs.
+
+The files are one fleet: what happens to a vessel goes into the sequence of each pair it belongs to.
+Velocities are put into bands of one knot and areas are named by their type, so that real
+streams speak as simulated ones do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.datasets.domains import load_domain
+from splice.datasets.maritime.atoms import Events
+from splice.datasets.maritime.deriving import AisOptions, DerivedSource, put_together
+from splice.datasets.maritime.positions import Ints
+from splice.datasets.maritime.proximity import Encounters
+from splice.datasets.maritime.sea import AREA_TYPES
+from splice.datasets.maritime.thresholds import CRITICAL
+from splice.datasets.maritime.words import BANDS, Words
+from splice.errors import InputError, Place, Problem
+from splice.io.ais import read_vessel_types
+from splice.io.rtec import RtecSource, rtec_files
+from splice.stream.source import collect
+from splice.stream.table import AtomTable
+
+__all__ = ["derive_recorded"]
+
+_STARTS, _ENDS = "proximity_start", "proximity_end"
+_AREAS: Final = ("entersArea", "leavesArea")
+_Vessels = npt.NDArray[np.int64]
+
+
+def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSource:
+    """Read critical points, and put those of each pair of vessels that meets together."""
+    options = options or AisOptions()
+    domain = load_domain("rendezvous").domain
+    source = RtecSource(rtec_files(path), domain, sort=options.sort, max_bad=options.max_bad)
+    table = collect(source)
+    kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
+    rows = {name: _rows(table, name) for name in (*CRITICAL, "velocity", *_AREAS, _STARTS, _ENDS)}
+    used = [table.args[some, 0] for some in rows.values()]
+    used += [table.args[rows[name], 1] for name in (_STARTS, _ENDS)]
+    codes = np.unique(np.concatenate(used)) if used else np.empty(0, np.int32)
+    named = sorted((source.vocabulary.constants[int(code)], int(code)) for code in codes)
+    if not named:
+        raise InputError(Problem(Place(str(path)), "no critical points of vessels here"))
+    vessel = np.full(len(source.vocabulary.constants), -1, np.int64)
+    vessel[[code for _, code in named]] = np.arange(len(named))
+
+    def told(words: Words) -> Events:
+        return _events(table, rows, vessel, words)
+
+    near = _encounters(table, rows, vessel)
+    names = [name for name, _ in named]
+    return put_together(path, names, near, told, kinds, options, source.report)
+
+
+def _rows(table: AtomTable, event: str) -> npt.NDArray[np.intp]:
+    kinds = [k for k, kind in enumerate(table.vocabulary.kinds) if kind.functor == event]
+    return np.flatnonzero(np.isin(table.kind, kinds))
+
+
+def _events(
+    table: AtomTable, rows: dict[str, npt.NDArray[np.intp]], vessel: _Vessels, words: Words
+) -> Events:
+    """Return the events of single vessels, ordered by vessel and time."""
+    bands = _by_constant(table, lambda text: words.bands[_band(text)])
+    areas = _by_constant(table, lambda text: words.areas[AREA_TYPES.index(text.split("_")[0])])
+    parts: list[tuple[Ints, Ints, Ints, Ints]] = []
+    for name, some in rows.items():
+        if name in (_STARTS, _ENDS):
+            continue
+        value = np.full(len(some), -1, np.int64)
+        if name == "velocity" or name in _AREAS:
+            value = (bands if name == "velocity" else areas)[table.args[some, 1]]
+            some = some[value >= 0]  # noqa: PLW2901
+            value = value[value >= 0]
+        kind = np.full(len(some), words.kinds[name], np.int64)
+        parts.append((vessel[table.args[some, 0]], table.time[some], kind, value))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    columns = list(np.unique(np.column_stack(columns), axis=0).T)
+    return Events(*columns)
+
+
+def _by_constant(table: AtomTable, code: Callable[[str], int]) -> Ints:
+    """Return a code for each constant, -1 where there is none."""
+    found = []
+    for name in table.vocabulary.constants:
+        try:
+            found.append(int(code(name)))
+        except ValueError:
+            found.append(-1)
+    return np.array(found, np.int64)
+
+
+def _band(text: str) -> int:
+    """Return the band of a speed; what is no speed is a ValueError."""
+    speed = float(text)
+    if not 0 <= speed < 200:
+        raise ValueError(text)
+    return min(int(speed), BANDS - 1)
+
+
+def _encounters(
+    table: AtomTable, rows: dict[str, npt.NDArray[np.intp]], vessel: _Vessels
+) -> Encounters:
+    """Return stretches of proximity: from each first start to the next end of its pair."""
+    both = np.concatenate((rows[_STARTS], rows[_ENDS]))
+    ends = np.repeat([0, 1], [len(rows[_STARTS]), len(rows[_ENDS])])
+    sides = np.sort(vessel[table.args[both, :2]], axis=1)
+    left, right = sides.T
+    time = table.time[both]
+    order = np.lexsort((ends, time, right, left))
+    left, right, time, ends = left[order], right[order], time[order], ends[order]
+    same = np.zeros(len(time), bool)
+    same[1:] = (left[1:] == left[:-1]) & (right[1:] == right[:-1])
+    first = ends == 0
+    first[1:] &= ~(same[1:] & (ends[:-1] == 0))
+    begins = np.flatnonzero(first)
+    closing = np.append(np.flatnonzero(ends == 1), len(time))
+    until = closing[np.searchsorted(closing, begins)]
+    known = until < len(time)
+    known[known] = (left[until[known]] == left[begins[known]]) & (
+        right[until[known]] == right[begins[known]]
+    )
+    last = int(table.time.max(initial=0)) + 1
+    end = np.where(known, time[np.minimum(until, len(time) - 1)], last)
+    return Encounters(left[begins], right[begins], time[begins], end)
