@@ -6,7 +6,7 @@ completer's cache and what the learner keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -78,13 +78,21 @@ class Splice:
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Take all steps; the stream may be read some batches ahead."""
-        for block in blocks(batches):
-            if self.completer is not None:
-                self.completer.look(block)
-            self.learner.look(block)
-            for batch in block:
-                self.step(batch)
+        for _ in self.ahead(batches):
+            pass
         return self
+
+    def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
+        """Take one step after the other of a stream that is there already, which is faster."""
+        for block in blocks(batches):
+            self.look(block)
+            yield from map(self.step, block)
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+        if self.completer is not None:
+            self.completer.look(block)
+        self.learner.look(block)
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by the theory."""

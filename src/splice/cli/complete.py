@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
+from splice.cli.completing import Counted, ToComplete, completed_in_shards, truth_of
 from splice.cli.console import Format, emit, note, tell_reading, tracked
-from splice.cli.options import BatchSize, Force, InputArgument, Printed, Written, with_input_options
-from splice.completion.completion import Completion
+from splice.cli.options import (
+    BatchSize,
+    Force,
+    InputArgument,
+    Jobs,
+    Printed,
+    Shards,
+    Written,
+    with_input_options,
+)
 from splice.completion.options import profile_of
 from splice.completion.source import CompletedSource
 from splice.completion.strategies import PROFILES, Profile
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import format_of_input, write_source
+from splice.datasets.shards import RelabelledSource
 from splice.errors import SpliceError
-from splice.evaluation.alignment import labels_in
-from splice.evaluation.confusion import Confusion
 from splice.io.outputs import check_output
-from splice.labels import UNKNOWN
 from splice.logic.syntax import parse_ground_term
-from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.cutting import BatchedSource, TimePoints
-from splice.stream.source import collect
-from splice.stream.table import AtomTable
+from splice.stream.cutting import TimePoints
 
 __all__ = ["complete", "explain"]
 
@@ -76,6 +77,8 @@ def complete(
         typer.Option("--out", metavar="DIR", help="Where to write the completed input."),
     ] = None,
     out_format: Written = None,
+    shards: Shards = 1,
+    jobs: Jobs = 2,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -83,17 +86,24 @@ def complete(
     chosen = _profile(profile, connector, distance, threshold, delta, abstain)
     if out is not None:
         check_output(out, input_paths(data), force=force)
-    truths = _truth(truth, options) if truth else None
-    completed = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
-    counted = Counted(completed, truths)
-    if out is not None:
-        write_source(counted, out, out_format or format_of_input(data))
-        note(f"wrote {out}")
+    source = open_input(data, options)
+    if shards > 1:
+        asked = ToComplete(data, options, chosen, batch_size, truth, keep=out is not None)
+        tally, labels = completed_in_shards(asked, shards, jobs)
+        if out is not None:
+            write_source(RelabelledSource(source, labels), out, out_format or format_of_input(data))
     else:
-        for _ in counted.batches():
-            pass
-    tell_reading(completed.report)
-    report = counted.tally.as_json()
+        completed = CompletedSource(source, chosen, TimePoints(batch_size))
+        counted = Counted(completed, truth_of(truth, options) if truth else None)
+        if out is not None:
+            write_source(counted, out, out_format or format_of_input(data))
+        else:
+            counted.drain()
+        tally = counted.tally
+    if out is not None:
+        note(f"wrote {out}")
+    tell_reading(source.report)
+    report = tally.as_json()
     rows = [{"what": key, "value": value} for key, value in report.items()]
     emit(rows, style, report)
 
@@ -114,73 +124,6 @@ def _profile(
         "margin": abstain,
     }
     return profile_of(name, {key: value for key, value in given.items() if value is not None})
-
-
-def _truth(name: str, options: InputOptions) -> AtomTable:
-    source = open_input(name, options)
-    table = collect(source)
-    return table.take(query_rows(table, source.domain))
-
-
-@dataclass
-class Tally:
-    """What became of a stream, counted while it passes."""
-
-    given: int = 0
-    completed: int = 0
-    positive: int = 0
-    unreached: int = 0
-    abstained: int = 0
-    contradictions: int = 0
-    seconds: float = 0.0
-    confusion: Confusion | None = None
-
-    def add(self, done: Completion, truth: AtomTable | None) -> None:
-        """Count a batch."""
-        missing = ~done.given
-        self.given += int(done.given.sum())
-        self.completed += int(missing.sum())
-        self.positive += int((missing & (done.labels > 0)).sum())
-        self.unreached += int((missing & ~done.reached).sum())
-        self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
-        if truth is not None:
-            right = labels_in(truth, done.batch.queries.take(missing))
-            self.confusion = (self.confusion or Confusion()) + Confusion.of(
-                right, done.labels[missing]
-            )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the counts under the names that the command promises."""
-        report = {field.name: getattr(self, field.name) for field in fields(self)}
-        confusion: Confusion | None = report.pop("confusion")
-        report["seconds"] = round(self.seconds, 3)
-        return report | (confusion.as_json() if confusion else {})
-
-
-@dataclass(frozen=True, eq=False)
-class Counted(BatchedSource):
-    """A completed source that counts what passes."""
-
-    inner: CompletedSource
-    truth: AtomTable | None
-    tallies: list[Tally] = field(default_factory=list)
-
-    @property
-    def tally(self) -> Tally:
-        """The counts of the last reading."""
-        return self.tallies[-1]
-
-    def batches(self) -> Iterator[MicroBatch]:
-        """Yield the completed batches."""
-        tally = Tally(confusion=None if self.truth is None else Confusion())
-        self.tallies.append(tally)
-        begun = time.perf_counter()
-        for completer, done in tracked(self.inner.completions(), "completing"):
-            tally.seconds += time.perf_counter() - begun
-            tally.contradictions = completer.cache.contradictions()
-            tally.add(done, self.truth)
-            yield done.completed()
-            begun = time.perf_counter()
 
 
 explain = typer.Typer(help="Why: what a result was worked out from.", no_args_is_help=True)

@@ -10,9 +10,16 @@ import typer
 
 from splice.cli.console import Format, emit, note
 from splice.cli.learned_report import learned_report
-from splice.cli.learning import Learned, learned_from
+from splice.cli.learning import Learned, learned_by_parts, learned_from
 from splice.cli.learning_options import Choices, with_learning_options
-from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.cli.options import (
+    Force,
+    InputArgument,
+    Jobs,
+    Printed,
+    Shards,
+    with_input_options,
+)
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
 from splice.datasets.checking import RULE_ENDINGS
@@ -67,6 +74,8 @@ def learn(
             help="How often to write it, at most; 0: after every batch.",
         ),
     ] = 2.0,
+    shards: Shards = 1,
+    jobs: Jobs = 2,
     report: ReportOption = None,
     force: Force = False,
     style: Printed = Format.TABLE,
@@ -81,12 +90,17 @@ def learn(
         _check_out(out, data, force=force)
     if report is not None:
         check_report(report, input_paths(data), force=force)
-    place = checkpoint_of(out, checkpoint, data, resume=resume)
+    if shards > 1 and (resume or checkpoint is not None):
+        raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
+    place = None if shards > 1 else checkpoint_of(out, checkpoint, data, resume=resume)
     keeper = Keeper(place, identity_of(data, options, choices), every) if place else None
     if keeper:
         begin(keeper, resume=resume, force=force)
     with kept(keeper):
-        learned = learned_from(data, options, choices, keeper)
+        if shards > 1:
+            learned = learned_by_parts(data, options, choices, shards, jobs)
+        else:
+            learned = learned_from(data, options, choices, keeper)
     lomrf = plain if out is None else out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
     text = "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from splice.cli.console import is_watched, note, settings, tell_reading, tracked
 from splice.cli.learning_options import Choices
+from splice.cli.sharded import learned_in_shards
 from splice.completion.ahead import blocks
 from splice.completion.completer import SupervisionCompleter
 from splice.datasets.inputs import InputOptions, open_input
@@ -27,7 +28,7 @@ from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import Source
 
-__all__ = ["Learned", "learned_from"]
+__all__ = ["Learned", "learned_by_parts", "learned_from"]
 
 Block: TypeAlias = list[MicroBatch]
 """Consecutive batches that are looked at together."""
@@ -66,6 +67,22 @@ class Learned:
     def speed(self) -> float:
         """Examples a second."""
         return self.read / self.seconds if self.seconds else 0.0
+
+
+def learned_by_parts(
+    data: str, options: InputOptions, choices: Choices, shards: int, jobs: int
+) -> Learned:
+    """Learn from the parts of an input side by side, and merge what was learned."""
+    source = open_input(data, options)
+    _check_query(source.domain.query)
+    learner, parts, seconds = learned_in_shards(data, options, choices, shards, jobs)
+    learned = Learned(learner, seconds=seconds)
+    for part in parts:
+        for name in ("examples", "batches", "given", "completed"):
+            setattr(learned, name, getattr(learned, name) + getattr(part, name))
+    _check(learned, source, options)
+    learned.rules = learned_rules(learner, choices.passes)
+    return learned
 
 
 def learned_from(
@@ -124,7 +141,7 @@ class _Run:
             self._begin(number)
         stream, self._resumed = self._resumed or self._blocks(), None
         for block in stream:
-            self._look(block)
+            self._splice.look(block)
             for batch in block:
                 if self._tested:
                     self._tested.see(batch)
@@ -133,11 +150,6 @@ class _Run:
                 yield report
         if self._tested:
             self._tested.finish()
-
-    def _look(self, block: Block) -> None:
-        if self._splice.completer:
-            self._splice.completer.look(block)
-        self._learned.learner.look(block)
 
     def _begin(self, number: int) -> None:
         profile = self._choices.profile

@@ -20,10 +20,12 @@ __all__ = [
     "FluentOption",
     "Force",
     "InputArgument",
+    "Jobs",
     "Out",
     "Parameters",
     "Printed",
     "Seed",
+    "Shards",
     "Written",
     "bundled",
     "with_input_options",
@@ -50,6 +52,26 @@ Written: TypeAlias = Annotated[
     OutFormat | None,
     typer.Option(
         "--out-format", help="What to write (default: as the input).", case_sensitive=False
+    ),
+]
+Shards: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--shards",
+        metavar="N",
+        min=1,
+        max=1024,
+        help="Split the sequences into N parts, each with a memory of its own, merged at the end.",
+    ),
+]
+Jobs: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        max=1024,
+        help="Processes that work on the parts; the result does not depend on it.",
     ),
 ]
 BatchSize: TypeAlias = Annotated[

@@ -140,6 +140,17 @@ class LabelCache:
             entry.last = self.updates
         self._forget()
 
+    def merge(self, others: list[Entry], updates: int) -> None:
+        """Count what another cache has counted; its examples stand only for what is new."""
+        self._kept = None
+        for entry in others:
+            mine = self.entries.setdefault((entry.cls, entry.positive), entry)
+            if mine is not entry:
+                mine.count += entry.count
+            mine.last = max(mine.last, self.updates + entry.last)
+        self.updates += updates
+        self._forget()
+
     def after(self) -> None:
         """Let counts fade, once the batch that they were updated with is complete."""
         if self.caching.decay < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,14 +98,20 @@ class _Parts:
             first.setdefault(cls, pattern)
         return [first[cls] for cls in sorted(first)]
 
+    def _entry(self, reader: StateReader, plain: dict[str, Any]) -> Entry:
+        pattern = reader.pattern(plain)
+        return reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
+
+    def merge(self, state: dict[str, Any]) -> None:
+        """Add the labels of another cache; chains belong to sequences and are left alone."""
+        reader = StateReader(self.lens, self.lifting.store, self.store)
+        found = [self._entry(reader, plain) for plain in state["cache"]["entries"]]
+        self.cache.merge(found, state["cache"]["updates"])
+
     def take_up(self, state: dict[str, Any]) -> None:
         """Fill the cache and the chains from a state."""
         reader = StateReader(self.lens, self.lifting.store, self.store)
-
-        def entry(plain: dict[str, Any]) -> Entry:
-            pattern = reader.pattern(plain)
-            return reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
-
+        entry = partial(self._entry, reader)
         cached = state["cache"]
         self.cache.updates = cached["updates"]
         for found in map(entry, cached["entries"]):
@@ -192,6 +199,21 @@ class SupervisionCompleter:
         self._seen = np.array(state["seen"], float)
         self._parts = _Parts(self.profile, domain, vocabulary)
         self._parts.take_up(state)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything has been completed, or taken up."""
+        return self._parts is not None
+
+    def merge(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
+        """Take over the cache of a completer that saw another part of the stream: counts add up."""
+        check_version(state)
+        if state["profile"] != repr(self.profile):
+            raise SpliceError("this state was made with another profile", "use the same choices")
+        if self._parts is None:
+            self._parts = _Parts(self.profile, domain, vocabulary)
+        self._seen = self._seen + np.array(state["seen"], float)
+        self._parts.merge(state)
 
     def explain(self, row: int) -> Explanation:
         """Explain the value of a query atom of the batch that was completed last."""

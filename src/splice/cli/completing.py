@@ -1,0 +1,175 @@
+"""What the commands that complete share: the run, its counts, and its parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+import numpy as np
+
+from splice.cli.console import tracked
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.completion import Completion
+from splice.completion.source import CompletedSource
+from splice.completion.strategies import Profile
+from splice.datasets.inputs import InputOptions, open_input
+from splice.datasets.shards import Shard, ShardSource, in_processes, shards
+from splice.evaluation.alignment import labels_in
+from splice.evaluation.confusion import Confusion
+from splice.labels import UNKNOWN, LabelArray
+from splice.logic.domain import Domain
+from splice.stream.batch import MicroBatch, query_rows
+from splice.stream.cutting import BatchedSource, TimePoints
+from splice.stream.source import Source, collect
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Counted", "Tally", "ToComplete", "completed_in_shards", "truth_of"]
+
+_WHOLE: Final = Shard(0, 1)
+
+
+def truth_of(name: str, options: InputOptions, shard: Shard = _WHOLE) -> AtomTable:
+    """Return the query atoms of an input that has all labels."""
+    source: Source = open_input(name, options)
+    if shard != _WHOLE:
+        source = ShardSource(source, shard)
+    table = collect(source)
+    return table.take(query_rows(table, source.domain))
+
+
+@dataclass
+class Tally:
+    """What became of a stream, counted while it passes."""
+
+    given: int = 0
+    completed: int = 0
+    positive: int = 0
+    unreached: int = 0
+    abstained: int = 0
+    contradictions: int = 0
+    seconds: float = 0.0
+    confusion: Confusion | None = None
+
+    def add(self, done: Completion, truth: AtomTable | None) -> None:
+        """Count a batch."""
+        missing = ~done.given
+        self.given += int(done.given.sum())
+        self.completed += int(missing.sum())
+        self.positive += int((missing & (done.labels > 0)).sum())
+        self.unreached += int((missing & ~done.reached).sum())
+        self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
+        if truth is not None:
+            right = labels_in(truth, done.batch.queries.take(missing))
+            self.confusion = (self.confusion or Confusion()) + Confusion.of(
+                right, done.labels[missing]
+            )
+
+    def include(self, other: Tally) -> None:
+        """Count what another part counted; contradictions are not told by parts."""
+        for name in ("given", "completed", "positive", "unreached", "abstained"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if self.confusion is not None and other.confusion is not None:
+            self.confusion = self.confusion + other.confusion
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts under the names that the command promises."""
+        report = {field.name: getattr(self, field.name) for field in fields(self)}
+        confusion: Confusion | None = report.pop("confusion")
+        report["seconds"] = round(self.seconds, 3)
+        return report | (confusion.as_json() if confusion else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(BatchedSource):
+    """A completed source that counts what passes."""
+
+    inner: CompletedSource
+    truth: AtomTable | None
+    tallies: list[Tally] = field(default_factory=list)
+    completers: list[SupervisionCompleter] = field(default_factory=list)
+    """The completer of the last reading, once it has begun."""
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of the last reading."""
+        return self.tallies[-1]
+
+    def batches(self) -> Iterator[MicroBatch]:
+        """Yield the completed batches."""
+        tally = Tally(confusion=None if self.truth is None else Confusion())
+        self.tallies.append(tally)
+        begun = time.perf_counter()
+        for completer, done in tracked(self.inner.completions(), "completing"):
+            tally.seconds += time.perf_counter() - begun
+            tally.add(done, self.truth)
+            self.completers[:] = [completer]
+            yield done.completed()
+            begun = time.perf_counter()
+        if self.completers:
+            tally.contradictions = self.completers[0].cache.contradictions()
+
+    def drain(self) -> None:
+        """Complete everything for its numbers alone."""
+        for _ in self.batches():
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class ToComplete:
+    """What is asked for: an input, how to complete it, and which part of it."""
+
+    data: str
+    options: InputOptions
+    profile: Profile
+    batch_size: int
+    truth: str | None
+    keep: bool
+    """Whether the labels are wanted, and not their numbers alone."""
+    shard: Shard = _WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What became of the labels of a part."""
+
+    tally: Tally
+    domain: Domain
+    state: dict[str, Any] | None
+    labels: dict[str, LabelArray]
+
+
+def completed_in_shards(
+    asked: ToComplete, count: int, jobs: int
+) -> tuple[Tally, dict[str, LabelArray]]:
+    """Complete each part by itself; return the counts of all and the labels by sequence."""
+    begun = time.perf_counter()
+    total, labels = Tally(confusion=Confusion() if asked.truth else None), dict[str, LabelArray]()
+    merged = SupervisionCompleter(asked.profile)
+    parts = [replace(asked, shard=shard) for shard in shards(count)]
+    for part in tracked(in_processes(_complete, parts, jobs), "completing, part by part", count):
+        total.include(part.tally)
+        labels |= part.labels
+        if part.state is not None:
+            merged.merge(part.state, part.domain, Vocabulary())
+    if merged.has_begun:
+        total.contradictions = merged.cache.contradictions()
+    total.seconds = time.perf_counter() - begun
+    return total, labels
+
+
+def _complete(asked: ToComplete) -> _Part:
+    """Complete one part."""
+    source = ShardSource(open_input(asked.data, asked.options), asked.shard)
+    completed = CompletedSource(source, asked.profile, TimePoints(asked.batch_size))
+    truth = truth_of(asked.truth, asked.options, asked.shard) if asked.truth else None
+    counted = Counted(completed, truth)
+    found: dict[str, list[LabelArray]] = {}
+    for batch in counted.batches():
+        if asked.keep:
+            found.setdefault(batch.sequence, []).append(batch.labels)
+    state = counted.completers[0].to_state() if counted.completers else None
+    labels = {name: np.concatenate(parts) for name, parts in found.items()}
+    return _Part(counted.tally, source.domain, state, labels)

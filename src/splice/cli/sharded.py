@@ -1,0 +1,80 @@
+"""``--shards``: a stream in parts, each with a cache and a learner of its own, merged at the end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from splice.cli.console import tracked
+from splice.cli.learning_options import Choices
+from splice.completion.completer import SupervisionCompleter
+from splice.datasets.inputs import InputOptions, open_input
+from splice.datasets.shards import Shard, ShardSource, in_processes, shards
+from splice.learners.oled.learner import Oled
+from splice.learners.osla.learner import Osla
+from splice.logic.domain import Domain
+from splice.pipeline import Splice
+from splice.stream.cutting import TimePoints, batches
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["LearnedPart", "learned_in_shards"]
+
+
+@dataclass(frozen=True, slots=True)
+class _ToLearn:
+    data: str
+    options: InputOptions
+    choices: Choices
+    shard: Shard
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPart:
+    """What was learned from a part, as plain values, and from how much."""
+
+    state: dict[str, Any]
+    domain: Domain
+    examples: int
+    batches: int
+    given: int
+    completed: int
+
+
+def learned_in_shards(
+    data: str, options: InputOptions, choices: Choices, count: int, jobs: int
+) -> tuple[Oled | Osla, list[LearnedPart], float]:
+    """Learn from each part, and return the merged learner, what each part gave, and seconds."""
+    begun = time.perf_counter()
+    asked = [_ToLearn(data, options, choices, shard) for shard in shards(count)]
+    parts = list(tracked(in_processes(_learn, asked, jobs), "learning, part by part", count))
+    learner = choices.learner()
+    for part in parts:
+        if part.batches:
+            _merge(learner, choices.learner().take_up(part.state, part.domain, Vocabulary()))
+    return learner, parts, time.perf_counter() - begun
+
+
+def _merge(learner: Oled | Osla, other: Oled | Osla) -> None:
+    if isinstance(learner, Oled):
+        assert isinstance(other, Oled)
+        learner.merge(other)
+    else:
+        assert isinstance(other, Osla)
+        learner.merge(other)
+
+
+def _learn(part: _ToLearn) -> LearnedPart:
+    """Learn from one part."""
+    source = ShardSource(open_input(part.data, part.options), part.shard)
+    choices = part.choices
+    learner = choices.learner()
+    counts = [0, 0, 0, 0]
+    for number in range(choices.passes):
+        completer = SupervisionCompleter(choices.profile) if choices.profile else None
+        splice = Splice(learner, completer)
+        for report in splice.ahead(batches(source, TimePoints(choices.batch_size))):
+            if number == 0:
+                new = (report.examples, 1, report.given, report.completed)
+                counts = [a + b for a, b in zip(counts, new, strict=True)]
+    return LearnedPart(learner.to_state(), source.domain, *counts)
