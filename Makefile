@@ -29,7 +29,7 @@ bench: $(VENV)/.run ## measure speed, as ratios within one run
 	@$(PY) -m benchmarks
 
 docs: $(VENV)/.docs ## build the documentation into site/
-	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "the documentation is in site/index.html"
 
 clean: ## remove all that make has made

@@ -1,7 +1,9 @@
 """OSLa: training on one fold, against the same steps with a ground network and a MILP solver.
 
 The ratio is that of the whole training: what the learner does anyway, and for each batch two ground networks
-that are built and solved. Those are measured on a sample of the batches, and multiplied.
+that are built and solved. Those are measured on a sample of the batches, and multiplied. Programs of a
+batch are small, so HiGHS solves them fast: nearly all of the time goes into building networks, which
+inference on patterns never does. Both parts are told.
 """
 
 from __future__ import annotations
@@ -59,7 +61,6 @@ def one_fold(name: str) -> dict[str, object]:
         "grounding": ground_,
         "solving": solve,
         "ratio": (seconds + chosen + ground_ + solve) / (seconds + chosen),
-        "inference": solve / (seconds + chosen),
         "clauses": clauses / len(slow),
         "literals": literals,
         "memory": peak_memory(),

@@ -117,6 +117,8 @@ def test_bad_choices_are_told(
         ("--lambda", "-1"),
         ("--lambda", "nan"),
         ("--eta", "much"),
+        ("--min-weight", "-1"),
+        ("--selection", "best"),
     ],
 )
 def test_values_out_of_range_are_wrong_usage(
@@ -130,12 +132,20 @@ def test_values_out_of_range_are_wrong_usage(
 def test_clauses_give_probabilities(splice: Command, plaza: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.rules"
     assert splice("learn", plaza, *OSLA, "--out", out).code == 0
-    rows = json.loads(
-        splice("recognise", out, plaza, "--probabilities", "--format", "json").out
-    )
+    rows = json.loads(splice("recognise", out, plaza, "--probabilities", "--format", "json").out)
     found = rows["intervals"] if isinstance(rows, dict) else rows
     assert found
     assert all(0.5 < row["probability"] <= 1 for row in found)
+
+
+def test_theories_of_all_clauses_can_be_pruned(splice: Command, plaza: Path) -> None:
+    sizes = []
+    for least in ("0", "0.5", "50"):
+        words = ("--selection", "weight", "--min-weight", least, "--format", "json")
+        rules = json.loads(splice("learn", plaza, *OSLA, *words).out)["rules"]
+        assert all(abs(rule["weight"]) >= float(least) for rule in rules)
+        sizes.append(len(rules))
+    assert sizes[0] > sizes[1] > sizes[2] == 0
 
 
 def test_templates_decide_what_is_defined(splice: Command, plaza: Path) -> None:

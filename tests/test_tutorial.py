@@ -91,9 +91,7 @@ def scores(said: list[Said]) -> list[float]:
     return [float(re.findall(r"^ all .* (\S+) *$", text, re.MULTILINE)[0]) for text in texts]
 
 
-def test_every_command_does_what_the_page_shows(
-    typed: Typed,
-) -> None:
+def test_every_command_does_what_the_page_shows(typed: Typed) -> None:
     _, said = typed
     assert len(said) > 15
     for step, printed, code in said:
@@ -101,9 +99,7 @@ def test_every_command_does_what_the_page_shows(
         assert code == any(line.startswith("hint: ") for line in step.shown), step.command
 
 
-def test_the_user_has_completed_labels_rules_and_a_report(
-    typed: Typed,
-) -> None:
+def test_the_user_has_completed_labels_rules_and_a_report(typed: Typed) -> None:
     folder, _ = typed
     labels = (folder / "completed/labels.csv").read_text("utf-8").splitlines()
     assert len(labels) == 1 + 4 * 4 * 600  # a header; pairs, days, seconds

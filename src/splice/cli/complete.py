@@ -103,6 +103,8 @@ def complete(
     if out is not None:
         note(f"wrote {out}")
     tell_reading(source.report)
+    if not tally.completed:
+        note("no label is missing: time-points that nobody labels are so only with --open-world")
     report = tally.as_json()
     rows = [{"what": key, "value": value} for key, value in report.items()]
     emit(rows, style, report)

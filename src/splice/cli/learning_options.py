@@ -124,6 +124,19 @@ _Lambda: TypeAlias = Annotated[
 _Eta: TypeAlias = Annotated[
     float, typer.Option("--eta", metavar="E", help="OSLa: how far weights move in a step.")
 ]
+_Selection: TypeAlias = Annotated[
+    osla.Selection,
+    typer.Option(
+        "--selection",
+        case_sensitive=False,
+        help="OSLa: which clauses make the theory: the few that explain the stream best, or all, "
+        "with AdaGrad's weights.",
+    ),
+]
+_MinWeight: TypeAlias = Annotated[
+    float,
+    typer.Option("--min-weight", metavar="W", min=0.0, help="OSLa: prune clauses that weigh less."),
+]
 _Passes: TypeAlias = Annotated[
     int, typer.Option("--passes", metavar="N", min=1, help="How often to read the input.")
 ]
@@ -148,6 +161,8 @@ _PARAMETERS: Parameters = (
     ("threshold", _Threshold, _OSLA.threshold),
     ("lam", _Lambda, _OSLA.weights.lam),
     ("eta", _Eta, _OSLA.weights.eta),
+    ("selection", _Selection, _OSLA.selection),
+    ("min_weight", _MinWeight, _OSLA.min_weight),
     ("passes", _Passes, 1),
     ("seed", _Seed, 0),
 )
@@ -222,6 +237,8 @@ def _osla(own: dict[str, Any]) -> _Made:
         length=own["max_length"],
         threshold=own["threshold"],
         weights=AdaGrad(eta=own["eta"], lam=own["lam"]),
+        selection=own["selection"],
+        min_weight=own["min_weight"],
         unlabelled=own["unlabelled"],
     )
     axioms = load_theory(own["axioms"]).statements
@@ -233,6 +250,8 @@ def _osla(own: dict[str, Any]) -> _Made:
         "threshold": f"{options.threshold:g}",
         "lambda": f"{options.weights.lam:g}",
         "eta": f"{options.weights.eta:g}",
+        "selection": options.selection.value,
+        **({"min-weight": f"{options.min_weight:g}"} if options.min_weight else {}),
     }
     make = partial(Osla, options, axioms, templates)
     make()  # bad axioms are told before anything is read
@@ -266,4 +285,6 @@ _OF_OSLA: Final = {
     "threshold": "threshold",
     "lam": "lambda",
     "eta": "eta",
+    "selection": "selection",
+    "min_weight": "min-weight",
 }

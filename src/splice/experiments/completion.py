@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any, Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from splice.completion.baselines import BASELINES
 from splice.completion.completer import Completion, SupervisionCompleter
@@ -26,6 +27,7 @@ from splice.experiments.grid import Cell, Result, canonical
 from splice.experiments.published import published
 from splice.experiments.spec import (
     Table,
+    ce_of,
     datasets,
     keep_of,
     mask_of,
@@ -34,7 +36,7 @@ from splice.experiments.spec import (
     source_of,
     table_of,
 )
-from splice.labels import UNKNOWN, LabelArray
+from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.masking import MaskedSource
@@ -47,7 +49,7 @@ WORK: Final = "splice.experiments.completion:work"
 BY: Final = ("dataset", "scope", "unit", "batch_size", "method", "level")
 """What a row of the table is for: all samples of one of these."""
 
-MEASURES: Final = ("f1", "precision", "recall", "f1_all", "seconds")
+MEASURES: Final = ("f1", "precision", "recall", "f1_all", "ceiling", "seconds")
 
 _PLAZA: Final = ("sequences", "people", "frames", "seed")
 _TEST_LEVEL: Final = 80
@@ -95,7 +97,7 @@ def cells(configuration: Table) -> list[Cell]:
 def reference(configuration: Table, row: Table) -> dict[str, Any]:
     """Return the published number that stands beside a row of the table."""
     series = _series(configuration).get(str(row["method"]), "")
-    ce = str(row["dataset"]).removeprefix("caviar-")
+    ce = ce_of(row["dataset"])
     number = published(ce, str(row["scope"]), series, float(row["level"])) if series else None
     if number is None:
         return {"series": "", "published": None, "published_sd": None}
@@ -127,8 +129,21 @@ def work(parameters: Table) -> Result:
         "unreached": int((missing & ~reached).sum()),
         "abstained": int((missing & (said == UNKNOWN)).sum()),
         "seconds": seconds,
+        "ceiling": _ceiling(completions, stream.truth, test & missing),
         **_memory(completer, completions),
     }
+
+
+def _ceiling(
+    completions: Sequence[Completion], truth: LabelArray, test: npt.NDArray[np.bool_]
+) -> float:
+    """Return the F1 of whoever knows what most examples of each pattern are: no pattern tells more."""
+    patterns = np.concatenate([c.patterns for c in completions])
+    size = int(patterns.max(initial=-1)) + 1
+    share = np.bincount(patterns, (truth > 0).astype(np.float64), size)
+    known = np.bincount(patterns, (truth != UNKNOWN).astype(np.float64), size)
+    said = np.where(2 * share[patterns] > known[patterns], TRUE, FALSE).astype(np.int8)
+    return Confusion.of(truth[test], said[test]).f1
 
 
 def _ahead(completer: _Completer, stream: list[MicroBatch]) -> Iterable[MicroBatch]:

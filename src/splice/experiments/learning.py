@@ -27,6 +27,7 @@ from splice.experiments.grid import Cell, Result, canonical
 from splice.experiments.published import published
 from splice.experiments.spec import (
     Table,
+    ce_of,
     datasets,
     keep_of,
     mask_of,
@@ -124,7 +125,7 @@ def reference(configuration: Table, row: Table) -> dict[str, Any]:
     """Return the published number that stands beside a row of the table."""
     series = {m["name"]: str(m.get("published", "")) for m in methods_of(configuration)}
     name = series.get(str(row["method"]), "")
-    ce = str(row["dataset"]).removeprefix("caviar-")
+    ce = ce_of(row["dataset"])
     scope, level = str(row["scope"]), float(row["level"])
     number = published(ce, scope, name, level, task="learning") if name else None
     if number is None:

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from splice.datasets.inputs import InputOptions, open_input
+from splice.datasets.maritime import WordChoice, make_maritime
 from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError, did_you_mean
 from splice.stream.masking import Keep, KeepAtoms, KeepBatches, Unit
@@ -17,6 +18,7 @@ from splice.stream.source import MemorySource, Source, collect
 
 __all__ = [
     "Table",
+    "ce_of",
     "datasets",
     "keep_of",
     "mask_of",
@@ -58,11 +60,20 @@ def source_of(dataset: str) -> MemorySource:
     source: Source
     if name == "plaza":
         source = make_plaza(**described).source
+    elif name == "maritime":
+        words = WordChoice(described.pop("vocabulary", WordChoice.Y2019.value))
+        source = make_maritime(**described, choice=words)
     else:
         source = open_input(name, InputOptions(domain=described.get("domain")))
     table = collect(source)
     domain = replace(source.domain, fluents=(fluent,)) if fluent else source.domain
     return MemorySource(table, domain)
+
+
+def ce_of(dataset: object) -> str:
+    """Return the composite event of a dataset, as the paper names it."""
+    name = str(dataset)
+    return "rendezvous" if "maritime" in name else name.removeprefix("caviar-")
 
 
 def _expanded(method: Table) -> Iterator[dict[str, Any]]:

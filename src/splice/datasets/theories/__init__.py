@@ -61,6 +61,8 @@ def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Pro
     if name in theory_names():
         file = f"{name}{_RULES}"
         return _rules((resources.files(__name__) / file).read_text("utf-8"), file)
+    if path.suffix or len(path.parts) > 1:
+        raise SpliceError(f"there is no file '{name}'", f"theories end in {', '.join(endings)}")
     raise UnknownName("theory", name, (*theory_names(), AXIOMS))
 
 

@@ -127,6 +127,12 @@ class Part:
             problems.append(
                 Problem(place, "an argument's column is missing", ",".join(names), hint)
             )
+        known = {"sequence", "time", "event", "label", "probability"}
+        if role == "events" and not numbers and set(names) - known:
+            place = Place(str(self.table.path), 1, 1)
+            lost = ", ".join(f"'{name}'" for name in names if name not in known)
+            hint = "call the arguments of events arg1, arg2, ..., or describe the columns in domain.toml"
+            problems.append(Problem(place, f"nothing is read from {lost}", ",".join(names), hint))
         if problems:
             raise InputError(problems)
         return TableSpec(

@@ -63,7 +63,7 @@ def time_fault(value: object, column: str, unit: str | None) -> Fault:
         return Fault(
             column,
             f"'{text}' is a timestamp and no unit of time is declared",
-            'declare one: [time] unit = "s" in domain.toml',
+            'declare one: --time-unit s, or [time] unit = "s" in domain.toml',
         )
     if moment is not None:
         hint = "declare a finer unit of time"

@@ -274,10 +274,10 @@ class Osla:
         """Return the clauses that make the theory, by number, with their weights."""
         if self._theory is None:
             if self.options.selection is Selection.WEIGHT:
-                pairs = zip(self.clauses, self.weight.tolist(), strict=True)
-                found = [pair for pair in pairs if abs(pair[1]) >= self.options.min_weight]
+                found = list(zip(self.clauses, self.weight.tolist(), strict=True))
             else:
                 found = self._known.selected(self.clauses, self.options)
+            found = [pair for pair in found if abs(pair[1]) >= self.options.min_weight]
             order = {i: self.candidates.rules[i].head for i, _ in found}
             self._theory = dict(sorted(found, key=lambda pair: order[pair[0]]))
         return self._theory

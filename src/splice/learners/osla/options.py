@@ -29,7 +29,7 @@ class Selection(Enum):
     """Which clauses make the theory."""
 
     WEIGHT = "weight"
-    """All whose weight, learned by AdaGrad, is large enough (OSLa as published)."""
+    """All of them, with the weights that AdaGrad learned (OSLa as published)."""
     EFFECT = "effect"
     """The few that together explain the remembered stream best, weighed by their log-odds."""
 
@@ -53,6 +53,7 @@ class Options:
     """The weight of the axioms of inertia, unless others are given."""
     selection: Selection = Selection.EFFECT
     min_weight: float = 0.0
+    """Clauses of a smaller weight, either sign, are pruned from the theory."""
     min_support: int = 5
     """Right firings that a clause of the theory needs, if it is selected by effect."""
     price: float = 0.0003
@@ -76,7 +77,11 @@ class Options:
         for name, number in (("eta", step.eta), ("delta", step.delta)):
             if not 0 < number < math.inf:
                 raise SpliceError(f"{name} must be positive and finite, not {number:g}")
-        for name, number in (("lambda", step.lam), ("the weight of inertia", self.inertia)):
+        for name, number in (
+            ("lambda", step.lam),
+            ("the weight of inertia", self.inertia),
+            ("the least weight", self.min_weight),
+        ):
             if not number >= 0:
                 raise SpliceError(f"{name} must not be negative: {number:g}")
         if not math.isfinite(self.threshold):
