@@ -439,4 +439,4 @@ def test_the_command_runs_shows_and_resumes(
     code, _, err = command(capsys, *run)
     assert (code, "hint: say --force" in err) == (1, True)
     code, _, err = command(capsys, "experiment", "show", folder, "--measure", "f2")
-    assert (code, "known: f1, f1_all" in err) == (1, True)
+    assert (code, "known: ceiling, f1, f1_all" in err) == (1, True)

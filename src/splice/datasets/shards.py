@@ -31,8 +31,8 @@ R = TypeVar("R")
 class Shard:
     """One part of so many.
 
-    >>> [Shard(0, 2).has(name) for name in ("pair-001", "pair-002", "pair-003")]
-    [True, False, False]
+    >>> [Shard(0, 2).has(name) for name in ("pair-003", "pair-004", "pair-005")]
+    [False, True, True]
     """
 
     number: int
