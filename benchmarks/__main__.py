@@ -182,8 +182,7 @@ def maritime() -> list[Row]:
         (
             f"complete {found['events']:,.0f} vessel events at 5 % from Parquet, two processes",
             f"{found['rate']:,.0f} events/s",
-            f"{found['growth']:.2f} x proportional to a quarter of it; "
-            f"{found['memory']:.2f} GiB the larger process",
+            f"{found['growth']:.2f} x proportional; {found['memory']:.2f} GiB a process",
             "100,000 events/s, 1.3 x",
         ),
         (

@@ -14,12 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import polars as pl
+
 from benchmarks.measure import report
 from splice.datasets.maritime import PRESETS, make_maritime
 from splice.datasets.outputs import OutFormat, write_source
 from splice.stream.cutting import TimePoints
 from splice.stream.masking import KeepBatches, MaskedSource
-from splice.stream.summary import CountedSource
 
 BATCH = 500
 SHARDS = 2
@@ -27,17 +28,16 @@ SHARDS = 2
 
 def measured(vessels: int, folder: Path) -> dict[str, float]:
     """Make so many vessels' month, hide 95 % of the labels, complete and learn from the files."""
-    counted = CountedSource(make_maritime(vessels, PRESETS["month"].days))
-    masked = MaskedSource(counted, KeepBatches(5), 0, TimePoints(BATCH))
+    source = make_maritime(vessels, PRESETS["month"].days)
+    masked = MaskedSource(source, KeepBatches(5), 0, TimePoints(BATCH))
     data = folder / f"vessels-{vessels}"
     write_source(masked, data, OutFormat.PARQUET)
-    events = sum(_rows(data / name) for name in ("events.parquet",))
-    found = {"vessels": float(vessels), "events": float(events)}
+    found = {"vessels": float(vessels), "events": float(_rows(data / "events.parquet"))}
     for name in ("complete", "learn"):
         begun, before = time.perf_counter(), _children()
+        parts = ["--shards", str(SHARDS), "--jobs", str(SHARDS), "--batch-size", str(BATCH)]
         subprocess.run(
-            [sys.executable, "-m", "splice", name, str(data), "--batch-size", str(BATCH)]
-            + ["--shards", str(SHARDS), "--jobs", str(SHARDS), "--format", "json", "--quiet"],
+            [sys.executable, "-m", "splice", name, str(data), *parts, "--quiet"],
             check=True,
             stdout=subprocess.DEVNULL,
             env={**os.environ, "POLARS_MAX_THREADS": "1"},
@@ -48,8 +48,6 @@ def measured(vessels: int, folder: Path) -> dict[str, float]:
 
 
 def _rows(path: Path) -> int:
-    import polars as pl  # noqa: PLC0415
-
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())
 
 
