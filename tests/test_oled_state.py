@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError
-from splice.learners.inertia import holds_next
+from splice.learners.inertia import agreement, holds_next
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, Options, options_of
 from splice.learners.weights import AdaGrad, Chains, Stretch, learn_weights, potentials
@@ -180,12 +179,7 @@ def test_weights_recognise_what_is_remembered_at_least_as_well_as_a_crisp_theory
     weighted = chains.most_probable(potentials(initiates, fires, weights))
     begun, ended = (fires[own].any(axis=0)[pattern] for own in (initiates, ~initiates))
     crisp = holds_next(begun, ended, begins, before)
-    assert f1(weighted, after) >= f1(crisp, after)
-
-
-def f1(said: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> float:
-    right, wrong = int((said & after).sum()), int((said != after).sum())
-    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+    assert agreement(weighted, after) >= agreement(crisp, after)
 
 
 def test_a_merged_learner_goes_on_as_one_that_is_restored_from_its_state() -> None:

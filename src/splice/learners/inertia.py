@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["holds_next"]
+__all__ = ["agreement", "holds_next"]
 
 _Mask = npt.NDArray[np.bool_]
 
@@ -25,3 +25,13 @@ def holds_next(initiated: _Mask, terminated: _Mask, begins: _Mask, held: _Mask) 
     value = ~terminated & (initiated | held)
     at = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
     return value[at] if len(at) else value
+
+
+def agreement(said: _Mask, after: _Mask) -> float:
+    """Return the F1 of what is said against what held.
+
+    >>> round(agreement(np.array([True, True, False]), np.array([True, False, False])), 3)
+    0.667
+    """
+    right, wrong = int((said & after).sum()), int((said != after).sum())
+    return 2 * right / (2 * right + wrong) if right + wrong else 1.0

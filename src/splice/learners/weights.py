@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from splice.learners.inertia import agreement
+
 __all__ = [
     "HARD_INERTIA",
     "AdaGrad",
@@ -101,7 +103,7 @@ def learn_weights(
             if number:
                 weight, squares = _pass(initiates, fires, weight, squares, stretch, how)
             said = whole.most_probable(potentials(initiates, fires, weight))
-            found = _agreement(said, stretch.after)
+            found = agreement(said, stretch.after)
             if found > most:
                 best, most = weight, found
     return best
@@ -124,12 +126,6 @@ def _pass(
         gradient = (fires[:, pattern] * wanted * (said.astype(int) - after)).sum(axis=1)
         weight, squares = how.step(weight, squares, gradient.astype(np.float64))
     return weight, squares
-
-
-def _agreement(said: _Mask, after: _Mask) -> float:
-    """Return the F1 of what is said against what held."""
-    right, wrong = int((said & after).sum()), int((said != after).sum())
-    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
 
 
 def most_probable(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from splice.learners.inertia import holds_next
+from splice.learners.inertia import agreement, holds_next
 
 __all__ = ["Candidate", "Remembered", "chosen"]
 
@@ -48,10 +48,7 @@ class Remembered:
 
     def f1(self, initiated: _Mask, terminated: _Mask) -> float:
         """Return how well rules that fire so recognise it."""
-        said = holds_next(initiated, terminated, self.begins, self.held)
-        right = int((said & self.after).sum())
-        wrong = int((said != self.after).sum())
-        return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+        return agreement(holds_next(initiated, terminated, self.begins, self.held), self.after)
 
 
 def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
