@@ -17,6 +17,7 @@ from splice.learners.oled.options import Negation, Options, options_of
 from splice.learners.weights import AdaGrad, Chains, Stretch, learn_weights, potentials
 from splice.logic import parse_atom
 from splice.logic.atoms import Literal
+from splice.logic.subsumption import subsumes
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.source import MemorySource, collect
@@ -212,3 +213,18 @@ def test_only_so_many_rules_are_learned_side_by_side_and_bottom_rules_are_bounde
         assert len(rule.bottom) <= max(5, len(seen))
         assert len(rule.body) <= 2
     assert max(len(rule.bottom) for rule in free.rules) > 5
+
+
+def test_a_theory_by_score_has_no_rule_that_another_one_subsumes() -> None:
+    whole = stream(8, sequences=3)
+    options = options_of({"selection": "score", "min_score": 0.3, "min_support": 2})
+    learner = Oled(options).fit(whole)
+    rules = list(learner.theory_.rules())
+    assert len(rules) > 2
+    assert not any(subsumes(a, b) for a in rules for b in rules if a is not b)
+    chosen = learner.selected()
+    every = [rule for rule in learner.rules if rule.picked and learner._good(rule)]
+    assert len(every) > len(chosen)  # some were left out, and none is missed:
+    heads = {rule.head for rule in chosen}
+    for rule in every:
+        assert rule.head not in heads or any(subsumes(s.rule, rule.rule) for s in chosen)

@@ -41,6 +41,7 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
+from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
@@ -309,6 +310,8 @@ class Oled:
                     good += rule.promising(self.options, _PROMISING, self.batches)
                 heads = dict.fromkeys(rule.head for rule in good)
                 good = [rule for head in heads for rule in self._effective(head, good)]
+            else:
+                good = _most_general(good)
             begun = {rule.head for rule in good if rule.predicate == INITIATED_AT}
             good = [rule for rule in good if rule.head in begun]  # else there is nothing to end
             self._theory = sorted(good, key=lambda rule: (rule.head, rule.predicate))
@@ -369,6 +372,15 @@ class Oled:
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by recognition; nothing holds at first."""
         return predict(self.theory_, batch)
+
+
+def _most_general(rules: list[RuleState]) -> list[RuleState]:
+    """Return the rules that no other one subsumes: where those fire, the other fires, too."""
+    kept: list[RuleState] = []
+    for rule in sorted(rules, key=lambda rule: len(rule.picked)):
+        if not any(subsumes(other.rule, rule.rule) for other in kept):
+            kept.append(rule)
+    return [rule for rule in rules if any(rule is other for other in kept)]
 
 
 def _key(rule: RuleState) -> object:
