@@ -133,7 +133,7 @@ class Options:
     """The transitions that are remembered to choose the theory by."""
     bottom: int = 24
     """The most literals of a bottom rule: all that were seen, and the negations that tell most."""
-    length: int = 6
+    length: int = 10
     """The most literals of a body: a person has to read it."""
     growing: int = 64
     """The most rules of a kind and about a head that are learned side by side."""
