@@ -17,6 +17,7 @@ import numpy.typing as npt
 from splice.completion.lens import Lens
 from splice.completion.partition import Examples, mentions_times, partition
 from splice.completion.patterns import Lifting
+from splice.completion.seen import Seen
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
@@ -33,31 +34,33 @@ class Ahead:
 
     def __init__(self, lens: Lens, liftings: Sequence[Lifting]) -> None:
         self._lens, self._liftings = lens, liftings
-        self._known: dict[int, tuple[AtomTable, Examples, list[_Ints]]] = {}
+        self._seen: Seen[tuple[Examples, list[_Ints]]] = Seen()
 
-    def look(self, batches: Sequence[MicroBatch]) -> None:
-        """Work out the examples of consecutive batches of a sequence."""
+    def look(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[_Ints]] | None:
+        """Work out the examples of consecutive batches of a sequence, and return those of all.
+
+        Where times are arguments it is left: which times are named differs from batch to batch.
+        """
         table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
-        whole = replace(batches[0], table=table)
-        examples = partition(whole, self._lens)
+        examples = partition(replace(batches[0], table=table), self._lens)
         if mentions_times(examples.evidence, self._lens):
-            return  # which times are named differs from batch to batch
+            return None
         patterns = [lifting.lift(examples) for lifting in self._liftings]
-        start = 0
-        self._known.clear()
-        for batch in batches:
-            stop = start + len(batch.queries)
-            part = [lifted[start:stop] for lifted in patterns]
-            self._known[id(batch.table.args)] = (batch.table, _part(examples, start, stop), part)
-            start = stop
+        ends = np.cumsum([len(batch.queries) for batch in batches]).tolist()
+        parts = [
+            (_part(examples, start, stop), [lifted[start:stop] for lifted in patterns])
+            for start, stop in zip([0, *ends], ends, strict=False)
+        ]
+        self._seen.keep(batches, parts)
+        return examples, patterns
 
     def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
         """Return the examples of a batch and their patterns."""
-        table, examples, patterns = self._known.pop(id(batch.table.args), (None, None, []))
-        if table is None or examples is None or table.args is not batch.table.args:
+        found = self._seen.take(batch)
+        if found is None:
             examples = partition(batch, self._lens)
             return examples, [lifting.lift(examples) for lifting in self._liftings]
-        return replace(examples, queries=batch.queries), patterns
+        return replace(found[0], queries=batch.queries), found[1]
 
 
 def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:

@@ -75,6 +75,13 @@ class _Parts:
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
 
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Work out what no label changes, of consecutive batches of a sequence."""
+        seen = self.ahead.look(block)
+        if seen and self.chains:
+            examples, (*_, own) = seen
+            self.chains.look(block, Vertices(own, examples.entities, examples.queries.time))
+
     def classes(self, patterns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the number under which each pattern is cached."""
         if self._identity is Identity.SHARED:
@@ -165,7 +172,7 @@ class SupervisionCompleter:
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if len(block) > 1:
-            self._start(block[0]).ahead.look(block)
+            self._start(block[0]).look(block)
 
     def _start(self, batch: MicroBatch) -> _Parts:
         if self._parts is None:
@@ -228,11 +235,11 @@ class SupervisionCompleter:
 
     def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
         examples, (patterns, *ground) = parts.ahead.read(batch)
-        own = ground[0] if ground else patterns
+        own = ground[-1] if ground else patterns
         vertices = Vertices(own, examples.entities, examples.queries.time)
         labels = batch.labels
         given = labels != UNKNOWN
-        empty = np.diff(examples.starts) == 0
+        empty = np.bincount(examples.example, minlength=len(examples)) == 0
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache = parts.cache if self.profile.caching else LabelCache(_UNFILTERED)
         usable = given & ~empty
@@ -251,7 +258,6 @@ class SupervisionCompleter:
         completed = self._labels(values, labels, missing, reached)
         cache.after()
         done = Completion(batch, values, completed, reached, given, patterns)
-        to_labelled = weighted(graph, labelled, self.profile.caching) if graph else values[:, None]
         self._scene = Scene(
             done,
             examples,
@@ -260,7 +266,7 @@ class SupervisionCompleter:
             parts.similarity,
             labelled,
             graph,
-            to_labelled,
+            self.profile.caching,
             missing,
             which,
             chains,
@@ -335,11 +341,11 @@ class SupervisionCompleter:
         weight[missing] = to_labelled.sum(axis=1)[which]
         pull[missing] = (to_labelled @ labelled.labels)[which]
         unknown[missing] = True
-        order = chains.order
+        order = chains.layout.order
         solved, reached = solve_chain(
             weight[order] + chains.carried,
             pull[order] + chains.carried * chains.value,
-            chains.link,
+            chains.layout.link,
             ~unknown[order],
             values[order],
         )
@@ -353,8 +359,10 @@ class SupervisionCompleter:
         solver = self.profile.solver
         if isinstance(solver, PseudoInverse | LabelPropagation | LabelSpreading) and len(labelled):
             return solved, reached
+        if reached.all():
+            return solved, reached
         policy = solver.unreached if isinstance(solver, Harmonic) else Unreached.NEGATIVE
-        if policy is Unreached.ERROR and not reached.all():
+        if policy is Unreached.ERROR:
             raise SpliceError(
                 f"no label reaches {int((~reached).sum())} query atoms",
                 "choose what becomes of them: Harmonic(Unreached.NEGATIVE)",

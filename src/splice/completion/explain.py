@@ -18,6 +18,8 @@ from splice.completion.graph import Graph
 from splice.completion.partition import Examples
 from splice.completion.patterns import PatternStore
 from splice.completion.similarity import Similarity, Vertices
+from splice.completion.solving import weighted
+from splice.completion.strategies import Caching
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 
@@ -188,7 +190,7 @@ class Scene:
     similarity: Similarity
     labelled: Labelled
     graph: Graph | None
-    to_labelled: _Floats
+    caching: Caching | None
     missing: npt.NDArray[np.intp]
     which: npt.NDArray[np.intp]
     chains: Chains | None
@@ -215,7 +217,7 @@ def explain(scene: Scene, row: int) -> Explanation:
 
 def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
     assert scene.graph is not None
-    weights = scene.to_labelled[cls]
+    weights = weighted(scene.graph, scene.labelled, scene.caching)[cls]
     for j in sorted(np.flatnonzero(scene.graph.linked[cls]), key=lambda j: -weights[j]):
         width = max(scene.vertices.entities.shape[1], scene.labelled.vertices.entities.shape[1])
         own = scene.vertices.take(np.array([row])).widened(width)
@@ -252,14 +254,15 @@ def _links(scene: Scene, row: int) -> Iterator[Link]:
     chains = scene.chains
     if chains is None:
         return
-    place = int(np.flatnonzero(chains.order == row)[0])
+    order, link = chains.layout.order, chains.layout.link
+    place = int(np.flatnonzero(order == row)[0])
     times, values = scene.completion.batch.queries.time, scene.completion.values
     if chains.carried[place] > 0:
         yield Link(None, float(chains.value[place]), float(chains.carried[place]))
     for near, weight in ((place - 1, place), (place + 1, place + 1)):
-        if 0 <= near < len(chains.order) and chains.link[weight] > 0:
-            other = int(chains.order[near])
-            yield Link(int(times[other]), float(values[other]), float(chains.link[weight]))
+        if 0 <= near < len(order) and link[weight] > 0:
+            other = int(order[near])
+            yield Link(int(times[other]), float(values[other]), float(link[weight]))
 
 
 def match(similarity: Similarity, own: Vertices, other: Vertices) -> tuple[Match, ...]:

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_banded
+from scipy.linalg.lapack import dgtsv
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import bicgstab, cg, spsolve
 
@@ -166,10 +166,9 @@ def solve_chain(
     reached = anchored[segment]
     free = reached & ~known
     after = np.append(link[1:], 0.0)
-    bands = np.zeros((3, n))
-    bands[1] = np.where(free, own + link + after, 1.0)
-    bands[0, 1:] = np.where(free, -after, 0.0)[:-1]
-    bands[2, :-1] = np.where(free, -link, 0.0)[1:]
+    diagonal = np.where(free, own + link + after, 1.0)
+    above, below = np.where(free, -after, 0.0)[:-1], np.where(free, -link, 0.0)[1:]
     right = np.where(known, given, np.where(free, pull, 0.0))
-    values = np.clip(solve_banded((1, 1), bands, right, check_finite=False), -1.0, 1.0)
+    solved = dgtsv(below, diagonal, above, right)[3] if n > 1 else right / diagonal
+    values = np.clip(solved, -1.0, 1.0)
     return values, reached

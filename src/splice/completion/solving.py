@@ -115,8 +115,8 @@ def joined_chains(
     place = np.full(len(values), -1)
     place[missing] = np.arange(len(missing))
     anchors = np.zeros((len(missing), 2))
-    before, after = chains.order[:-1], chains.order[1:]
-    for one, other, weight in zip(before, after, chains.link[1:], strict=True):
+    order = chains.layout.order
+    for one, other, weight in zip(order[:-1], order[1:], chains.layout.link[1:], strict=True):
         a, b = place[one], place[other]
         if a >= 0 and b >= 0:
             among[a, b] += weight
@@ -125,7 +125,7 @@ def joined_chains(
             anchors[a] += _split(weight, values[other])
         elif b >= 0:
             anchors[b] += _split(weight, values[one])
-    for row, weight, value in zip(chains.order, chains.carried, chains.value, strict=True):
+    for row, weight, value in zip(order, chains.carried, chains.value, strict=True):
         if place[row] >= 0:
             anchors[place[row]] += _split(weight, value)
     return System(

@@ -79,14 +79,5 @@ class MicroBatch:
 
 def query_rows(table: AtomTable, domain: Domain) -> npt.NDArray[np.bool_]:
     """Return which rows are query atoms of the domain."""
-    kinds = table.vocabulary.kinds
-    chosen = np.fromiter(
-        (
-            kind.signature == domain.query
-            and (not domain.fluents or kind.functor in domain.fluents)
-            for kind in kinds
-        ),
-        bool,
-        len(kinds),
-    )
+    chosen = table.vocabulary.fluents_where(domain.query, domain.fluents)
     return chosen[table.kind] if len(table) else np.empty(0, bool)

@@ -26,7 +26,8 @@ def unique_rows(
     """
     if rows.shape[1] == 0:
         return np.zeros(min(len(rows), 1), np.intp), np.zeros(len(rows), np.intp)
-    _, first, group = np.unique(_hashes(rows), return_index=True, return_inverse=True)
+    keys = _hashes(rows) if rows.shape[1] > 1 else rows[:, 0]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     group = group.reshape(-1)
     if not np.array_equal(rows, rows[first[group]]):
         _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)

@@ -134,6 +134,7 @@ class Vocabulary:
         self.sequences = Symbols()
         self._kinds: list[Kind] = []
         self._kind_codes: dict[Kind, int] = {}
+        self._fluents: dict[tuple[Signature, tuple[str, ...]], npt.NDArray[np.bool_]] = {}
 
     def kind(self, kind: Kind) -> int:
         """Return the code of a kind, giving it one if it has none."""
@@ -151,6 +152,19 @@ class Vocabulary:
         """Return, by code, which kinds belong to the given predicates."""
         wanted = frozenset(predicate)
         return np.fromiter((k.predicate in wanted for k in self._kinds), bool, len(self._kinds))
+
+    def fluents_where(self, query: Signature, fluents: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+        """Return, by code, which kinds are query atoms of these fluents, of all if none is named.
+
+        It is asked for every batch, and so remembered until a kind is new.
+        """
+        found = self._fluents.get((query, fluents))
+        if found is None or len(found) != len(self._kinds):
+            own = (
+                k.signature == query and (not fluents or k.functor in fluents) for k in self._kinds
+            )
+            found = self._fluents[query, fluents] = np.fromiter(own, bool, len(self._kinds))
+        return found
 
     def __repr__(self) -> str:
         return (
