@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -34,7 +35,7 @@ class Ahead:
 
     def __init__(self, lens: Lens, liftings: Sequence[Lifting]) -> None:
         self._lens, self._liftings = lens, liftings
-        self._seen: Seen[tuple[Examples, list[_Ints]]] = Seen()
+        self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen()
 
     def look(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[_Ints]] | None:
         """Work out the examples of consecutive batches of a sequence, and return those of all.
@@ -46,12 +47,8 @@ class Ahead:
         if mentions_times(examples.evidence, self._lens):
             return None
         patterns = [lifting.lift(examples) for lifting in self._liftings]
-        ends = np.cumsum([len(batch.queries) for batch in batches]).tolist()
-        parts = [
-            (_part(examples, start, stop), [lifted[start:stop] for lifted in patterns])
-            for start, stop in zip([0, *ends], ends, strict=False)
-        ]
-        self._seen.keep(batches, parts)
+        ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
+        self._seen.keep(batches, [(examples, patterns, start) for start in ends])
         return examples, patterns
 
     def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
@@ -60,7 +57,9 @@ class Ahead:
         if found is None:
             examples = partition(batch, self._lens)
             return examples, [lifting.lift(examples) for lifting in self._liftings]
-        return replace(found[0], queries=batch.queries), found[1]
+        whole, patterns, start = found
+        stop = start + len(batch.queries)
+        return _part(whole, batch.queries, start), [lifted[start:stop] for lifted in patterns]
 
 
 def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
@@ -78,11 +77,12 @@ def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
         yield held
 
 
-def _part(examples: Examples, start: int, stop: int) -> Examples:
-    """Return some of the examples; the evidence is shared."""
+def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:
+    """Return the examples of some of the queries; the evidence is shared."""
+    stop = start + len(queries)
     first, last = examples.starts[start], examples.starts[stop]
     return Examples(
-        examples.queries.take(slice(start, stop)),
+        queries,
         examples.evidence,
         examples.example[first:last] - start,
         examples.row[first:last],

@@ -6,7 +6,7 @@ filter looks only at counts, so the cost of a batch does not grow with the strea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +95,7 @@ Example = tuple[int, tuple[int, ...], int]
 """A pattern, the constants of its query atom, and its time."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """A label of a pattern: the first examples that had it, how often and when it was seen.
 
@@ -118,6 +118,7 @@ class LabelCache:
         self.entries: dict[tuple[int, bool], Entry] = {}
         self.updates = 0
         self._kept: Labelled | None = None
+        self._gathered: tuple[list[Entry], Labelled] = ([], gathered([]))
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -133,10 +134,12 @@ class LabelCache:
         self._kept = None
         rows = np.stack((classes, (labels > 0).astype(np.int64)), axis=1)
         first, which = unique_rows(rows)
-        for number, row in enumerate(first.tolist()):
-            own = np.flatnonzero(which == number)
-            entry = self._entry(int(classes[row]), bool(labels[row] > 0), own, vertices)
-            entry.count += len(own)
+        found = zip(rows[first].tolist(), np.bincount(which).tolist(), strict=True)
+        for number, ((cls, positive), count) in enumerate(found):
+            if (cls, bool(positive)) not in self.entries:
+                self._enter(cls, bool(positive), vertices.take(which == number))
+            entry = self.entries[cls, bool(positive)]
+            entry.count += count
             entry.last = self.updates
         self._forget()
 
@@ -162,9 +165,12 @@ class LabelCache:
         """Return the labelled vertices that the filter leaves, in the order of first sight."""
         if self._kept is None:
             kept = self._filtered()
-            self._kept = gathered(
-                [entry for entry in self.entries.values() if kept[entry.cls][entry.positive]]
-            )
+            left = [entry for entry in self.entries.values() if kept[entry.cls][entry.positive]]
+            before, columns = self._gathered
+            if before != left:
+                columns = gathered(left)
+            self._gathered = left, columns
+            self._kept = replace(columns, counts=np.array([entry.count for entry in left]))
         return self._kept
 
     def counts(self) -> dict[int, tuple[float, float]]:
@@ -191,15 +197,11 @@ class LabelCache:
         pairs = zip(negatives.tolist(), positives.tolist(), strict=True)
         return dict(zip(counts, pairs, strict=True))
 
-    def _entry(
-        self, cls: int, positive: bool, rows: npt.NDArray[np.intp], vertices: Vertices
-    ) -> Entry:
-        key = (cls, positive)
-        if key not in self.entries:
-            earliest = rows[vertices.time[rows] == vertices.time[rows].min()]
-            found = dict.fromkeys(_example(row, vertices) for row in earliest.tolist())
-            self.entries[key] = Entry(cls, positive, list(found))
-        return self.entries[key]
+    def _enter(self, cls: int, positive: bool, own: Vertices) -> None:
+        """Make an entry of the earliest of the examples that have a label for the first time."""
+        earliest = np.flatnonzero(own.time == own.time.min())
+        examples = dict.fromkeys(_example(row, own) for row in earliest.tolist())
+        self.entries[cls, positive] = Entry(cls, positive, list(examples))
 
     def _forget(self) -> None:
         cap = self.caching.cap

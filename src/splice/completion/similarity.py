@@ -191,7 +191,8 @@ class LiftedSimilarity:
         """Return the atoms of two single vertices and the distances of all pairs of them."""
         numbers = [self._store[int(side.pattern[0])].literals for side in (left, right)]
         a, b = ([self._store.literals[i] for i in side] for side in numbers)
-        return a, b, self._costs(*numbers)
+        rows, columns = (np.array(side, np.int64) for side in numbers)
+        return a, b, self._literals.look_up(rows[:, None], columns[None, :])
 
     def _apart(self, left: _Ints, right: _Ints) -> list[float]:
         """Return the distances of literals."""
@@ -214,9 +215,10 @@ class LiftedSimilarity:
         return found
 
     def _one_by_one(self, left: _Ints, right: _Ints) -> list[float]:
-        sets, store = self._memory.sets, self._store
+        sets, distances, store = self._memory.sets, self._distances(), self._store
+        body = {n: np.array(store[n].literals, np.int64) for n in {*left.tolist(), *right.tolist()}}
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        return [sets(self._costs(store[a].literals, store[b].literals)) for a, b in pairs]
+        return [sets(distances[body[a][:, None], body[b]]) for a, b in pairs]
 
     def _compiled(self, left: _Ints, right: _Ints) -> list[float]:
         from splice.completion.matchings import (  # noqa: PLC0415  (numba: only where needed)
@@ -224,17 +226,16 @@ class LiftedSimilarity:
         )
 
         self._bodies.grow(self._store)
-        every = np.arange(len(self._store.literals))
-        distances = self._literals.look_up(every[:, None], every[None, :])
         bodies = self._bodies
         found: list[float] = matching_distances(
-            bodies.literals, bodies.offsets, left, right, distances
+            bodies.literals, bodies.offsets, left, right, self._distances()
         ).tolist()
         return found
 
-    def _costs(self, left: tuple[int, ...], right: tuple[int, ...]) -> Costs:
-        rows, columns = np.array(left, np.int64), np.array(right, np.int64)
-        return self._literals.look_up(rows[:, None], columns[None, :])
+    def _distances(self) -> Costs:
+        """Return the distances of all literals to each other."""
+        every = np.arange(len(self._store.literals))
+        return self._literals.look_up(every[:, None], every[None, :])
 
 
 class GroundSimilarity:
