@@ -531,6 +531,7 @@ def test_a_colour_means_the_same_in_all_panels(results: Report) -> None:
                 assert colours.setdefault(curve.name, curve.colour) == curve.colour
 
 
+GROWING = "dataset,method,size,n,seconds,processor,events,memory"
 HEADER = "dataset,scope,unit,batch_size,method,level,n,f1,f1_sd,f1_se,series,published"
 
 
@@ -547,6 +548,9 @@ HEADER = "dataset,scope,unit,batch_size,method,level,n,f1,f1_sd,f1_se,series,pub
         (f"{HEADER}\nd,batches,atom,25,m,5,3,.5,,,k=2,\n", "2:1", "'published' is empty"),
         ("level," + HEADER.replace(",level", "") + "\n", "1:1", "does not follow"),
         (f'{HEADER}\n"d,batches\n', "2:1", "not CSV"),
+        (f"{GROWING}\nd,m,0,1,2,2,5,1\n", "2:1", "'size' is not above zero"),
+        (f"{GROWING}\nd,m,3,1,2,2,,1\n", "2:1", "'events' is empty"),
+        (f"{GROWING[:-7]}\n", "1:1", "no column 'memory'"),
     ],
 )
 def test_a_bad_table_is_a_located_error(text: str, where: str, what: str, tmp_path: Path) -> None:
@@ -564,6 +568,19 @@ def test_few_columns_and_rows_are_enough() -> None:
     titles = [tab.title for tab in report.tabs]
     assert titles == ["Overview", "one", "one (2)", "two"]
     assert "0.500" in Seen(report_page(report)).text
+
+
+def test_growing_data_is_drawn_beside_proportional_time() -> None:
+    both = {"dataset": "d", "method": "m", "n": 1, "processor": 9.0, "memory": 0.5}
+    rows = [
+        both | {"size": n, "seconds": s, "events": e} for n, s, e in ((1, 4.0, 50), (4, 12.0, 200))
+    ]
+    report = results_report([Results("growing", rows)])
+    drawn = next(report.figures())
+    assert isinstance(drawn, Figure)
+    ours, even = drawn.panels[0].curves
+    assert (ours.y, even.y, even.published) == ((4.0, 12.0), (4.0, 16.0), True)
+    assert "0.750" in Seen(report_page(report)).text
 
 
 # pictures

@@ -77,8 +77,9 @@ def show(
     folder: Folder,
     table: Table = None,
     measure: Annotated[
-        str, typer.Option("--measure", help="What the table for people shows.")
-    ] = "f1",
+        str | None,
+        typer.Option("--measure", help="What the table for people shows; F1, or seconds."),
+    ] = None,
     style: Printed = Format.TABLE,
 ) -> None:
     """Print the table of a run, also of one that is not complete.
@@ -100,22 +101,25 @@ def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) ->
     note(f"wrote {folder}")
 
 
-def _print(rows: list[Row], table: Path | None, style: Format, measure: str = "f1") -> None:
+def _print(rows: list[Row], table: Path | None, style: Format, measure: str | None = None) -> None:
     from splice.errors import UnknownName
     from splice.experiments.tables import to_csv, wide
     from splice.io.outputs import new_file
     from splice.report.results import by_setting
+    from splice.report.scales import is_scale
 
-    if rows and f"{measure}_sd" not in rows[0]:
-        known = [name.removesuffix("_sd") for name in rows[0] if name.endswith("_sd")]
-        raise UnknownName("measure", measure, [name for name in known if name in rows[0]])
+    known = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
+    if measure is not None and rows and measure not in known:
+        raise UnknownName("measure", measure, known)
+    told = measure or (known[0] if known else "f1")
+    across = "size" if rows and is_scale(rows[0]) else "level"
     if table is not None:
         with new_file(table) as partial:
             partial.write_text(to_csv(rows), "utf-8")
         note(f"wrote {table}")
     if style is Format.TABLE:
-        for title, shown in by_setting(wide(rows, "level", measure)):
-            emit(shown, style, title=f"{title}: {measure} by level")
+        for title, shown in by_setting(wide(rows, across, told)):
+            emit(shown, style, title=f"{title}: {told} by {across}")
     else:
         emit(rows, style)
 

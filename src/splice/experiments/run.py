@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from splice.datasets.inputs import input_paths
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
-from splice.experiments import completion, learning
+from splice.experiments import completion, learning, scale
 from splice.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.experiments.tables import Row, summarise, to_csv
 from splice.io.outputs import new_file, sweep
@@ -32,7 +32,11 @@ from splice.io.text import read_text
 
 __all__ = ["KINDS", "Experiment", "load", "named", "resume", "rows_of", "start"]
 
-KINDS: Final[dict[str, ModuleType]] = {"completion": completion, "learning": learning}
+KINDS: Final[dict[str, ModuleType]] = {
+    "completion": completion,
+    "learning": learning,
+    "scale": scale,
+}
 """The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
 
 _FORMAT: Final = 1
@@ -135,6 +139,7 @@ def _finish(
     jobs: int,
     progress: Callable[[Progress], None] | None,
 ) -> list[Row]:
+    jobs = getattr(experiment.kind, "JOBS", jobs)
     results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
     sweep(folder / "table.csv")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from splice.datasets.inputs import InputOptions, open_input
 from splice.datasets.maritime import WordChoice, make_maritime
@@ -17,6 +17,7 @@ from splice.stream.masking import Keep, KeepAtoms, KeepBatches, Unit
 from splice.stream.source import MemorySource, Source, collect
 
 __all__ = [
+    "GROWS",
     "Table",
     "ce_of",
     "datasets",
@@ -24,11 +25,15 @@ __all__ = [
     "mask_of",
     "methods_of",
     "number_of",
+    "opened",
     "source_of",
     "table_of",
 ]
 
 Table: TypeAlias = Mapping[str, Any]
+
+GROWS: Final = {"maritime": "vessels", "plaza": "sequences"}
+"""What there is more of in larger data, for each simulator."""
 
 
 def methods_of(configuration: Table) -> list[dict[str, Any]]:
@@ -54,9 +59,17 @@ def datasets(configuration: Table) -> list[str]:
 @lru_cache(maxsize=4)
 def source_of(dataset: str) -> MemorySource:
     """Return a dataset, read once in each process."""
+    source = opened(dataset)
+    return MemorySource(collect(source), source.domain)
+
+
+def opened(dataset: str, grown: int | None = None) -> Source:
+    """Return a dataset as a stream; ``grown`` says how much of it is simulated."""
     given = json.loads(dataset)
     described = {"name": given} if isinstance(given, str) else dict(given)
     name, fluent = described.pop("name"), described.pop("fluent", None)
+    if grown is not None:
+        described[GROWS[name]] = grown
     source: Source
     if name == "plaza":
         source = make_plaza(**described).source
@@ -65,9 +78,9 @@ def source_of(dataset: str) -> MemorySource:
         source = make_maritime(**described, choice=words)
     else:
         source = open_input(name, InputOptions(domain=described.get("domain")))
-    table = collect(source)
-    domain = replace(source.domain, fluents=(fluent,)) if fluent else source.domain
-    return MemorySource(table, domain)
+    if fluent:
+        return MemorySource(collect(source), replace(source.domain, fluents=(fluent,)))
+    return source
 
 
 def ce_of(dataset: object) -> str:

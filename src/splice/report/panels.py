@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from splice.experiments.published import Published, published
+from splice.experiments.spec import ce_of
 from splice.experiments.tables import Row
 from splice.report.document import Curve, Figure, Panel
 
@@ -40,6 +41,9 @@ _SECONDS: Final = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 _FIGURE: Final = {"meet": "5", "move": "6", "rendezvous": "7"}
 _USUAL_BATCH: Final = 25
 DASHED: Final = "Dashed: published. Bands: one standard error."
+_SIMULATED: Final = (
+    "Ours is about simulated vessels, and less than a month of them; the published month is real."
+)
 
 
 def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
@@ -87,11 +91,9 @@ RUNTIME: Final = Measure("seconds", "seconds", log=True)
 
 def _published(row: Row, series: str, panel: str) -> Published | None:
     task = "learning" if "folds" in row else "completion"
-    return published(_ce(row), str(row["scope"]), series, float(row["level"]), panel, task)
-
-
-def _ce(row: Row) -> str:
-    return str(row["dataset"]).removeprefix("caviar-")
+    return published(
+        ce_of(row["dataset"]), str(row["scope"]), series, float(row["level"]), panel, task
+    )
 
 
 def level_figure(name: str, title: str, rows: Rows, measure: Measure) -> Figure:
@@ -177,10 +179,8 @@ def paper_figures(rows: Rows) -> list[Figure]:
     """
     made = []
     for ce, figure in _FIGURE.items():
-        own = [row for row in rows if _ce(row) == ce and row.get("series")]
-        own = [
-            row for row in own if row["scope"] == "batches" and row["batch_size"] == _USUAL_BATCH
-        ]
+        own = [row for row in rows if row.get("series") and ce_of(row["dataset"]) == ce]
+        own = [row for row in own if row["scope"] == "batches" and _usual(row)]
         completion = _preferred([row for row in own if "folds" not in row])
         learning = [row for row in own if "folds" in row]
         parts = (("completion", completion), ("structure learning", _once(learning)))
@@ -194,8 +194,14 @@ def paper_figures(rows: Rows) -> list[Figure]:
             ]
         if panels:
             title = f"Figure {figure} of the paper: {ce}"
-            made.append(Figure(f"paper-{ce}", title, tuple(panels), 2, DASHED))
+            note = f"{DASHED} {_SIMULATED}" if ce == "rendezvous" else DASHED
+            made.append(Figure(f"paper-{ce}", title, tuple(panels), 2, note))
     return made
+
+
+def _usual(row: Row) -> bool:
+    """Return whether batches are as large as the paper's; for vessels it does not say."""
+    return row["batch_size"] == _USUAL_BATCH or ce_of(row["dataset"]) == "rendezvous"
 
 
 def _preferred(rows: Rows) -> list[Row]:

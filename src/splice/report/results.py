@@ -17,6 +17,7 @@ from splice.experiments.tables import Row, wide
 from splice.io.text import natural_key, read_text
 from splice.report.document import Cell, Figure, Note, Report, Section, Tab, Table
 from splice.report.panels import F1, RUNTIME, Rows, level_figure, paper_figures, parted
+from splice.report.scales import NEEDED, is_scale, scale_figure, scale_rows
 from splice.report.story import table_of
 from splice.report.sweeps import dots_figure, sweep_figure, sweeps_in
 
@@ -72,11 +73,12 @@ def _read_table(path: Path) -> Results:
     rows: list[Row] = []
     try:
         header = next(lines, [])
-        missing = [name for name in _NEEDED if name not in header]
+        needed, across = (NEEDED, "size") if is_scale(header) else (_NEEDED, "level")
+        missing = [name for name in needed if name not in header]
         if missing:
             raise _bad(path, 1, 1, f"no column '{missing[0]}'", ",".join(header))
-        if header.index("level") != header.index("method") + 1:
-            raise _bad(path, 1, 1, "'level' does not follow 'method'", ",".join(header))
+        if header.index(across) != header.index("method") + 1:
+            raise _bad(path, 1, 1, f"'{across}' does not follow 'method'", ",".join(header))
         rows += [_row(path, lines.line_num, header, line) for line in lines if line]
     except csv.Error as error:
         raise _bad(path, lines.line_num, 1, f"not CSV: {error}") from None
@@ -99,12 +101,14 @@ def _row(path: Path, number: int, header: Sequence[str], line: Sequence[str]) ->
         except ValueError:
             column = 1 + sum(len(cell) + 1 for cell in line[:place])
             raise _bad(path, number, column, f"'{name}' is not a number", text) from None
-    needed = ("level", "n", "f1", "batch_size", *(("published",) if row.get("series") else ()))
-    absent = [name for name in needed if row.get(name) is None]
+    scale = is_scale(header)
+    usual = ("level", "n", "f1", "batch_size", *(("published",) if row.get("series") else ()))
+    absent = [name for name in (NEEDED if scale else usual) if row.get(name) is None]
     if absent:
         raise _bad(path, number, 1, f"'{absent[0]}' is empty", ",".join(line))
-    if row["level"] <= 0:
-        raise _bad(path, number, 1, "'level' is not above zero", ",".join(line))
+    for name in ("size", "seconds", "events") if scale else ("level",):
+        if row[name] <= 0:
+            raise _bad(path, number, 1, f"'{name}' is not above zero", ",".join(line))
     if row.get("published") is not None:
         row["difference"] = round(row["f1"] - row["published"], 4)
     return row
@@ -187,6 +191,11 @@ def _sections(name: str, table: Results) -> Iterator[Section]:
         yield Note(table.note)
     if not table.rows:
         yield Note("There are no rows in this table.")
+        return
+    if is_scale(table.rows[0]):
+        yield scale_figure(_slug(name), table.rows)
+        yield table_of("By method and size", scale_rows(table.rows))
+        yield table_of("All numbers", _complete(table.rows), folded=True)
         return
     yield from _figures(_slug(name), table.rows)
     methods = _by_method(table.rows)
