@@ -195,10 +195,11 @@ def _tell(learned: Learned, out: Path | None = None) -> None:
     )
     if not rules:
         alone = "the given labels alone (--unlabelled skip --no-complete)"
+        others = "--open-world, if time-points that nobody labels are there and unknown"
         helps = [
             "more labels",
             *(["a lower --min-score"] if isinstance(learned.learner, Oled) else []),
-            *([alone] if learned.completed else []),
+            alone if learned.completed else others,
             "more --passes",
         ]
         note(f"no rule was good enough; what may help: {', '.join(helps)}")
