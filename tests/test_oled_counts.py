@@ -17,7 +17,9 @@ from people import ACTIVE, DOMAIN, window
 from reference import oled_clingo
 from reference.ec_naive import rows_of
 from splice.learners.bodies import counted, fires_by_join, needs_join
+from splice.learners.oled.firing import Firing
 from splice.learners.oled.learner import Oled
+from splice.learners.oled.numbered import Literals
 from splice.learners.oled.options import (
     FoilGain,
     FScore,
@@ -239,8 +241,11 @@ def test_a_rule_and_its_candidates_fire_as_their_bodies_do(seed: int, depth: int
     options = Options(depth=depth)
     for reader, _ in transitions_of(window(seed), TimePoints(4)):
         state = RuleState("initiatedAt", head, tuple(bottom), picked=(1,))
-        state.prepare(options)
-        fires = state.fires(reader.patterns, options)
+        literals = Literals()
+        firing = Firing([head], [state.numbered(options, literals)], literals)
+        every = np.arange(len(reader.patterns))
+        fires = firing.at(every, reader.patterns).T
+        assert np.array_equal(firing.at(every[::-1], reader.patterns).T, fires[:, ::-1])
         bodies = state.bodies(options)
         assert len(set(bodies)) == len(bodies) == 1 + sum(math.comb(4, i + 1) for i in range(depth))
         for body, own in zip(bodies, fires, strict=True):

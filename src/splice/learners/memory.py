@@ -44,6 +44,7 @@ class Memory:
         self.parts: deque[Part] = deque()
         self._held = 0
         self._grounds: dict[tuple[str, ...], int] = {}
+        self._counts = np.zeros((2, 0), np.int64)
 
     def add(self, transitions: Transitions) -> None:
         """Remember the transitions of a batch."""
@@ -55,9 +56,25 @@ class Memory:
     def put(self, part: Part) -> None:
         """Remember one more part, and forget the oldest ones."""
         self.parts.append(part)
-        self._held += len(part)
+        self._count(part, 1)
         while len(self.parts) > 1 and self._held - len(self.parts[0]) >= self.size:
-            self._held -= len(self.parts.popleft())
+            self._count(self.parts.popleft(), -1)
+
+    def _count(self, part: Part, sign: int) -> None:
+        """Count a part that comes or goes."""
+        self._held += sign * len(part)
+        more = 1 + int(part.pattern.max(initial=-1)) - self._counts.shape[1]
+        if more > 0:
+            self._counts = np.pad(self._counts, ((0, 0), (0, more)))
+        for column, rows in zip(
+            self._counts, (part.pattern[part.after], part.pattern), strict=True
+        ):
+            np.add.at(column, rows, sign)
+
+    def counts(self, size: int) -> tuple[_Times, _Times]:
+        """Return how often the fluent held after each of so many patterns, and how often it was seen."""
+        held, seen = np.pad(self._counts, ((0, 0), (0, size - self._counts.shape[1])))
+        return held, seen
 
     def _ground(self, transitions: Transitions) -> _Ints:
         """Return a number for the ground atom of each transition, the same in all batches."""

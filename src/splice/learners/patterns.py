@@ -16,6 +16,7 @@ from splice.logic.terms import Constant
 __all__ = ["Body", "Patterns"]
 
 _Mask = npt.NDArray[np.bool_]
+_Ints = npt.NDArray[np.intp]
 
 Body = tuple[Literal, ...]
 
@@ -58,7 +59,7 @@ class Patterns:
         rows, _ = self.places([Literal(atom)])
         return self._table[rows[0], : len(self)]
 
-    def places(self, literals: Sequence[Literal]) -> tuple[npt.NDArray[np.intp], _Mask]:
+    def places(self, literals: Sequence[Literal]) -> tuple[_Ints, _Mask]:
         """Return where the columns of literals are, and which literals are positive."""
         self._look()
         rows = [self._row.setdefault(literal.atom, len(self._row)) for literal in literals]
@@ -112,12 +113,14 @@ class Patterns:
 
     def truths(self, literals: Sequence[Literal]) -> _Mask:
         """Return which patterns make each literal true: a row a literal."""
-        return self.truths_at(*self.places(literals))
+        rows, positive = self.places(literals)
+        true: _Mask = self._table[rows, : len(self)] == positive[:, None]
+        return true
 
-    def truths_at(self, rows: npt.NDArray[np.intp], positive: _Mask, first: int = 0) -> _Mask:
-        """Return the same for literals whose places are known, for patterns from the first on."""
+    def truths_at(self, rows: _Ints, positive: _Mask, columns: _Ints) -> _Mask:
+        """Return the same for literals whose places are known, for some patterns."""
         self._look()
-        true: _Mask = self._table[rows, first : len(self)] == positive[:, None]
+        true: _Mask = self._table[rows[:, None], columns] == positive[:, None]
         return true
 
 

@@ -18,6 +18,7 @@ from splice.labels import LabelArray
 from splice.learners.bodies import counted
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
+from splice.learners.oled.numbered import Literals
 from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import information
@@ -76,7 +77,8 @@ class Oled:
         self._thresholds: Thresholds | None = None
         self._theory: list[RuleState] | None = None
         self._stacks: dict[str, Stack] = {}
-        self._bits: dict[Literal, int] = {}
+        self._literals = Literals()
+        self._absent: dict[Atom, tuple[list[Atom], tuple[Literal, ...]]] = {}
 
     # learning
 
@@ -147,7 +149,7 @@ class Oled:
         """Return the rules of a kind side by side, made anew after a rule came or changed."""
         if predicate not in self._stacks:
             own = [rule for rule in self.rules if rule.predicate == predicate]
-            self._stacks[predicate] = Stack(predicate, own, self.options, self._bits)
+            self._stacks[predicate] = Stack(predicate, own, self.options, self._literals)
         return self._stacks[predicate]
 
     # new rules
@@ -177,8 +179,8 @@ class Oled:
         seen = self.patterns.store[pattern].rule
         if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
             return
-        bottom = self._bottom(seen.head.atom, seen.body)
         if self._has_room(predicate, seen.head.atom):
+            bottom = self._bottom(seen.head.atom, seen.body)
             self._stacks.pop(predicate, None)
             self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
 
@@ -200,10 +202,18 @@ class Oled:
         seen = tuple(literal for literal in seen if self._modes.allows(literal))
         if self.options.negation is Negation.NONE:
             return seen
-        others = (a for a in self.patterns.atoms(head) if a not in there and not is_threshold(a))
-        absent = (Literal(atom, positive=False) for atom in others)
-        allowed = sorted(literal for literal in absent if self._modes.allows(literal))
-        return (*seen, *self._telling(head, allowed, self.options.bottom - len(seen)))
+        absent = [literal for literal in self._negations(head) if literal.atom not in there]
+        return (*seen, *self._telling(head, absent, self.options.bottom - len(seen)))
+
+    def _negations(self, head: Atom) -> tuple[Literal, ...]:
+        """Return the negations that bodies about a head may have, in order."""
+        atoms = self.patterns.atoms(head)
+        known = self._absent.get(head)
+        if known is None or known[0] is not atoms:
+            others = (Literal(a, positive=False) for a in atoms if not is_threshold(a))
+            known = (atoms, tuple(filter(self._modes.allows, others)))
+            self._absent[head] = known
+        return known[1]
 
     def _telling(self, head: Atom, literals: list[Literal], count: int) -> list[Literal]:
         """Return so many literals, in their order: those that tell most about what holds next."""
@@ -211,12 +221,8 @@ class Oled:
             return literals
         if count <= 0:
             return []
-        kept = self._stretch(head)
-        size = len(self.patterns)
-        held, all_ = (
-            np.bincount(kept.pattern[rows], minlength=size)
-            for rows in (kept.after, np.ones(len(kept.after), bool))
-        )
+        about = self.patterns.about(head)
+        held, all_ = (column * about for column in self._memory.counts(len(about)))
         true = self.patterns.truths(literals).astype(np.float64)
         told = information(true @ held, true @ all_, float(held.sum()), float(all_.sum()))
         best = np.sort(np.argsort(-told, kind="stable")[:count])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.learners.bodies import needs_join
+from splice.learners.oled.numbered import NOTHING, Literals, Numbered
 from splice.learners.oled.options import Options, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,
@@ -31,7 +32,7 @@ from splice.logic.schema import INITIATED_AT
 __all__ = ["Event", "RuleState", "counts_of", "score_of"]
 
 _Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
+_Ints = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,7 @@ class RuleState:
     tests: int = 0
     born: int = 0
     history: list[Event] = field(default_factory=list)
-    _fires: _Mask | None = field(default=None, init=False, repr=False)
-    _places: tuple[npt.NDArray[np.intp], _Mask] | None = field(default=None, init=False, repr=False)
-    _keys: list[int] = field(default_factory=list, init=False, repr=False)
+    _numbered: Numbered | None = field(default=None, init=False, repr=False)
 
     @property
     def body(self) -> Body:
@@ -138,52 +137,57 @@ class RuleState:
         """Return how many literals may be added at once."""
         return max(min(options.depth, options.length - len(self.picked)), 0)
 
+    def added(self, options: Options) -> _Ints:
+        """Return what the body and its candidates have beyond the body, a row each.
+
+        These are places in the bottom rule, fewer additions first; the first row adds nothing, and
+        -1 fills up the rows.
+        """
+        rest = [i for i in range(len(self.bottom)) if i not in self.picked]
+        ways = _combined(len(rest), self._steps(options), options.depth)
+        return np.array([*rest, NOTHING], np.intp)[ways]
+
     def prepare(self, options: Options) -> None:
         """Make room for the counts of the candidates, if there is none."""
-        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
-        if len(self.candidate_fired) != len(wanted) - 1:
-            self.candidate_fired = np.zeros((len(wanted) - 1, 4))
+        rest = len(self.bottom) - len(self.picked)
+        wanted = len(_combined(rest, self._steps(options), options.depth)) - 1
+        if len(self.candidate_fired) != wanted:
+            self.candidate_fired = np.zeros((wanted, 4))
             self.since, self.own = np.zeros(4), np.zeros(4)
-            self._fires = None
 
     @cached_property
     def _has_more(self) -> npt.NDArray[np.bool_]:
         """Which literals of the bottom rule have variables that the head does not have."""
         return np.array([needs_join(self.head, (b,)) for b in self.bottom], bool)
 
-    def joined(self, options: Options) -> npt.NDArray[np.intp]:
+    def joined(self, options: Options) -> _Ints:
         """Return which bodies, the rule's own first, need a join."""
         if not self._has_more.any():
             return np.empty(0, np.intp)
-        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
-        return np.flatnonzero((wanted[:, self._has_more] > 0).any(axis=1))
+        more = np.append(self._has_more, False)
+        own = bool(more[list(self.picked)].any())
+        return np.flatnonzero(more[self.added(options)].any(axis=1) | own)
 
     def bodies(self, options: Options) -> list[Body]:
         """Return the rule's own body and those of its candidates."""
-        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
-        return [tuple(self.bottom[i] for i in np.flatnonzero(row)) for row in wanted]
+        every = (self._with(extra) for extra in self.added(options).tolist())
+        return [tuple(self.bottom[i] for i in picked) for picked in every]
 
-    def keys(self, options: Options, bits: dict[Literal, int]) -> list[int]:
-        """Return the bodies as sets of bits, one for each literal, in the order of ``bodies``."""
-        if not self._keys:
-            own = [bits.setdefault(literal, 1 << len(bits)) for literal in self.bottom]
-            added = _additions(self.picked, len(self.bottom), self._steps(options))
-            begun = sum(own[i] for i in self.picked)
-            self._keys = [begun + sum(own[i] for i in extra) for extra in added]
-        return self._keys
+    def _with(self, extra: list[int]) -> tuple[int, ...]:
+        """Return the places in the bottom rule of a body with more literals."""
+        return tuple(sorted((*self.picked, *(i for i in extra if i != NOTHING))))
 
-    def fires(self, patterns: Patterns, options: Options) -> _Mask:
-        """Return the patterns that make the body and each candidate's body true."""
-        known = 0 if self._fires is None else self._fires.shape[1]
-        if self._fires is None or known < len(patterns):
-            if self._places is None:
-                self._places = patterns.places(self.bottom)
-            has = patterns.truths_at(*self._places, known).astype(np.float32)
-            wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
-            enough = wanted @ has >= wanted.sum(axis=1)[:, None]
-            new = enough & patterns.about(self.head)[known:]
-            self._fires = new if self._fires is None else np.hstack((self._fires, new))
-        return self._fires
+    def numbered(self, options: Options, literals: Literals) -> Numbered:
+        """Return the bodies by the numbers of their literals."""
+        if self._numbered is None:
+            bottom = literals.numbers(self.bottom)
+            own = [bottom[i] for i in self.picked]
+            added = np.array([*bottom, NOTHING], np.intp)[self.added(options)]
+            begun = sum(1 << number for number in own)
+            sets = (begun + sum(1 << n for n in row if n >= 0) for row in added.tolist())
+            rows = {body: row for row, body in enumerate(sets)}
+            self._numbered = Numbered(own, added, rows)
+        return self._numbered
 
     def add(self, other: RuleState) -> None:
         """Add the counts of an equal rule that has seen another part of the stream."""
@@ -224,8 +228,7 @@ class RuleState:
 
     def _early(self, candidate: int, worth: float, options: Options, batch: int) -> RuleState:
         """Return a candidate as a rule of its own, though nothing is decided."""
-        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
-        picked = tuple(np.flatnonzero(wanted[1 + candidate]).tolist())
+        picked = self._with(self.added(options)[1 + candidate].tolist())
         body = tuple(self.bottom[i] for i in picked)
         bound = hoeffding(options.delta, self.n)
         mine = self.score(options)
@@ -262,28 +265,23 @@ class RuleState:
 
     def _become(self, best: int, options: Options) -> None:
         """Take the body and the counts of a candidate."""
-        wanted = _wanted(self.picked, len(self.bottom), self._steps(options))
         self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
-        self.picked = tuple(np.flatnonzero(wanted[1 + best]).tolist())
-        self._fires, self._keys = None, []
+        self.picked = self._with(self.added(options)[1 + best].tolist())
+        self._numbered = None
 
 
 @lru_cache(maxsize=256)
-def _additions(picked: tuple[int, ...], size: int, depth: int) -> list[tuple[int, ...]]:
-    """Return what a body and its refinements have beyond the body: fewer additions first."""
-    rest = [i for i in range(size) if i not in picked]
-    return [extra for n in range(depth + 1) for extra in combinations(rest, n)]
+def _combined(count: int, most: int, width: int) -> _Ints:
+    """Return all ways to take at most so many of some things, fewer first; -1 fills up the rows.
 
-
-@lru_cache(maxsize=256)
-def _wanted(picked: tuple[int, ...], size: int, depth: int) -> npt.NDArray[np.float32]:
-    """Return the literals of a body and of its refinements, a row each."""
-    more = _additions(picked, size, depth)
-    wanted = np.zeros((len(more), size), np.float32)
-    wanted[:, list(picked)] = 1
-    for row, extra in enumerate(more):
-        wanted[row, list(extra)] = 1
-    return wanted
+    >>> _combined(2, 2, 3).tolist()
+    [[-1, -1, -1], [0, -1, -1], [1, -1, -1], [0, 1, -1]]
+    """
+    ways = [way for n in range(most + 1) for way in combinations(range(count), n)]
+    found = np.full((len(ways), width), NOTHING, np.intp)
+    for row, way in enumerate(ways):
+        found[row, : len(way)] = way
+    return found
 
 
 def counts_of(predicate: str, fired: _Floats, total: _Floats, options: Options) -> Counts:

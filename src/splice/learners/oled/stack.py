@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.learners.bodies import counted, fires_by_join
+from splice.learners.oled.firing import Firing
+from splice.learners.oled.numbered import Literals
 from splice.learners.oled.options import Options, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, scored
 from splice.learners.patterns import Body, Patterns
 from splice.learners.transitions import Transitions
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom
 
 __all__ = ["Stack"]
 
@@ -48,10 +50,10 @@ class Stack:
         predicate: str,
         rules: Sequence[RuleState],
         options: Options,
-        bits: dict[Literal, int] | None = None,
+        literals: Literals | None = None,
     ) -> None:
         self.predicate, self.rules, self.options = predicate, list(rules), options
-        self._bits = {} if bits is None else bits
+        self._literals = Literals() if literals is None else literals
         for rule in self.rules:
             rule.prepare(options)
         sizes = np.array([1 + len(rule.candidate_fired) for rule in self.rules], np.intp)
@@ -67,7 +69,9 @@ class Stack:
             np.array([getattr(rule, name) for rule in self.rules]).reshape(-1, 4)
             for name in ("fired", "total", "since")
         )
-        self._fires = np.empty((0, len(self._rule)), bool)
+        self._bodies = [rule.numbered(options, self._literals) for rule in self.rules]
+        heads = [rule.head for rule in self.rules]
+        self._firing = Firing(heads, self._bodies, self._literals)
         self._share_counts(sizes)
         self._free = self._untaken()
         self._joined = [
@@ -87,11 +91,12 @@ class Stack:
         """Return the rows whose bodies no rule about the same head has."""
         taken: dict[Atom, set[int]] = {}
         own = [taken.setdefault(rule.head, set()) for rule in self.rules]
-        keys = [rule.keys(self.options, self._bits) for rule in self.rules]
-        for known, theirs in zip(own, keys, strict=True):
-            known.add(theirs[0])
-        pairs = zip(own, keys, strict=True)
-        return np.array([key not in known for known, theirs in pairs for key in theirs], bool)
+        for known, bodies in zip(own, self._bodies, strict=True):
+            known.add(bodies.body)
+        free = np.ones(len(self._rule), bool)
+        for known, bodies, start in zip(own, self._bodies, self._starts.tolist(), strict=True):
+            free[[start + bodies.rows[body] for body in known if body in bodies.rows]] = False
+        return free
 
     # counting
 
@@ -106,7 +111,8 @@ class Stack:
         if not self.rules:
             return
         present = np.flatnonzero(table.any(axis=1))
-        found = self._true(patterns)[present].astype(np.float64).T @ table[present]
+        true = self._firing.at(present, patterns)
+        found = true.astype(np.float64).T @ table[present]
         for row, head, body in self._joined:
             found[row] = _by_join(head, body, transitions, len(patterns))
         seen = np.array([about[rule.head] for rule in self.rules])
@@ -115,21 +121,14 @@ class Stack:
         self._total += seen
         self._since += seen
 
-    def _true(self, patterns: Patterns) -> _Mask:
-        """Return where bodies are true: a row a pattern, a column a body."""
-        known = len(self._fires)
-        if known < len(patterns):
-            new = [rule.fires(patterns, self.options)[:, known:] for rule in self.rules]
-            self._fires = np.concatenate((self._fires, np.concatenate(new).T))
-        return self._fires
-
     def fires(self, transitions: Transitions, patterns: Patterns) -> _Mask:
         """Return where some good rule fires; one without a body says nothing yet."""
         own = self._starts[self._good()]
         if not len(own):
             return np.zeros(len(transitions), bool)
-        true: _Mask = np.any(self._true(patterns)[:, own], axis=1)
-        found: _Mask = true[transitions.pattern]
+        present, which = np.unique(transitions.pattern, return_inverse=True)
+        true: _Mask = np.any(self._firing.at(present, patterns)[:, own], axis=1)
+        found: _Mask = true[which.reshape(-1)]
         for row, head, body in self._joined:
             if row in own:
                 found |= fires_by_join(head, body, transitions)
@@ -164,17 +163,21 @@ class Stack:
             candidate = best - int(self._starts[i]) - 1
             if rule.decide(candidate, (mine, worth, max(mine, second)), self.options, batch):
                 changed = True
-                self._take(rule)
-                leaders = self._leaders()
+                if self._take(rule):
+                    leaders = self._leaders()
         return changed
 
-    def _take(self, rule: RuleState) -> None:
-        """Mark the body that a rule has become: no other rule may become it."""
-        body = rule.keys(self.options, self._bits)[0]
-        for other, start in zip(self.rules, self._starts.tolist(), strict=True):
-            keys = other.keys(self.options, self._bits)
-            if body in keys[1:] and other.head == rule.head:
-                self._free[start + keys.index(body)] = False
+    def _take(self, rule: RuleState) -> bool:
+        """Mark the body that a rule has become: no other may become it; say whether one could."""
+        body, found = rule.numbered(self.options, self._literals).body, False
+        for other, bodies, start in zip(
+            self.rules, self._bodies, self._starts.tolist(), strict=True
+        ):
+            row = bodies.rows.get(body, 0)
+            if row and other is not rule and other.head == rule.head:
+                self._free[start + row] = False
+                found = True
+        return found
 
     def _leaders(self) -> _Leaders:
         """Return the best candidate of each rule that is free, and the best one that differs."""
