@@ -82,7 +82,7 @@ def label_of(value: object) -> object:
     """
     if not isinstance(value, Mapping):
         return value
-    parts = (value.get("name"), value.get("fluent"))
+    parts = (value.get(key) for key in ("name", "fluent", "vocabulary"))
     return "-".join(str(part) for part in parts if part)
 
 
