@@ -11,11 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.cli import main
+from splice.cli.elsewhere import Labelling, arranged, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
-from splice.datasets.inputs import open_input
+from splice.completion.options import profile_of
+from splice.completion.source import CompletedSource, by_sequence
+from splice.completion.strategies import PROFILES
+from splice.datasets.inputs import InputOptions, open_input
 from splice.datasets.outputs import OutFormat, write_source
 from splice.datasets.plaza import make_plaza
 from splice.datasets.shards import RelabelledSource, ShardSource, shards
+from splice.errors import SpliceError
 from splice.stream.batch import query_rows
 from splice.stream.cutting import TimePoints, batches
 from splice.stream.masking import KeepBatches, MaskedSource
@@ -59,15 +64,16 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]
     return found
 
 
-def test_one_process_and_two_complete_alike(
-    folders: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("profile", ["default", "patterns", "paper"])
+def test_parts_are_completed_as_in_one_piece(
+    folders: tuple[Path, Path], profile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some, all_ = map(str, folders)
     found = []
-    for jobs in ("1", "2"):
-        out = str(tmp_path / jobs)
-        words = ("--truth", all_, "--shards", "2", "--jobs", jobs, "--out", out)
-        told = answer(capsys, "complete", some, *words)
+    for count in ("1", "3"):
+        out = str(tmp_path / count)
+        words = ("--truth", all_, "--profile", profile, "--shards", count, "--jobs", "1")
+        told = answer(capsys, "complete", some, *words, "--out", out)
         told.pop("seconds")
         found.append((told, collect(open_input(out))))
     (told, one), (other, two) = found
@@ -83,18 +89,53 @@ def test_one_process_and_two_complete_alike(
     assert told["completed"] == int((asked & (table.truth == 0)).sum())
 
 
-def test_a_part_is_completed_as_if_there_was_nothing_else(
-    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+def test_one_process_and_two_complete_alike(
+    folders: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some, _ = map(str, folders)
-    told = answer(capsys, "complete", some, "--shards", "2")
-    positive = 0
-    for shard in shards(2):
-        completer = SupervisionCompleter()
-        for batch in batches(ShardSource(open_input(some), shard), TimePoints(25)):
-            done = completer.complete(batch)
-            positive += int((~done.given & (done.labels > 0)).sum())
-    assert told["positive"] == positive
+    tables = []
+    for jobs in ("1", "2"):
+        out = str(tmp_path / jobs)
+        assert exit_code("complete", some, "--shards", "2", "--jobs", jobs, "--out", out) == 0
+        tables.append(collect(open_input(out)).truth)
+    assert np.array_equal(*tables)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from(["default", "patterns"]))
+def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None:
+    source = make_plaza(sequences=5, people=2, frames=60, seed=seed).source
+    masked = MaskedSource(source, KeepBatches(40), seed, TimePoints(10))
+    chosen, cut = PROFILES[name], TimePoints(10)
+    whole = [done for _, done in CompletedSource(masked, chosen, cut).completions()]
+    counted = []
+    for shard in shards(count):
+        completer, own = SupervisionCompleter(chosen), []
+        for sequence, part in by_sequence(ShardSource(masked, shard), cut):
+            for batch in part:
+                completer.note(batch)
+            place = source.vocabulary.sequences.code(sequence)
+            own.append((place, sequence, completer.cut()))
+        counted.append(own)
+    found: dict[str, list[np.ndarray]] = {}
+    for shard, before in zip(shards(count), arranged(counted), strict=True):
+        part = CompletedSource(ShardSource(masked, shard), chosen, cut, before)
+        for _, done in part.completions():
+            found.setdefault(done.batch.sequence, []).append(done.values)
+    right: dict[str, list[np.ndarray]] = {}
+    for done in whole:
+        right.setdefault(done.batch.sequence, []).append(done.values)
+    assert found.keys() == right.keys()
+    for sequence, values in right.items():
+        assert np.array_equal(np.concatenate(found[sequence]), np.concatenate(values))
+
+
+@pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
+def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
+    profile = profile_of("default", {"caching": caching})
+    toward = Labelling("plaza-meet", InputOptions(), profile, 25)
+    with pytest.raises(SpliceError, match="order of all batches"):
+        labels_elsewhere(toward, 2, 1)
 
 
 @pytest.mark.parametrize("learner", ["oled", "osla"])

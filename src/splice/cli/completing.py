@@ -5,36 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from splice.cli.console import tracked
+from splice.cli.elsewhere import Labelling, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.completion import Completion
-from splice.completion.source import CompletedSource
+from splice.completion.source import Before, CompletedSource
 from splice.completion.strategies import Profile
 from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.shards import Shard, ShardSource, in_processes, shards
+from splice.datasets.shards import WHOLE, Shard, ShardSource, in_processes, shards
 from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
 from splice.labels import UNKNOWN, LabelArray
-from splice.logic.domain import Domain
 from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.cutting import BatchedSource, TimePoints
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
-from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Counted", "Tally", "ToComplete", "completed_in_shards", "truth_of"]
 
-_WHOLE: Final = Shard(0, 1)
 
-
-def truth_of(name: str, options: InputOptions, shard: Shard = _WHOLE) -> AtomTable:
+def truth_of(name: str, options: InputOptions, shard: Shard = WHOLE) -> AtomTable:
     """Return the query atoms of an input that has all labels."""
     source: Source = open_input(name, options)
-    if shard != _WHOLE:
+    if shard != WHOLE:
         source = ShardSource(source, shard)
     table = collect(source)
     return table.take(query_rows(table, source.domain))
@@ -68,7 +65,7 @@ class Tally:
             )
 
     def include(self, other: Tally) -> None:
-        """Count what another part counted; contradictions are not told by parts."""
+        """Count what another part counted; contradictions are those of all parts already."""
         for name in ("given", "completed", "positive", "unreached", "abstained"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         if self.confusion is not None and other.confusion is not None:
@@ -128,48 +125,41 @@ class ToComplete:
     truth: str | None
     keep: bool
     """Whether the labels are wanted, and not their numbers alone."""
-    shard: Shard = _WHOLE
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What became of the labels of a part."""
-
-    tally: Tally
-    domain: Domain
-    state: dict[str, Any] | None
-    labels: dict[str, LabelArray]
+    shard: Shard = WHOLE
+    before: Before = field(default_factory=dict)
 
 
 def completed_in_shards(
     asked: ToComplete, count: int, jobs: int
 ) -> tuple[Tally, dict[str, LabelArray]]:
-    """Complete each part by itself; return the counts of all and the labels by sequence."""
+    """Complete parts side by side; return the counts of all and the labels by sequence."""
     begun = time.perf_counter()
     total, labels = Tally(confusion=Confusion() if asked.truth else None), dict[str, LabelArray]()
-    merged = SupervisionCompleter(asked.profile)
-    parts = [replace(asked, shard=shard) for shard in shards(count)]
-    for part in tracked(in_processes(_complete, parts, jobs), "completing, part by part", count):
-        total.include(part.tally)
-        labels |= part.labels
-        if part.state is not None:
-            merged.merge(part.state, part.domain, Vocabulary())
-    if merged.has_begun:
-        total.contradictions = merged.cache.contradictions()
+    toward = Labelling(asked.data, asked.options, asked.profile, asked.batch_size)
+    before = labels_elsewhere(toward, count, jobs)
+    parts = [
+        replace(asked, shard=shard, before=own)
+        for shard, own in zip(shards(count), before, strict=True)
+    ]
+    done = in_processes(_complete, parts, jobs)
+    for tally, found in tracked(done, "completing, part by part", count):
+        total.include(tally)
+        total.contradictions = max(total.contradictions, tally.contradictions)
+        labels |= found
     total.seconds = time.perf_counter() - begun
     return total, labels
 
 
-def _complete(asked: ToComplete) -> _Part:
+def _complete(asked: ToComplete) -> tuple[Tally, dict[str, LabelArray]]:
     """Complete one part."""
     source = ShardSource(open_input(asked.data, asked.options), asked.shard)
-    completed = CompletedSource(source, asked.profile, TimePoints(asked.batch_size))
+    cut = TimePoints(asked.batch_size)
+    completed = CompletedSource(source, asked.profile, cut, asked.before)
     truth = truth_of(asked.truth, asked.options, asked.shard) if asked.truth else None
     counted = Counted(completed, truth)
     found: dict[str, list[LabelArray]] = {}
     for batch in counted.batches():
         if asked.keep:
             found.setdefault(batch.sequence, []).append(batch.labels)
-    state = counted.completers[0].to_state() if counted.completers else None
     labels = {name: np.concatenate(parts) for name, parts in found.items()}
-    return _Part(counted.tally, source.domain, state, labels)
+    return counted.tally, labels

@@ -54,6 +54,6 @@ def _watched(data: str, options: InputOptions, choices: Choices) -> Watcher:
         for batch in batches(source, cut):
             watcher.see_labels(batch)
     else:
-        for _ in Watched(source, choices.profile, cut, watcher).completions():
+        for _ in Watched(source, choices.profile, cut, watcher=watcher).completions():
             pass
     return watcher

@@ -1,4 +1,7 @@
-"""``--shards``: a stream in parts, each with a cache and a learner of its own, merged at the end."""
+"""``--shards``: a stream in parts, each with a learner of its own, merged at the end.
+
+Labels are completed as in one piece: each part knows those that come before, wherever they are.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from splice.cli.console import tracked
+from splice.cli.elsewhere import Labelling, labels_elsewhere
 from splice.cli.learning_options import Choices
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.source import Before, by_sequence, merged
 from splice.datasets.inputs import InputOptions, open_input
 from splice.datasets.shards import Shard, ShardSource, in_processes, shards
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
 from splice.logic.domain import Domain
 from splice.pipeline import Splice
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.cutting import TimePoints
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["LearnedPart", "learned_in_shards"]
@@ -27,6 +32,7 @@ class _ToLearn:
     options: InputOptions
     choices: Choices
     shard: Shard
+    before: Before
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,14 @@ def learned_in_shards(
 ) -> tuple[Oled | Osla, list[LearnedPart], float]:
     """Learn from each part, and return the merged learner, what each part gave, and seconds."""
     begun = time.perf_counter()
-    asked = [_ToLearn(data, options, choices, shard) for shard in shards(count)]
+    before: list[Before] = [{} for _ in range(count)]
+    if choices.profile:
+        toward = Labelling(data, options, choices.profile, choices.batch_size)
+        before = labels_elsewhere(toward, count, jobs)
+    asked = [
+        _ToLearn(data, options, choices, shard, own)
+        for shard, own in zip(shards(count), before, strict=True)
+    ]
     parts = list(tracked(in_processes(_learn, asked, jobs), "learning, part by part", count))
     learner = choices.learner()
     for part in parts:
@@ -73,8 +86,11 @@ def _learn(part: _ToLearn) -> LearnedPart:
     for number in range(choices.passes):
         completer = SupervisionCompleter(choices.profile) if choices.profile else None
         splice = Splice(learner, completer)
-        for report in splice.ahead(batches(source, TimePoints(choices.batch_size))):
-            if number == 0:
-                new = (report.examples, 1, report.given, report.completed)
-                counts = [a + b for a, b in zip(counts, new, strict=True)]
+        for name, own in by_sequence(source, TimePoints(choices.batch_size)):
+            if completer is not None:
+                merged(completer, part.before, name, source)
+            for report in splice.ahead(own):
+                if number == 0:
+                    new = (report.examples, 1, report.given, report.completed)
+                    counts = [a + b for a, b in zip(counts, new, strict=True)]
     return LearnedPart(learner.to_state(), source.domain, *counts)

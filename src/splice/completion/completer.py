@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
 from splice.completion.lens import Lens
+from splice.completion.partition import Examples
 from splice.completion.patterns import Keep, Lifting
 from splice.completion.similarity import Vertices, similarity_of
 from splice.completion.solvers import harmonic, solve_chain
@@ -74,6 +74,7 @@ class _Parts:
         self.chains = ChainMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
+        self._reader = StateReader(self.lens, self.lifting.store, self.store)
 
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Work out what no label changes, of consecutive batches of a sequence."""
@@ -105,32 +106,33 @@ class _Parts:
             first.setdefault(cls, pattern)
         return [first[cls] for cls in sorted(first)]
 
-    def _entry(self, reader: StateReader, plain: dict[str, Any]) -> Entry:
-        pattern = reader.pattern(plain)
-        return reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
+    def _entry(self, plain: dict[str, Any]) -> Entry:
+        pattern = self._reader.pattern(plain)
+        return self._reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
 
     def merge(self, state: dict[str, Any]) -> None:
         """Add the labels of another cache; chains belong to sequences and are left alone."""
-        reader = StateReader(self.lens, self.lifting.store, self.store)
-        found = [self._entry(reader, plain) for plain in state["cache"]["entries"]]
+        found = [self._entry(plain) for plain in state["cache"]["entries"]]
         self.cache.merge(found, state["cache"]["updates"])
+
+    def forget_labels(self) -> None:
+        """Begin with an empty cache."""
+        self.cache = type(self.cache)(self.cache.caching)
 
     def take_up(self, state: dict[str, Any]) -> None:
         """Fill the cache and the chains from a state."""
-        reader = StateReader(self.lens, self.lifting.store, self.store)
-        entry = partial(self._entry, reader)
         cached = state["cache"]
         self.cache.updates = cached["updates"]
-        for found in map(entry, cached["entries"]):
+        for found in map(self._entry, cached["entries"]):
             self.cache.entries[found.cls, found.positive] = found
         if isinstance(self.cache, ReleasedCache):
             self.cache.batches = cached["batches"]
-            self.cache.vertices = [entry(plain) for plain in cached["vertices"]]
+            self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
         if self.chains:
             self.chains.sequence = state["chains"]["sequence"]
             for plain in state["chains"]["last"]:
-                key = reader.key(plain["query"])
-                self.chains.last[key] = (plain["value"], reader.vertex(plain))
+                key = self._reader.key(plain["query"])
+                self.chains.last[key] = (plain["value"], self._reader.vertex(plain))
 
     def between(self, left: Vertices, right: Vertices) -> _Floats:
         """Return similarities; vertices of other batches may have fewer constants."""
@@ -222,6 +224,20 @@ class SupervisionCompleter:
         self._seen = self._seen + np.array(state["seen"], float)
         self._parts.merge(state)
 
+    def note(self, batch: MicroBatch) -> None:
+        """Count the labels of a batch, and complete nothing."""
+        if batch.labels.any():
+            self._note(batch, self._start(batch))
+
+    def cut(self) -> dict[str, Any] | None:
+        """Return what labels were counted since the last cut, for :meth:`merge`, and forget them."""
+        if not self._seen.any():
+            return None
+        state = self.to_state()
+        self._started().forget_labels()
+        self._seen = np.zeros(2)
+        return state
+
     def explain(self, row: int) -> Explanation:
         """Explain the value of a query atom of the batch that was completed last."""
         if self._scene is None:
@@ -233,21 +249,28 @@ class SupervisionCompleter:
         parts = self._started()
         return contradictions(parts.cache, parts.lifting.store, parts.representatives())
 
-    def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
+    def _note(
+        self, batch: MicroBatch, parts: _Parts
+    ) -> tuple[Examples, npt.NDArray[np.int64], Vertices, LabelCache]:
+        """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
         examples, (patterns, *ground) = parts.ahead.read(batch)
         own = ground[-1] if ground else patterns
         vertices = Vertices(own, examples.entities, examples.queries.time)
         labels = batch.labels
-        given = labels != UNKNOWN
-        empty = np.bincount(examples.example, minlength=len(examples)) == 0
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache = parts.cache if self.profile.caching else LabelCache(_UNFILTERED)
-        usable = given & ~empty
-        cache.begin(bool(given.any()))
+        cache.begin(bool(labels.any()))
+        usable = (labels != UNKNOWN) & ~examples.empty
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
+        return examples, patterns, vertices, cache
+
+    def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
+        examples, patterns, vertices, cache = self._note(batch, parts)
+        labels = batch.labels
+        given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
         reached = given.copy()
-        missing = np.flatnonzero(~given & ~empty)
+        missing = np.flatnonzero(~given & ~examples.empty)
         chains = parts.chains.chains(batch, vertices) if parts.chains else None
         labelled = cache.labelled()
         graph, which = self._graph(vertices.take(missing), labelled, parts)

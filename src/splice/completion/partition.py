@@ -57,6 +57,12 @@ class Examples:
         """Where the pairs of each example start; one more entry says where the last ends."""
         return np.searchsorted(self.example, np.arange(len(self) + 1)).astype(np.int64)
 
+    @cached_property
+    def empty(self) -> npt.NDArray[np.bool_]:
+        """Which examples have no evidence."""
+        found: npt.NDArray[np.bool_] = np.bincount(self.example, minlength=len(self)) == 0
+        return found
+
     def rows(self, example: int) -> _Ints:
         """Return the rows of the evidence that belong to an example."""
         return self.row[self.starts[example] : self.starts[example + 1]]

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, TypeAlias
 
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.completion import Completion
 from splice.completion.strategies import Profile
 from splice.stream.batch import MicroBatch
 from splice.stream.cutting import BatchedSource, Cut, TimePoints, batches
+from splice.stream.source import Source
 
-__all__ = ["CompletedSource"]
+__all__ = ["Before", "CompletedSource", "by_sequence", "merged"]
+
+Before: TypeAlias = Mapping[str, Sequence[dict[str, Any]]]
+"""Labels that were counted elsewhere, by the sequence that they come before; "" for the rest."""
+
+
+def by_sequence(source: Source, cut: Cut) -> Iterator[tuple[str, Iterator[MicroBatch]]]:
+    """Yield the name of each sequence and its batches."""
+    return groupby(batches(source, cut), key=lambda batch: batch.sequence)
+
+
+def merged(completer: SupervisionCompleter, before: Before, name: str, source: Source) -> None:
+    """Let a completer know the labels that come before a sequence, from elsewhere."""
+    for state in before.get(name, ()):
+        completer.merge(state, source.domain, source.vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +37,16 @@ class CompletedSource(BatchedSource):
 
     profile: Profile
     cut: Cut = field(default_factory=TimePoints)
+    before: Before = field(default_factory=dict)
 
     def completions(self) -> Iterator[tuple[SupervisionCompleter, Completion]]:
         """Yield what became of each batch, with the completer as it was then."""
         completer = SupervisionCompleter(self.profile)
-        for batch in completer.looking_ahead(batches(self.inner, self.cut)):
-            yield completer, completer.complete(batch)
+        for name, own in by_sequence(self.inner, self.cut):
+            merged(completer, self.before, name, self.inner)
+            for batch in completer.looking_ahead(own):
+                yield completer, completer.complete(batch)
+        merged(completer, self.before, "", self.inner)
 
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the completed batches."""

@@ -94,6 +94,7 @@ class StateReader:
         self._lens = lens
         self._patterns = patterns
         self._vertices = vertices
+        self._known: dict[tuple[bool, str], int] = {}
 
     def entry(self, state: Plain, cls: int) -> Entry:
         """Return a cached label."""
@@ -107,13 +108,20 @@ class StateReader:
 
     def pattern(self, state: Plain) -> int:
         """Return the number of the pattern that a label belongs to."""
-        return self._patterns.of_rule(parse_rule(state["rule"]))
+        return self._number(self._patterns, state["rule"])
+
+    def _number(self, store: PatternStore, text: str) -> int:
+        """Return the number of a rule in a store; texts come again and again."""
+        key = (store is self._patterns, text)
+        if key not in self._known:
+            self._known[key] = store.of_rule(parse_rule(text))
+        return self._known[key]
 
     def vertex(self, state: Plain) -> Vertices:
         """Return the example that stands for a label or a last value."""
         codes = [self._code(constant) for constant in state["constants"]]
         return Vertices(
-            np.array([self._vertices.of_rule(parse_rule(state["example"]))], np.int64),
+            np.array([self._number(self._vertices, state["example"])], np.int64),
             np.array([codes], np.int64).reshape(1, len(codes)),
             np.array([state["time"]], np.int64),
         )

@@ -291,6 +291,12 @@ class Caching:
         if not 0 < self.decay <= 1:
             raise SpliceError(f"decay lies between 0 and 1, not at {self.decay:g}")
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether labels that were counted apart are, merged, what they are counted in turn."""
+        whole = self.first is FirstBatch.FILTERED
+        return whole and self.cap is None and self.decay == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from splice.stream.source import WrappedSource
 from splice.stream.table import AtomTable
 from splice.threads import one_thread
 
-__all__ = ["RelabelledSource", "Shard", "ShardSource", "in_processes", "shards"]
+__all__ = ["WHOLE", "RelabelledSource", "Shard", "ShardSource", "in_processes", "shards"]
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -41,6 +41,10 @@ class Shard:
     def has(self, sequence: str) -> bool:
         """Return whether a sequence is in this part."""
         return zlib.crc32(sequence.encode()) % self.count == self.number
+
+
+WHOLE: Final = Shard(0, 1)
+"""The only part of one."""
 
 
 def shards(count: int) -> list[Shard]:
