@@ -294,6 +294,14 @@ def test_a_cell_gives_the_same_twice_but_for_the_time(small: Path) -> None:
         ('profile = "patterns"', 'profile = "pattern"', "did you mean 'patterns'?"),
         ("nearest-time", "nearest-tim", "did you mean 'nearest-time'?"),
         ('kind = "completion"', 'kind = "completions"', "did you mean 'completion'?"),
+        ("people = 2", "peeple = 2", "did you mean 'people'?"),
+        ("levels = [", "levels = [150, ", "it holds numbers from"),
+        ("levels = [", 'levels = ["5", ', "it holds numbers from"),
+        ("levels = [", "levels = []  #", "is a list of numbers"),
+        ("samples = ", "samples = 0  #", "it holds whole numbers from 1"),
+        ("masks = [", "masks = []  #", "has no cells"),
+        ("datasets = [", "datasets = []  #", "has no cells"),
+        ("datasets = [", "datasets = [7]  #", "is not a dataset"),
         ('"completion"', "completion", "not TOML"),
     ],
 )
@@ -304,6 +312,12 @@ def test_a_bad_file_is_an_error_with_a_hint(
     with pytest.raises(SpliceError) as failed:
         load(small).cells()
     assert said in str(failed.value)
+
+
+def test_an_unknown_fluent_is_an_error(small: Path) -> None:
+    small.write_text(SMALL.replace('"meet"', '"meat"'), "utf-8")
+    with pytest.raises(SpliceError, match="did you mean 'meet'"):
+        completion.work(load(small).cells()[0].parameters)
 
 
 # folders
@@ -484,6 +498,10 @@ def test_growing_data_is_measured_and_looked_at(
         ("complete --profile", "completes --profile", "did you mean 'complete'?"),
         ("--profile patterns", "--profile pattern", "did you mean 'patterns'?"),
         ("sizes", "size", "did you mean 'sizes'?"),
+        ("sizes = [1", "sizes = [0", "it holds whole numbers from 1"),
+        ("shards = 1", 'shards = "x"', "it holds whole numbers from 1"),
+        ("people", "sequences = 4, people", "remove 'sequences'"),
+        ("--profile patterns", "--out here", "has no '--out'"),
     ],
 )
 def test_growing_data_that_cannot_be_is_an_error(

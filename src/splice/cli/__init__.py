@@ -15,6 +15,8 @@ from splice.threads import use_one_thread
 
 __all__ = ["app", "main"]
 
+_INTERRUPTED = 130
+
 
 def __getattr__(name: str) -> Any:
     """Load the commands, and with them the library, when they are asked for."""
@@ -33,11 +35,13 @@ def main(arguments: list[str] | None = None) -> None:
         from splice.cli.commands import app
 
         code = app(args=given, prog_name="splice", standalone_mode=False)
+        if code == _INTERRUPTED:
+            fail("interrupted")
     except Exception as error:
         code = _exit_code(error)
     except KeyboardInterrupt:
         fail("interrupted")
-        code = 130
+        code = _INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -61,7 +65,7 @@ def _exit_code(error: Exception) -> int:
         traceback.print_exception(error)
     if type(error).__name__ == "Abort":
         fail("interrupted")
-        return 130
+        return _INTERRUPTED
     if hasattr(error, "show") and hasattr(error, "exit_code"):
         error.show()  # usage errors of the command line's own library, whichever it is built on
         return int(error.exit_code)

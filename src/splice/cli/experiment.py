@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -58,7 +60,9 @@ def run(
     from splice.experiments.run import load, named, start
 
     experiment = load(named(name))
-    rows = start(experiment, out, jobs=jobs, force=force, progress=_Teller())
+    _check_table(table)
+    with _resumable(out):
+        rows = start(experiment, out, jobs=jobs, force=force, progress=_Teller())
     _finish(rows, out, table, style)
 
 
@@ -69,7 +73,10 @@ def resume(
     """Go on with a run that was interrupted; what is there is not computed again."""
     from splice.experiments.run import resume as go_on
 
-    _finish(go_on(folder, jobs=jobs, progress=_Teller()), folder, table, style)
+    _check_table(table)
+    with _resumable(folder):
+        rows = go_on(folder, jobs=jobs, progress=_Teller())
+    _finish(rows, folder, table, style)
 
 
 @app.command()
@@ -78,7 +85,9 @@ def show(
     table: Table = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", help="What the table for people shows; F1, or seconds."),
+        typer.Option(
+            "--measure", help="What the table for people shows; by default F1, or seconds."
+        ),
     ] = None,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -94,6 +103,24 @@ def show(
     if there < len(manifest["cells"]):
         note(f"{there} of {len(manifest['cells'])} cells are there; resume it for the rest")
     _print(rows, table, style, measure)
+
+
+@contextmanager
+def _resumable(folder: Path) -> Iterator[None]:
+    """Say how to go on, where somebody interrupts."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"what is done is kept: splice experiment resume {folder}")
+        raise
+
+
+def _check_table(table: Path | None) -> None:
+    """Refuse a place where no table can be, before anything is computed."""
+    from splice.io.outputs import check_file
+
+    if table is not None:
+        check_file(table, [], force=True)
 
 
 def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) -> None:

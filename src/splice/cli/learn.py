@@ -98,6 +98,7 @@ def learn(
         begin(keeper, resume=resume, force=force)
     with kept(keeper):
         if shards > 1:
+            choices.words["shards"] = str(shards)
             learned = learned_by_parts(data, options, choices, shards, jobs)
         else:
             learned = learned_from(data, options, choices, keeper)

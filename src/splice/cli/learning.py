@@ -80,6 +80,7 @@ def learned_by_parts(
     for part in parts:
         for name in ("examples", "batches", "given", "completed"):
             setattr(learned, name, getattr(learned, name) + getattr(part, name))
+    learned.read = learned.examples * choices.passes
     _check(learned, source, options)
     learned.rules = learned_rules(learner, choices.passes)
     return learned

@@ -96,7 +96,7 @@ _Depth: TypeAlias = Annotated[
 ]
 _MinScore: TypeAlias = Annotated[
     float,
-    typer.Option("--min-score", metavar="S", min=0.0, max=1.0, help="What a rule must score."),
+    typer.Option("--min-score", metavar="S", min=0.0, max=1.0, help="How precise a rule must be."),
 ]
 _Weights: TypeAlias = Annotated[
     bool, typer.Option("--weights", help="Give rules weights: recognition weighs them.")

@@ -28,13 +28,16 @@ from splice.experiments.published import published
 from splice.experiments.spec import (
     Table,
     ce_of,
+    dataset_of,
     datasets,
     keep_of,
+    levels_of,
     mask_of,
     methods_of,
-    number_of,
+    numbers_of,
     source_of,
     table_of,
+    whole_of,
 )
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
@@ -64,17 +67,17 @@ def cells(configuration: Table) -> list[Cell]:
     grid = table_of(
         configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes")
     )
-    samples = int(grid.get("samples", 20))
+    samples = whole_of(grid, "samples", 20)
     tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for method in methods_of(configuration):
-        count = int(method.get("samples", samples))
+        count = whole_of(method, "samples", samples)
         tiers.setdefault(count, []).append((method["name"], _choices(method)))
     streams = product(
-        grid.get("datasets", ()),
+        map(dataset_of, grid.get("datasets", ())),
         map(mask_of, grid.get("masks", ())),
-        grid.get("batch_sizes", (25,)),
+        numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
-    settings = list(product(streams, map(number_of, grid.get("levels", ()))))
+    settings = list(product(streams, levels_of(grid)))
     return [
         Cell.of(
             dataset=dataset,

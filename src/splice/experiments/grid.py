@@ -16,12 +16,13 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import connection, get_context, parent_process
+from itertools import islice
+from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -37,6 +38,10 @@ Result: TypeAlias = dict[str, Any]
 _FORMAT: Final = 1
 _SHOWN: Final = 3
 _LATELY: Final = 41
+_AHEAD: Final = 4
+"""So many cells a process are handed out."""
+_MOMENT: Final = 0.5
+"""So long at most does an interrupt wait to be noticed, in seconds."""
 _PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
 
 
@@ -140,7 +145,8 @@ def run_grid(
         more = [f"... and {len(failed) - _SHOWN} more"] if len(failed) > _SHOWN else []
         raise SpliceError(
             "\n".join([f"{len(failed)} of {len(distinct)} cells failed", *failed[:_SHOWN], *more]),
-            "the results of the others are kept; mend the cause and resume",
+            "the results of the others are kept; mend the cause and resume, "
+            "or, where the experiment's file is the cause, run it again with --force",
         )
     return [found[cell.key] for cell in cells]
 
@@ -179,12 +185,27 @@ def _computed(
         for cell in cells:
             yield cell, *_compute(cell, work, folder)
         return
+    rest = iter(cells)
     with one_thread(), _pool(min(jobs, len(cells))) as pool:
-        waiting: dict[Future[_Outcome], Cell] = {
-            pool.submit(_compute, cell, work, folder): cell for cell in cells
-        }
-        for future in as_completed(list(waiting)):
-            yield waiting.pop(future), *_outcome(future)
+        waiting: dict[Future[_Outcome], Cell] = {}
+        while True:
+            for cell in islice(rest, _AHEAD * jobs - len(waiting)):
+                waiting[_submitted(pool, cell, work, folder)] = cell
+            if not waiting:
+                return
+            done, _ = wait(waiting, _MOMENT, FIRST_COMPLETED)
+            for future in done:
+                yield waiting.pop(future), *_outcome(future)
+
+
+def _submitted(pool: ProcessPoolExecutor, cell: Cell, work: str, folder: Path) -> Future[_Outcome]:
+    """Return what will come of a cell; where a process has died, that it has."""
+    try:
+        return pool.submit(_compute, cell, work, folder)
+    except BrokenProcessPool as error:
+        failed: Future[_Outcome] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _outcome(future: Future[_Outcome]) -> _Outcome:
@@ -196,12 +217,14 @@ def _outcome(future: Future[_Outcome]) -> _Outcome:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of fresh processes; when interrupted, forget what has not begun."""
+    """Give a pool of fresh processes; when interrupted, end what they are at."""
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        for process in active_children():
+            process.terminate()
         raise
     pool.shutdown()
 

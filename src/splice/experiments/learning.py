@@ -28,13 +28,16 @@ from splice.experiments.published import published
 from splice.experiments.spec import (
     Table,
     ce_of,
+    dataset_of,
     datasets,
     keep_of,
+    levels_of,
     mask_of,
     methods_of,
-    number_of,
+    numbers_of,
     source_of,
     table_of,
+    whole_of,
 )
 from splice.io.text import read_text
 from splice.learners.oled.learner import Oled
@@ -65,13 +68,14 @@ def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration; where all labels are kept, one sample says it all."""
     known = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds")
     grid = table_of(configuration, "grid", known)
-    samples = int(grid.get("samples", 20))
+    samples = whole_of(grid, "samples", 20)
+    levels = levels_of(grid, (_ALL,))
     streams = list(
         product(
-            grid.get("datasets", ()),
+            map(dataset_of, grid.get("datasets", ())),
             grid.get("folds", ("sequences",)),
             map(mask_of, grid.get("masks", ({"scope": "batches"},))),
-            grid.get("batch_sizes", (25,)),
+            numbers_of(grid, "batch_sizes", (25,), whole=True),
         )
     )
     chosen = [(method, _choices(method)) for method in methods_of(configuration)]
@@ -89,8 +93,8 @@ def cells(configuration: Table) -> list[Cell]:
         )
         for sample in range(samples)
         for (dataset, folds, (scope, unit), size), (method, choices) in product(streams, chosen)
-        for level in map(number_of, method.get("levels", grid.get("levels", (_ALL,))))
-        if sample < (1 if level == _ALL else int(method.get("samples", samples)))
+        for level in levels_of(method, levels)
+        if sample < (1 if level == _ALL else whole_of(method, "samples", samples))
     ]
 
 

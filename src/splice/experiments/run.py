@@ -64,6 +64,11 @@ class Experiment:
     def cells(self) -> list[Cell]:
         """Return the cells, in their order."""
         found: list[Cell] = self.kind.cells(self.configuration)
+        if not found:
+            raise SpliceError(
+                "the experiment has no cells",
+                "its grid needs datasets, and masks where labels are hidden",
+            )
         return found
 
 

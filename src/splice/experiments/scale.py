@@ -26,11 +26,14 @@ from splice.experiments.grid import Cell, Result, canonical
 from splice.experiments.spec import (
     GROWS,
     Table,
+    dataset_of,
     datasets,
+    levels_of,
     methods_of,
-    number_of,
+    numbers_of,
     opened,
     table_of,
+    whole_of,
 )
 from splice.stream.cutting import TimePoints
 from splice.stream.masking import KeepBatches, MaskedSource
@@ -46,6 +49,7 @@ JOBS: Final = 1
 """One cell at a time: it has the machine for itself."""
 
 _COMMANDS: Final = ("complete", "learn")
+_OURS: Final = ("--out", "--shards", "--jobs", "--batch-size", "--report", "--checkpoint")
 
 
 def cells(configuration: Table) -> list[Cell]:
@@ -53,11 +57,11 @@ def cells(configuration: Table) -> list[Cell]:
     known = ("datasets", "sizes", "levels", "samples", "batch_sizes", "shards")
     grid = table_of(configuration, "grid", known)
     settings = product(
-        range(int(grid.get("samples", 1))),
+        range(whole_of(grid, "samples", 1)),
         map(_growing, grid.get("datasets", ())),
-        grid.get("batch_sizes", (25,)),
-        map(number_of, grid.get("levels", (5,))),
-        grid.get("sizes", ()),
+        numbers_of(grid, "batch_sizes", (25,), whole=True),
+        levels_of(grid, (5,)),
+        numbers_of(grid, "sizes", (), whole=True),
         [(method["name"], _command(method)) for method in methods_of(configuration)],
     )
     return [
@@ -65,7 +69,7 @@ def cells(configuration: Table) -> list[Cell]:
             dataset=dataset,
             batch_size=int(batch),
             level=level,
-            shards=int(grid.get("shards", 2)),
+            shards=whole_of(grid, "shards", 2),
             size=int(size),
             sample=sample,
             method=name,
@@ -76,9 +80,13 @@ def cells(configuration: Table) -> list[Cell]:
 
 
 def _growing(dataset: object) -> dict[str, Any]:
-    found = dict(dataset) if isinstance(dataset, dict) else {"name": dataset}
+    found: dict[str, Any] = dict(dataset) if isinstance(dataset, dict) else {"name": dataset}
     if found.get("name") not in GROWS:
         raise UnknownName("data set that grows", str(found.get("name")), GROWS)
+    dataset_of(found)
+    grows = GROWS[found["name"]]
+    if grows in found:
+        raise SpliceError(f"'{grows}' stands beside 'sizes', which says it", f"remove '{grows}'")
     return found
 
 
@@ -86,6 +94,9 @@ def _command(method: Table) -> list[str]:
     command = [str(word) for word in str(method.get("command", "")).split()]
     if not command or command[0] not in _COMMANDS:
         raise UnknownName("command", command[0] if command else "", _COMMANDS)
+    for word in command:
+        if word.partition("=")[0] in _OURS:
+            raise SpliceError(f"a command of an experiment has no '{word}'", "the grid says it")
     return command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from splice.datasets.inputs import InputOptions, open_input
 from splice.datasets.maritime import WordChoice, make_maritime
 from splice.datasets.plaza import make_plaza
-from splice.errors import SpliceError, did_you_mean
+from splice.errors import SpliceError, UnknownName, did_you_mean
 from splice.stream.masking import Keep, KeepAtoms, KeepBatches, Unit
 from splice.stream.source import MemorySource, Source, collect
 
@@ -20,20 +21,29 @@ __all__ = [
     "GROWS",
     "Table",
     "ce_of",
+    "dataset_of",
     "datasets",
     "keep_of",
+    "levels_of",
     "mask_of",
     "methods_of",
     "number_of",
+    "numbers_of",
     "opened",
     "source_of",
     "table_of",
+    "whole_of",
 ]
 
 Table: TypeAlias = Mapping[str, Any]
 
 GROWS: Final = {"maritime": "vessels", "plaza": "sequences"}
 """What there is more of in larger data, for each simulator."""
+
+_DESCRIBED: Final = {
+    "maritime": ("vessels", "days", "seed", "vocabulary"),
+    "plaza": ("sequences", "people", "frames", "seed"),
+}
 
 
 def methods_of(configuration: Table) -> list[dict[str, Any]]:
@@ -54,6 +64,20 @@ def datasets(configuration: Table) -> list[str]:
     """Return the inputs that a configuration reads, by name."""
     found = configuration["grid"].get("datasets", ())
     return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in found))
+
+
+def dataset_of(dataset: object) -> object:
+    """Return a dataset of a configuration, if its words are known."""
+    described = dict(dataset) if isinstance(dataset, Mapping) else {"name": dataset}
+    name = described.get("name")
+    if not isinstance(name, str) or not name:
+        raise SpliceError(f"{dataset!r} is not a dataset", 'write "caviar-meet" or { name = .. }')
+    known = ("name", "fluent", *_DESCRIBED.get(name, ("domain",)))
+    for key in described:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
+            raise SpliceError(f"the dataset '{name}' has no '{key}'", hint)
+    return dataset
 
 
 @lru_cache(maxsize=4)
@@ -78,9 +102,14 @@ def opened(dataset: str, grown: int | None = None) -> Source:
         source = make_maritime(**described, choice=words)
     else:
         source = open_input(name, InputOptions(domain=described.get("domain")))
-    if fluent:
-        return MemorySource(collect(source), replace(source.domain, fluents=(fluent,)))
-    return source
+    if not fluent:
+        return source
+    table = collect(source)
+    kinds = (k for k in source.vocabulary.kinds if k.signature == source.domain.query)
+    known = sorted({kind.functor for kind in kinds})
+    if fluent not in known:
+        raise UnknownName("fluent", str(fluent), known)
+    return MemorySource(table, replace(source.domain, fluents=(fluent,)))
 
 
 def ce_of(dataset: object) -> str:
@@ -122,6 +151,46 @@ def table_of(configuration: Table, name: str, known: Sequence[str]) -> Table:
             hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
             raise SpliceError(f"[{name}] has no '{key}'", hint)
     return table
+
+
+def numbers_of(
+    table: Table,
+    name: str,
+    usual: Sequence[float],
+    *,
+    least: float = 1,
+    most: float = math.inf,
+    whole: bool = False,
+) -> list[float]:
+    """Return a list of numbers of a configuration, each in one spelling.
+
+    >>> numbers_of({"levels": [5, 10.0]}, "levels", ())
+    [5, 10]
+    """
+    given = table.get(name, usual)
+    if not isinstance(given, list | tuple) or not given:
+        raise SpliceError(f"'{name}' is a list of numbers, not {given!r}", f"write {name} = [..]")
+    for value in given:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not least <= value <= most or (whole and value != int(value)):
+            kind, upto = (
+                "whole numbers" if whole else "numbers",
+                f" to {most:g}" * (most < math.inf),
+            )
+            raise SpliceError(
+                f"{value!r} is not of '{name}'", f"it holds {kind} from {least:g}{upto}"
+            )
+    return [number_of(value) for value in given]
+
+
+def levels_of(table: Table, usual: Sequence[float] = ()) -> list[float]:
+    """Return the levels of a configuration: percents."""
+    return numbers_of(table, "levels", usual, least=1e-9, most=100)
+
+
+def whole_of(table: Table, name: str, usual: int) -> int:
+    """Return a whole number of a configuration, 1 at least."""
+    return int(numbers_of({name: [table.get(name, usual)]}, name, (), whole=True)[0])
 
 
 def number_of(level: float) -> float:
