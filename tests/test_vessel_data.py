@@ -225,6 +225,46 @@ def test_recorded_points_of_several_vessels_meet_pair_by_pair(tmp_path: Path) ->
     assert ("happensAt(stop_start(9),600)", 1) in second
 
 
+MEETING = [
+    "slow_motion_start|10|10|7",
+    "proximity_start|20|20|7|8",
+    "velocity|30|30|7|2.9|31|511",
+    "stop_start|40|40|8",
+    "proximity_end|900|900|7|8",
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("velocity|15|15|7|fast|1|1", "impossible speed 'fast'"),
+        ("velocity|15|15|7|-5|1|1", "impossible speed '-5'"),
+        ("coord|15|15|7|400|48", "impossible longitude '400'"),
+        ("coord|15|15|7|4|95", "impossible latitude '95'"),
+        ("stop_end|15|15|999", "unknown vessel '999'"),
+        ("proximity_start|15|15|7|999", "unknown vessel '999'"),
+        ("gap_start|5|5|7", "time goes backwards: 5 after 10"),
+        ("gap_start|15", "an event has at least 3"),
+    ],
+)
+def test_bad_critical_points_are_told_and_left_out(tmp_path: Path, line: str, said: str) -> None:
+    path, types = tmp_path / "a.csv", tmp_path / "types.csv"
+    types.write_text("vessel,type\n7,cargo\n8,tug\n", encoding="utf-8")
+    path.write_text("\n".join(MEETING) + "\n", encoding="utf-8")
+    right = texts(collect(derive_recorded(path, AisOptions(vessels=types))))
+    path.write_text("\n".join([MEETING[0], line, *MEETING[1:]]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        derive_recorded(path, AisOptions(vessels=types))
+    with pytest.raises(InputError, match=r"1 of 6 rows are bad, and --max-bad allows 0\.1"):
+        derive_recorded(path, AisOptions(vessels=types, max_bad=0.1))
+    derived = derive_recorded(path, AisOptions(vessels=types, max_bad=0.2))
+    assert texts(collect(derived)) == right
+    assert derived.report.bad == 1
+    told = str(derived.report.examples[0])
+    assert said in told
+    assert "a.csv:2:" in told
+
+
 # -- the command
 
 

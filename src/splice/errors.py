@@ -92,10 +92,10 @@ class SpliceError(Exception):
 class InputError(SpliceError):
     """Bad content, with one :class:`Problem` for each thing that is wrong."""
 
-    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+    def __init__(self, problems: Problem | Iterable[Problem], summary: str = "") -> None:
         found = (problems,) if isinstance(problems, Problem) else tuple(problems)
         self.problems: Sequence[Problem] = tuple(sorted(found))
-        super().__init__(self._summary())
+        super().__init__("\n".join(filter(None, (self._summary(), summary))))
 
     def _summary(self) -> str:
         shown = [str(problem) for problem in self.problems[:_SHOWN_PROBLEMS]]

@@ -61,7 +61,7 @@ Shards: TypeAlias = Annotated[
         metavar="N",
         min=1,
         max=1024,
-        help="Split the sequences into N parts, each with a memory of its own, merged at the end.",
+        help="Split the sequences into N parts that are worked on side by side.",
     ),
 ]
 Jobs: TypeAlias = Annotated[

@@ -72,9 +72,9 @@ class RtecSource(InferringSource):
             bad = BadRows(self._max_bad, self._report, self._collected)
             rows = (rows.table for rows in part.rows(bad))
             sort = self._sort or part.table.has_fluents()
-            events = ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+            events = ordered(rows, self.locate, sort=sort, vocabulary=self._vocabulary)
             chunks = aligned(events, self._vocabulary)
-            yield from without_duplicates(chunks, self._locate, self._report)
+            yield from without_duplicates(chunks, self.locate, self._report)
 
     def problems(self) -> list[Problem]:
         """Return every problem of the files, not only the first."""
@@ -104,7 +104,8 @@ class RtecSource(InferringSource):
             sequence=unquote(path.name.removesuffix(".gz").removesuffix(".csv")),
         )
 
-    def _locate(self, line: int) -> Place:
+    def locate(self, line: int) -> Place:
+        """Return where a row of a table that was read stands."""
         return place_of(self._parts, line)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -81,8 +82,7 @@ class RtecTable:
             times, _ = read_times(chunk.frame["time"], None)
             own = ~chunk.frame["derived"].to_numpy() & (times != NO_TIME)
             if self._check_order and own.any():
-                _check_order(chunk, times, own, last)
-                last = int(times[own][-1])
+                chunk, last = _in_order(chunk, times, own, last)
             yield chunk
 
     def _blocks(self) -> Iterator[Block]:
@@ -257,14 +257,21 @@ def _bad(block: Block, line: int, field: int, name: str) -> Problem:
     return Problem(place, message, text, _HINT)
 
 
-def _check_order(
+def _in_order(
     chunk: Chunk, times: npt.NDArray[np.int64], own: npt.NDArray[np.bool_], last: int
-) -> None:
+) -> tuple[Chunk, int]:
+    """Return the rows that are not older than one before them, and the latest time so far."""
     rows = np.flatnonzero(own)
-    before = np.concatenate(([last], times[rows][:-1]))
-    back = np.flatnonzero(times[rows] < before)
-    if len(back):
-        row = int(rows[back[0]])
-        message = f"time goes backwards: {times[row]} after {before[back[0]]}"
-        hint = "sort the rows, or ask with --sort"
-        raise InputError(chunk.problem(row, "time", message, hint))
+    latest = np.maximum.accumulate(np.append(last, times[rows]))
+    late = times[rows] < latest[:-1]
+    if not late.any():
+        return chunk, int(latest[-1])
+    hint = "sort the rows, or ask with --sort"
+    found = [
+        chunk.problem(row, "time", f"time goes backwards: {times[row]} after {before}", hint)
+        for row, before in zip(rows[late].tolist(), latest[:-1][late].tolist(), strict=True)
+    ]
+    keep = np.ones(len(chunk), bool)
+    keep[rows[late]] = False
+    kept = chunk.filter(keep)
+    return replace(kept, problems=[*kept.problems, *found]), int(latest[-1])

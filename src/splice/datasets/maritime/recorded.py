@@ -7,7 +7,8 @@ streams speak as simulated ones do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ from splice.datasets.maritime.words import BANDS, Words
 from splice.errors import InputError, Place, Problem
 from splice.io.ais import read_vessel_types
 from splice.io.rtec import RtecSource, rtec_files
+from splice.io.tables.tolerance import BadRows
 from splice.stream.source import collect
 from splice.stream.table import AtomTable
 
@@ -32,6 +34,7 @@ __all__ = ["derive_recorded"]
 
 _STARTS, _ENDS = "proximity_start", "proximity_end"
 _AREAS: Final = ("entersArea", "leavesArea")
+_COORD: Final = "coord"
 _Vessels = npt.NDArray[np.int64]
 
 
@@ -42,7 +45,10 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
     source = RtecSource(rtec_files(path), domain, sort=options.sort, max_bad=options.max_bad)
     table = collect(source)
     kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
-    rows = {name: _rows(table, name) for name in (*CRITICAL, "velocity", *_AREAS, _STARTS, _ENDS)}
+    names = (*CRITICAL, "velocity", *_AREAS, _STARTS, _ENDS)
+    told_of = {name: _rows(table, name) for name in (*names, _COORD)}
+    good = ~_wrong(source, table, told_of, kinds if options.vessels else None, options.max_bad)
+    rows = {name: told_of[name][good[told_of[name]]] for name in names}
     used = [table.args[some, 0] for some in rows.values()]
     used += [table.args[rows[name], 1] for name in (_STARTS, _ENDS)]
     codes = np.unique(np.concatenate(used)) if used else np.empty(0, np.int32)
@@ -56,8 +62,59 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
         return _events(table, rows, vessel, words)
 
     near = _encounters(table, rows, vessel)
-    names = [name for name, _ in named]
-    return put_together(path, names, near, told, kinds, options, source.report)
+    vessels = [name for name, _ in named]
+    return put_together(path, vessels, near, told, kinds, options, source.report)
+
+
+def _wrong(
+    source: RtecSource,
+    table: AtomTable,
+    rows: dict[str, npt.NDArray[np.intp]],
+    known: Collection[str] | None,
+    max_bad: float,
+) -> npt.NDArray[np.bool_]:
+    """Return which rows say what cannot be, and tell of them; too many are an error."""
+    wrong = np.zeros(len(table), bool)
+    problems: list[Problem] = []
+    bad = BadRows(max_bad, source.report, None)
+
+    def tell(
+        some: npt.NDArray[np.intp], place: int, right: Callable[[str], bool], what: str
+    ) -> None:
+        sound = np.array([right(name) for name in table.vocabulary.constants], bool)
+        for row in some[~sound[table.args[some, place]] & ~wrong[some]].tolist():
+            wrong[row] = True
+            if len(problems) < bad.room:
+                named = table.vocabulary.constants[int(table.args[row, place])]
+                line = None if table.lines is None else int(table.lines[row])
+                at = Place("") if line is None else source.locate(line)
+                problems.append(Problem(at, f"{what} '{named}'", str(table.atom(row))))
+
+    tell(rows["velocity"], 1, _is_speed, "impossible speed")
+    for place, limit, what in ((1, 180.0, "longitude"), (2, 90.0, "latitude")):
+        tell(rows[_COORD], place, partial(_within, limit), f"impossible {what}")
+    if known is not None:
+        for name, some in rows.items():
+            for place in (0, 1) if name in (_STARTS, _ENDS) else (0,):
+                tell(some, place, known.__contains__, "unknown vessel")
+    bad.add(len(table), int(wrong.sum()), problems)
+    bad.settle()
+    return wrong
+
+
+def _within(limit: float, text: str) -> bool:
+    try:
+        return abs(float(text)) <= limit
+    except ValueError:
+        return False
+
+
+def _is_speed(text: str) -> bool:
+    try:
+        _band(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _rows(table: AtomTable, event: str) -> npt.NDArray[np.intp]:

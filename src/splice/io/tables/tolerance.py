@@ -49,7 +49,8 @@ class BadRows:
         if self._collected is not None:
             self._collected.extend(self._problems)
         elif self._bad > self._max_bad * self._rows:
-            raise InputError(self._problems)
+            share = f"{self._bad:,} of {self._rows:,} rows are bad"
+            raise InputError(self._problems, f"{share}, and --max-bad allows {self._max_bad:g}")
         else:
             self._report.bad += self._bad
             self._report.examples.extend(self._problems[: 20 - len(self._report.examples)])
