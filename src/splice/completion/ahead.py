@@ -33,15 +33,21 @@ _ROWS: Final = 20_000
 class Ahead:
     """Examples and their patterns, under each of some liftings, of this batch and later ones."""
 
-    def __init__(self, lens: Lens, liftings: Sequence[Lifting]) -> None:
+    def __init__(self, lens: Lens, liftings: Sequence[Lifting], *, lasting: bool = False) -> None:
         self._lens, self._liftings = lens, liftings
-        self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen()
+        self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen(lasting=lasting)
+        self._blocks: Seen[tuple[Examples, list[_Ints]]] | None = (
+            Seen(lasting=True) if lasting else None
+        )
 
     def look(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[_Ints]] | None:
         """Work out the examples of consecutive batches of a sequence, and return those of all.
 
         Where times are arguments it is left: which times are named differs from batch to batch.
         """
+        known = self._blocks.take(batches[0]) if self._blocks else None
+        if known:
+            return known
         table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
         examples = partition(replace(batches[0], table=table), self._lens)
         if mentions_times(examples.evidence, self._lens):
@@ -49,6 +55,8 @@ class Ahead:
         patterns = [lifting.lift(examples) for lifting in self._liftings]
         ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
         self._seen.keep(batches, [(examples, patterns, start) for start in ends])
+        if self._blocks:
+            self._blocks.keep(batches[:1], [(examples, patterns)])
         return examples, patterns
 
     def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.ahead import Ahead, blocks
+from splice.completion.ahead import blocks
 from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
 from splice.completion.chains import ChainMemory, Chains
 from splice.completion.completion import Completion
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
-from splice.completion.lens import Lens
 from splice.completion.partition import Examples
-from splice.completion.patterns import Keep, Lifting
+from splice.completion.reading import Reading
 from splice.completion.similarity import Vertices, similarity_of
 from splice.completion.solvers import harmonic, solve_chain
 from splice.completion.solving import joined_chains, solve, weighted
@@ -58,16 +57,11 @@ _DIGITS = 12
 class _Parts:
     """What a completer works with, once it knows the stream's domain and vocabulary."""
 
-    def __init__(self, profile: Profile, domain: Domain, vocabulary: Vocabulary) -> None:
-        self.lens = Lens(domain, vocabulary)
-        self.lifting = Lifting(self.lens)
+    def __init__(self, profile: Profile, reading: Reading) -> None:
+        self.lens, self.lifting, self.store = reading.lens, reading.lifting, reading.store
+        self.ahead = reading.ahead
         self._identity = profile.identity
-        ground = isinstance(profile.distance, Ground)
-        self._grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None
-        self.store = self._grounding.store if self._grounding else self.lifting.store
-        liftings = [self.lifting, self._grounding] if self._grounding else [self.lifting]
-        self.ahead = Ahead(self.lens, liftings)
-        self.similarity = similarity_of(profile.distance, self.store, domain.modes)
+        self.similarity = similarity_of(profile.distance, self.store, self.lens.domain.modes)
         caching = profile.caching or _UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
         self.cache = ReleasedCache(caching) if released else LabelCache(caching)
@@ -147,8 +141,9 @@ class SupervisionCompleter:
     everything else is worked out from the batch.
     """
 
-    def __init__(self, profile: Profile | str = "default") -> None:
+    def __init__(self, profile: Profile | str = "default", reading: Reading | None = None) -> None:
         self.profile = named_profile(profile) if isinstance(profile, str) else profile
+        self._reading = reading
         self._seen = np.zeros(2)
         self._parts: _Parts | None = None
         self._scene: Scene | None = None
@@ -178,8 +173,14 @@ class SupervisionCompleter:
 
     def _start(self, batch: MicroBatch) -> _Parts:
         if self._parts is None:
-            self._parts = _Parts(self.profile, batch.domain, batch.table.vocabulary)
+            self._parts = self._made(batch.domain, batch.table.vocabulary)
         return self._parts
+
+    def _made(self, domain: Domain, vocabulary: Vocabulary) -> _Parts:
+        """Return the parts, with a reading of their own where none is shared."""
+        ground = isinstance(self.profile.distance, Ground)
+        reading = self._reading or Reading(domain, vocabulary, ground=ground)
+        return _Parts(self.profile, reading)
 
     def _started(self) -> _Parts:
         if self._parts is None:
@@ -206,7 +207,7 @@ class SupervisionCompleter:
         if state["profile"] != repr(self.profile):
             raise SpliceError("this state was made with another profile", "use the same choices")
         self._seen = np.array(state["seen"], float)
-        self._parts = _Parts(self.profile, domain, vocabulary)
+        self._parts = self._made(domain, vocabulary)
         self._parts.take_up(state)
 
     @property
@@ -220,7 +221,7 @@ class SupervisionCompleter:
         if state["profile"] != repr(self.profile):
             raise SpliceError("this state was made with another profile", "use the same choices")
         if self._parts is None:
-            self._parts = _Parts(self.profile, domain, vocabulary)
+            self._parts = self._made(domain, vocabulary)
         self._seen = self._seen + np.array(state["seen"], float)
         self._parts.merge(state)
 
