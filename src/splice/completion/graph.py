@@ -52,11 +52,10 @@ def kth_distinct(weights: _Floats, k: int) -> _Floats:
     """Return the k-th largest distinct value of each row (the smallest, if there are fewer)."""
     if not weights.shape[1]:
         return np.zeros(len(weights))
-    down = -np.sort(-weights, axis=1)
-    new = np.concatenate((np.ones((len(down), 1), bool), np.diff(down, axis=1) != 0), axis=1)
-    rank = np.cumsum(new, axis=1)
-    last = (rank <= k).sum(axis=1) - 1
-    kth: _Floats = down[np.arange(len(down)), last]
+    kth: _Floats = weights.max(axis=1)
+    for _ in range(k - 1):
+        lower = np.where(weights < kth[:, None], weights, -np.inf).max(axis=1)
+        kth = np.where(np.isfinite(lower), lower, kth)
     return kth
 
 

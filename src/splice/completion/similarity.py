@@ -127,14 +127,24 @@ class _Table:
         """Return the entries at some positions; the two arrays are broadcast."""
         size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
         self._grow(size)
-        found: _Floats = self._values[left, right]
+        found = self._at(left, right)
         missing = np.isnan(found)
         if missing.any():
             rows, columns = (side[missing] for side in np.broadcast_arrays(left, right))
             pairs = np.unique(np.minimum(rows, columns) * size + np.maximum(rows, columns))
             a, b = np.divmod(pairs, size)
             self._values[a, b] = self._values[b, a] = self._work(a, b)
-            found = self._values[left, right]
+            found = self._at(left, right)
+        return found
+
+    def _at(self, left: _Ints, right: _Ints) -> _Floats:
+        """Return entries; of rows and columns that cross, whole rows are taken first."""
+        crossing = left.ndim == 2 and left.shape[1] == right.shape[0] == 1
+        found: _Floats = (
+            self._values[left[:, 0]].take(right[0], axis=1)
+            if crossing
+            else self._values[left, right]
+        )
         return found
 
     def _grow(self, size: int) -> None:
