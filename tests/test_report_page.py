@@ -97,7 +97,7 @@ def test_tables_and_runs_of_experiments_become_pages(tmp_path: Path) -> None:
     small.write_text(
         'kind = "completion"\n[grid]\n'
         'datasets = [{name = "plaza", fluent = "meet", sequences = 1, people = 2, frames = 60}]\n'
-        'levels = [20, 80]\nsamples = 2\n[[methods]]\nname = "closed"\nbaseline = "closed-world"\n'
+        'masks = [{scope = "batches"}]\nlevels = [20, 80]\nsamples = 2\n[[methods]]\nname = "closed"\nbaseline = "closed-world"\n'
     )
     folder = tmp_path / "run"
     assert run("experiment", "run", small, "--out", folder, "--jobs", 1, "--quiet") == 0
