@@ -465,6 +465,9 @@ def test_explaining_a_label(splice: Command, plaza: Path, tmp_path: Path) -> Non
         splice("explain", "label", masked, "meet(ID1,ID2)", 70, *where, "--format", "json").out
     )
     assert told["query"] == "holdsAt(meet('ID1','ID2'),70)"
+    for wrong in ("soon", "2024-01-01T00:01:10"):
+        ran = splice("explain", "label", masked, "meet(ID1,ID2)", wrong)
+        assert (ran.code, "is not a time-point" in ran.err) == (1, True)
     missing = splice("explain", "label", masked, "meet(ID1,ID9)", 70)
     assert missing.code == 1
     assert "no query atom meet(ID1,ID9) at 70" in missing.err
@@ -518,3 +521,17 @@ def test_levels_are_numbers(splice: Command, plaza: Path, tmp_path: Path, level:
     assert ran.code == 1
     assert "sequences" in ran.err
     assert splice("mask", plaza, "--level", 5, "--batch-size", 10**20, *options[2:]).code == 2
+
+
+def test_a_label_is_explained_at_a_timestamp(splice: Command, tmp_path: Path) -> None:
+    moments = [f"2024-01-01T00:00:{second:02}" for second in (0, 20, 30)]
+    events = [f"s,{moment},near,a,b" for moment in moments]
+    labels = [
+        f's,{m},"meet(a,b)",{label}'
+        for m, label in zip(moments, ("true", "false", "unknown"), strict=True)
+    ]
+    (tmp_path / "events.csv").write_text("\n".join(["sequence,time,event,arg1,arg2", *events]))
+    (tmp_path / "labels.csv").write_text("\n".join(["sequence,time,fluent,label", *labels]))
+    ran = splice("explain", "label", tmp_path, "meet(a,b)", moments[2], "--time-unit", "s")
+    assert ran.code == 0, ran.err
+    assert "holdsAt(meet(a,b),1704067230)" in ran.out

@@ -17,6 +17,7 @@ from splice.cli.options import (
     Printed,
     Shards,
     Written,
+    moment_of,
     with_input_options,
 )
 from splice.completion.options import profile_of
@@ -136,7 +137,9 @@ explain = typer.Typer(help="Why: what a result was worked out from.", no_args_is
 def explain_label(
     data: InputArgument,
     fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
-    time_point: Annotated[int, typer.Argument(metavar="TIME", help="The time-point.")],
+    time_point: Annotated[
+        str, typer.Argument(metavar="TIME", help="The time-point, as in the input.")
+    ],
     options: InputOptions,
     sequence: Annotated[
         str | None,
@@ -154,12 +157,12 @@ def explain_label(
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
     chosen = _profile(profile, connector, distance, threshold, delta, abstain)
     source = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
-    wanted = str(parse_ground_term(fluent))
+    wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
     for completer, done in tracked(source.completions(), "completing"):
         if sequence not in (None, done.batch.sequence):
             continue
         queries = done.batch.queries
-        for row in (queries.time == time_point).nonzero()[0].tolist():
+        for row in (queries.time == moment).nonzero()[0].tolist():
             if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
                 said = completer.explain(row)
                 if style is Format.TABLE:

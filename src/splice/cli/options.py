@@ -8,11 +8,15 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
 
+import polars as pl
 import typer
 
 from splice.cli.console import Format
 from splice.datasets.inputs import InputOptions
 from splice.datasets.outputs import OutFormat
+from splice.errors import SpliceError
+from splice.io.tables.values import read_times
+from splice.stream.table import NO_TIME
 
 __all__ = [
     "BatchSize",
@@ -28,6 +32,7 @@ __all__ = [
     "Shards",
     "Written",
     "bundled",
+    "moment_of",
     "with_input_options",
 ]
 
@@ -178,6 +183,15 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
     The command takes them as one value, ``options: InputOptions``.
     """
     return bundled(command, "options", InputOptions, _PARAMETERS)
+
+
+def moment_of(text: str, options: InputOptions) -> int:
+    """Return a time-point as a number; timestamps are read as in tables."""
+    times, bad = read_times(pl.Series([text]), options.time_unit)
+    if bad[0] or times[0] == NO_TIME:
+        unit = "write it as the input does" if options.time_unit else "timestamps need --time-unit"
+        raise SpliceError(f"'{text}' is not a time-point", unit)
+    return int(times[0])
 
 
 def bundled(

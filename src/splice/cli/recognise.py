@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading, tracked
-from splice.cli.options import FluentOption, Force, InputArgument, Printed, with_input_options
+from splice.cli.options import (
+    FluentOption,
+    Force,
+    InputArgument,
+    Printed,
+    moment_of,
+    with_input_options,
+)
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import WatchedSource
 from splice.datasets.registry import DATASETS
@@ -218,7 +225,7 @@ def explain_interval(
     theory: TheoryArgument,
     data: InputArgument,
     fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
-    at: Annotated[int, typer.Option("--at", metavar="T", help="A time at which it holds.")],
+    at: Annotated[str, typer.Option("--at", metavar="T", help="A time at which it holds.")],
     options: InputOptions,
     sequence: Annotated[
         str | None,
@@ -242,7 +249,7 @@ def explain_interval(
         successor=Step(time_step) if time_step else None,
     )
     table = one_sequence(source, sequence)
-    said = explain(program, table, parse_ground_term(fluent), at, source.domain)
+    said = explain(program, table, parse_ground_term(fluent), moment_of(at, options), source.domain)
     if style is Format.TABLE:
         print("\n".join(said.lines()))
     else:
