@@ -197,6 +197,7 @@ def _fields(block: Block) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Pro
     header = "|".join(f"f{i}" for i in range(width)).encode() + b"\n"
     lines = block.first_line + np.arange(len(count), dtype=np.int64)
     problems: list[Problem] = []
+    readable = np.ones(len(count), bool)
     try:
         frame = pl.read_csv(
             io.BytesIO(header + block.data), separator="|", quote_char=None, infer_schema=False
@@ -206,13 +207,14 @@ def _fields(block: Block) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Pro
         complete = False
     if not complete:
         rows, problems = _split_slowly(block)
+        readable[[problem.place.line - block.first_line for problem in problems]] = False
         columns = {
             f"f{i}": [row[i] if i < len(row) else None for row in rows] for i in range(width)
         }
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     frame = frame.with_columns(count=pl.Series(count))
     some = pl.any_horizontal(pl.exclude("count").is_not_null())
-    filled = frame.select(some | (pl.col("count") > 1)).to_series()
+    filled = frame.select(some | (pl.col("count") > 1)).to_series() & pl.Series(readable)
     if not filled.all():
         frame, lines = frame.filter(filled), lines[filled.to_numpy()]
     return frame, lines, problems
