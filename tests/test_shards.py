@@ -130,6 +130,13 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
         assert np.array_equal(np.concatenate(found[sequence]), np.concatenate(values))
 
 
+def test_a_sequence_without_a_name_is_one_like_others() -> None:
+    first, second = {"of": "a"}, {"of": ""}
+    one, other = arranged([[(0, "a", first), (2, "c", None)], [(1, "", second)]])
+    assert one == {"a": [], "c": [second], None: []}
+    assert other == {"": [first], None: []}
+
+
 @pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
 def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
     profile = profile_of("default", {"caching": caching})

@@ -8,7 +8,7 @@ with what the sequences before have counted, wherever they are: the same answer 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from splice.cli.console import tracked
@@ -45,10 +45,7 @@ def labels_elsewhere(toward: Labelling, count: int, jobs: int) -> list[Before]:
             "this profile's cache depends on the order of all batches, so parts cannot be merged",
             "leave out --shards, or use a cache without cap and decay (not that of lomrf-2019)",
         )
-    parts = [
-        Labelling(toward.data, toward.options, toward.profile, toward.batch_size, shard)
-        for shard in shards(count)
-    ]
+    parts = [replace(toward, shard=shard) for shard in shards(count)]
     found = in_processes(_counted, parts, jobs)
     return arranged(tracked(found, "counting labels, part by part", count))
 
@@ -58,14 +55,14 @@ def arranged(parts: Iterable[_Counted]) -> list[Before]:
 
     >>> one, other = [(0, "a", {"of": "a"}), (3, "d", None)], [(1, "b", {"of": "b"}), (2, "c", None)]
     >>> arranged([one, other])
-    [{'a': [], 'd': [{'of': 'b'}], '': []}, {'b': [{'of': 'a'}], 'c': [], '': []}]
+    [{'a': [], 'd': [{'of': 'b'}], None: []}, {'b': [{'of': 'a'}], 'c': [], None: []}]
     """
     held = list(parts)
     every = sorted(
         (place, name, number) for number, own in enumerate(held) for place, name, _ in own
     )
     states = {name: state for own in held for _, name, state in own}
-    made: list[dict[str, list[dict[str, Any]]]] = [{} for _ in held]
+    made: list[dict[str | None, list[dict[str, Any]]]] = [{} for _ in held]
     waiting: list[list[dict[str, Any]]] = [[] for _ in held]
     for _, name, owner in every:
         made[owner][name], waiting[owner] = waiting[owner], []
@@ -73,7 +70,7 @@ def arranged(parts: Iterable[_Counted]) -> list[Before]:
         for number in range(len(held)):
             if number != owner and state is not None:
                 waiting[number].append(state)
-    return [{**own, "": rest} for own, rest in zip(made, waiting, strict=True)]
+    return [{**own, None: rest} for own, rest in zip(made, waiting, strict=True)]
 
 
 def _counted(part: Labelling) -> _Counted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,7 +99,7 @@ def learn(
         begin(keeper, resume=resume, force=force)
     with kept(keeper):
         if shards > 1:
-            choices.words["shards"] = str(shards)
+            choices = replace(choices, words=choices.words | {"shards": str(shards)})
             learned = learned_by_parts(data, options, choices, shards, jobs)
         else:
             learned = learned_from(data, options, choices, keeper)

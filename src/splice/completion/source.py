@@ -16,8 +16,8 @@ from splice.stream.source import Source
 
 __all__ = ["Before", "CompletedSource", "by_sequence", "merged"]
 
-Before: TypeAlias = Mapping[str, Sequence[dict[str, Any]]]
-"""Labels that were counted elsewhere, by the sequence that they come before; "" for the rest."""
+Before: TypeAlias = Mapping[str | None, Sequence[dict[str, Any]]]
+"""Labels that were counted elsewhere, by the sequence that they come before; None for the rest."""
 
 
 def by_sequence(source: Source, cut: Cut) -> Iterator[tuple[str, Iterator[MicroBatch]]]:
@@ -25,7 +25,9 @@ def by_sequence(source: Source, cut: Cut) -> Iterator[tuple[str, Iterator[MicroB
     return groupby(batches(source, cut), key=lambda batch: batch.sequence)
 
 
-def merged(completer: SupervisionCompleter, before: Before, name: str, source: Source) -> None:
+def merged(
+    completer: SupervisionCompleter, before: Before, name: str | None, source: Source
+) -> None:
     """Let a completer know the labels that come before a sequence, from elsewhere."""
     for state in before.get(name, ()):
         completer.merge(state, source.domain, source.vocabulary)
@@ -46,7 +48,7 @@ class CompletedSource(BatchedSource):
             merged(completer, self.before, name, self.inner)
             for batch in completer.looking_ahead(own):
                 yield completer, completer.complete(batch)
-        merged(completer, self.before, "", self.inner)
+        merged(completer, self.before, None, self.inner)
 
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the completed batches."""

@@ -56,7 +56,6 @@ BY: Final = ("dataset", "scope", "unit", "batch_size", "method", "level")
 
 MEASURES: Final = ("f1", "precision", "recall", "f1_all", "ceiling", "seconds")
 
-_PLAZA: Final = ("sequences", "people", "frames", "seed")
 _TEST_LEVEL: Final = 80
 _MUCH: Final = 1_000_000
 """Streams of more rows are read anew by each method: they are not held twice in memory."""

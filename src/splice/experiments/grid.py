@@ -218,12 +218,13 @@ def _outcome(future: Future[_Outcome]) -> _Outcome:
 @contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of fresh processes; when interrupted, end what they are at."""
+    others = set(active_children())
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in active_children():
+        for process in set(active_children()) - others:
             process.terminate()
         raise
     pool.shutdown()
