@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import platform
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,7 +43,7 @@ from splice.completion.strategies import (
     Zero,
 )
 from splice.errors import SpliceError
-from splice.experiments import completion, scale
+from splice.experiments import completion, learning, scale
 from splice.experiments.grid import Cell
 from splice.experiments.published import published
 from splice.experiments.run import load, named, resume, rows_of, start
@@ -512,3 +513,29 @@ def test_growing_data_that_cannot_be_is_an_error(
     with pytest.raises(SpliceError) as raised:
         start(load(file), tmp_path / "run")
     assert said in str(raised.value)
+
+
+LEARNING = """
+kind = "learning"
+
+[grid]
+datasets = [{ name = "plaza", fluent = "meet", sequences = 3, people = 3, frames = 120, seed = 5 }]
+levels = [100]
+samples = 1
+
+[[methods]]
+name = "OLED"
+"""
+
+
+def test_rounds_say_how_many_folds_are_held_out() -> None:
+    def counted(more: str) -> int:
+        text = LEARNING.replace("[grid]", f"[grid]\n{more}")
+        (cell,) = learning.cells(tomllib.loads(text))
+        found = learning.work(cell.parameters)
+        return int(found["tp"] + found["fp"] + found["fn"] + found["tn"])
+
+    whole, one, two = (counted(more) for more in ("", "rounds = 1", "rounds = 2"))
+    assert (one, two) == (whole // 3, 2 * whole // 3)
+    with pytest.raises(SpliceError, match="'rounds'"):
+        counted("rounds = 0")

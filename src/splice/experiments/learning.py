@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,6 +58,9 @@ WORK: Final = "splice.experiments.learning:work"
 BY: Final = ("dataset", "folds", "scope", "unit", "batch_size", "method", "level")
 MEASURES: Final = ("f1", "precision", "recall", "rules", "literals", "seconds")
 
+FOLDS: Final = 10
+"""So many folds are made where none are given; ``rounds`` says how many of them are held out."""
+
 _ALL: Final = 100
 _WHOLE: Final = 10**9
 _COMPLETE: Final = ("completed", "closed", "labelled")
@@ -66,8 +69,9 @@ _ABOUT: Final = ("name", "samples", "published", "levels")
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration; where all labels are kept, one sample says it all."""
-    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds")
+    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds", "rounds")
     grid = table_of(configuration, "grid", known)
+    rounds = {"rounds": whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
     samples = whole_of(grid, "samples", 20)
     levels = levels_of(grid, (_ALL,))
     streams = list(
@@ -89,6 +93,7 @@ def cells(configuration: Table) -> list[Cell]:
             level=level,
             sample=sample,
             method=method["name"],
+            **rounds,
             **choices,
         )
         for sample in range(samples)
@@ -141,7 +146,8 @@ def work(parameters: Table) -> Result:
     """Learn from one sample, fold by fold, and count what is recognised."""
     dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
     counts, seconds, theories = Confusion(), [], []
-    for train, test in _folds(dataset, str(parameters["folds"])):
+    folds = _folds(dataset, str(parameters["folds"]))
+    for train, test in islice(folds, parameters.get("rounds")):
         keep = keep_of(parameters["scope"], parameters["unit"], parameters["level"])
         masked = MaskedSource(train, keep, int(parameters["sample"]), TimePoints(size))
         splice = _splice(parameters)
@@ -191,7 +197,7 @@ def _fold_numbers(dataset: str, rule: str) -> np.ndarray:
         known = {r.value: r for r in FoldRule}
         if rule not in known:
             raise UnknownName("rule for folds", rule, [*known, "file"])
-        found = assigned(names, 10, known[rule])
+        found = assigned(names, FOLDS, known[rule])
     else:
         places = [
             folder / "folds.csv" for path in _paths(dataset) for folder in (path, *path.parents)
