@@ -493,8 +493,8 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
     Stack("initiatedAt", rules, options).decide(1)
     taken: set[frozenset[Literal]] = {frozenset()}
     for state, (bodies, own, rest, since) in zip(rules, alone, strict=True):
-        parent = initiation_counts(own, since, options.points)
-        every = [initiation_counts(fired, since, options.points) for fired in rest]
+        parent = initiation_counts(own, since, state.points)
+        every = [initiation_counts(fired, since, state.points) for fired in rest]
         mine = round(float(scored(score, parent, parent)), 12)
         needed = max(options.min_support, options.min_keep * float(parent.tp))
         worth = [

@@ -99,7 +99,7 @@ Key = tuple[str, str, frozenset[Literal]]
 
 def counts(learner: Oled) -> dict[Key, tuple[list[float], list[float], list[list[float]]]]:
     return {
-        (rule.predicate, str(rule.head), frozenset(rule.bottom)): (
+        (f"{rule.predicate} {rule.points}", str(rule.head), frozenset(rule.bottom)): (
             rule.fired.tolist(),
             rule.total.tolist(),
             rule.candidate_fired.tolist(),
@@ -202,9 +202,9 @@ def test_only_so_many_rules_are_learned_side_by_side_and_bottom_rules_are_bounde
     whole = stream(7)
     options = options_of({"growing": 3, "bottom": 5, "length": 2})
     learner = Oled(options).fit(whole)
-    kinds = {(rule.predicate, rule.head) for rule in learner.rules}
-    for predicate, head in kinds:
-        own = [r for r in learner.rules if r.predicate == predicate and r.head == head]
+    kinds = {(rule.kind, rule.head) for rule in learner.rules}
+    for kind, head in kinds:
+        own = [rule for rule in learner.rules if rule.kind == kind and rule.head == head]
         assert len(own) <= 3
     free = Oled().fit(whole)
     assert len(free.rules) > len(learner.rules)

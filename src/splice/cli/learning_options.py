@@ -82,7 +82,7 @@ _Points: TypeAlias = Annotated[
         "--points",
         case_sensitive=False,
         help="Which time-points are examples of a beginning: all at which the fluent holds next, "
-        "or those alone at which it starts.",
+        "those alone at which it starts, or rules of both kinds side by side.",
     ),
 ]
 _Delta: TypeAlias = Annotated[
@@ -96,7 +96,13 @@ _Depth: TypeAlias = Annotated[
 ]
 _MinScore: TypeAlias = Annotated[
     float,
-    typer.Option("--min-score", metavar="S", min=0.0, max=1.0, help="How precise a rule must be."),
+    typer.Option(
+        "--min-score",
+        metavar="S",
+        min=0.0,
+        max=1.0,
+        help="How precise a rule must be to be considered.",
+    ),
 ]
 _Weights: TypeAlias = Annotated[
     bool, typer.Option("--weights", help="Give rules weights: recognition weighs them.")

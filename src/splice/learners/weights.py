@@ -77,6 +77,11 @@ class Stretch:
     after: _Mask
     begins: _Mask
 
+    def table(self, size: int) -> _Floats:
+        """Return how often each of so many patterns is met, by labels before and after."""
+        labels = 4 * self.pattern + 2 * self.before + self.after
+        return np.bincount(labels, minlength=4 * size).reshape(-1, 4).astype(np.float64)
+
     def runs(self) -> Iterator[slice]:
         """Yield the transitions of one ground atom after the other."""
         starts = [*np.flatnonzero(self.begins).tolist(), len(self.pattern)]

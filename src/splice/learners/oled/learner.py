@@ -15,7 +15,7 @@ from splice.completion.ahead import blocks
 from splice.errors import SpliceError
 from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
-from splice.learners.bodies import counted
+from splice.learners.bodies import counted, needs_join
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.numbered import Literals
@@ -53,7 +53,8 @@ __all__ = ["Oled"]
 _PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
 
-_KINDS = (INITIATED_AT, TERMINATED_AT)
+_Kind = tuple[str, Points]
+"""What rules are about, initiations or terminations, and the points that count as right for them."""
 
 _Floats = npt.NDArray[np.float64]
 
@@ -70,13 +71,13 @@ class Oled:
         self.batches = 0
         self.transitions: dict[Atom, int] = {}
         """How many transitions were seen, by the query atom that they are about."""
-        self._seeded: set[tuple[str, int]] = set()
+        self._seeded: set[tuple[_Kind, int]] = set()
         self._overlap = Overlap()
         self._memory = Memory(self.options.memory)
         self._reader: Reader | None = None
         self._thresholds: Thresholds | None = None
         self._theory: list[RuleState] | None = None
-        self._stacks: dict[str, Stack] = {}
+        self._stacks: dict[_Kind, Stack] = {}
         self._literals = Literals()
         self._absent: dict[Atom, tuple[list[Atom], tuple[Literal, ...]]] = {}
 
@@ -137,56 +138,70 @@ class Oled:
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for head, labels in about.items():
             self.transitions[head] = self.transitions.get(head, 0) + int(labels.sum())
-        for predicate, pattern in self._seeds(transitions, table):
-            self._start(predicate, pattern)
-        for predicate in _KINDS:
-            stack = self._stack(predicate)
+        for kind, pattern in self._seeds(transitions):
+            self._start(kind, pattern)
+        for kind in self._kinds:
+            stack = self._stack(kind)
             stack.see(transitions, table, about, patterns)
             if stack.decide(self.batches):
-                del self._stacks[predicate]
+                del self._stacks[kind]
 
-    def _stack(self, predicate: str) -> Stack:
+    @property
+    def _kinds(self) -> list[_Kind]:
+        """The kinds of rules that are learned side by side, each in a stack of its own."""
+        points = self.options.points
+        return [
+            *((INITIATED_AT, way) for way in points.of_initiations),
+            *((TERMINATED_AT, way) for way in points.of_terminations),
+        ]
+
+    def _stack(self, kind: _Kind) -> Stack:
         """Return the rules of a kind side by side, made anew after a rule came or changed."""
-        if predicate not in self._stacks:
-            own = [rule for rule in self.rules if rule.predicate == predicate]
-            self._stacks[predicate] = Stack(predicate, own, self.options, self._literals)
-        return self._stacks[predicate]
+        if kind not in self._stacks:
+            own = [rule for rule in self.rules if rule.kind == kind]
+            self._stacks[kind] = Stack(kind[0], own, self.options, self._literals)
+        return self._stacks[kind]
 
     # new rules
 
-    def _seeds(self, transitions: Transitions, table: _Floats) -> Iterator[tuple[str, int]]:
+    def _seeds(self, transitions: Transitions) -> Iterator[tuple[_Kind, int]]:
         """Yield what calls for a new rule: a kind of rule, and the situation it is needed in."""
         after, before = transitions.after > 0, transitions.before > 0
-        initiated, terminated = (
-            self._stack(predicate).fires(transitions, self.patterns) for predicate in _KINDS
-        )
-        if self.options.growth is Growth.ERRORS:
-            said = holds_next(initiated, terminated, transitions.begins, before)
-            missed, lasting = after & ~said, ~after & said | before & ~after & ~terminated
-        else:
-            missed, lasting = after & ~initiated, before & ~after & ~terminated
-        if self.options.points is Points.STARTS:
-            missed &= ~before
-        for predicate, wanted in ((INITIATED_AT, missed), (TERMINATED_AT, lasting)):
+        fires = {kind: self._stack(kind).fires(transitions, self.patterns) for kind in self._kinds}
+        missed, ending = {}, before & ~after
+        wrong = np.zeros_like(after)
+        for (predicate, points), fired in fires.items():
+            if predicate == INITIATED_AT:
+                said = fired
+                if self.options.growth is Growth.ERRORS:
+                    ended = fires[TERMINATED_AT, Points.ALL]
+                    said = holds_next(fired, ended, transitions.begins, before)
+                    wrong |= ~after & said
+                missed[predicate, points] = after & ~said & ~(before & (points is Points.STARTS))
+            else:
+                missed[predicate, points] = ending & ~fired | wrong & (points is Points.ALL)
+        for kind, wanted in missed.items():
             for pattern in np.unique(transitions.pattern[wanted]).tolist():
-                yield predicate, pattern
+                yield kind, pattern
 
-    def _start(self, predicate: str, pattern: int) -> None:
+    def _start(self, kind: _Kind, pattern: int) -> None:
         """Start a rule without a body from a situation, unless it was started before."""
-        if (predicate, pattern) in self._seeded:
+        if (kind, pattern) in self._seeded:
             return
-        self._seeded.add((predicate, pattern))
+        self._seeded.add((kind, pattern))
+        predicate, points = kind
         seen = self.patterns.store[pattern].rule
         if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
             return
-        if self._has_room(predicate, seen.head.atom):
+        if self._has_room(kind, seen.head.atom):
             bottom = self._bottom(seen.head.atom, seen.body)
-            self._stacks.pop(predicate, None)
-            self.rules.append(RuleState(predicate, seen.head.atom, bottom, born=self.batches))
+            self._stacks.pop(kind, None)
+            rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
+            self.rules.append(rule)
 
-    def _has_room(self, predicate: str, head: Atom) -> bool:
+    def _has_room(self, kind: _Kind, head: Atom) -> bool:
         """Make room for a rule: the one without a body that was right least often gives way."""
-        own = [r for r in self.rules if r.predicate == predicate and r.head == head]
+        own = [rule for rule in self.rules if rule.kind == kind and rule.head == head]
         if len(own) < self.options.growing:
             return True
         young = [rule for rule in own if not rule.picked and rule.born < self.batches]
@@ -240,7 +255,7 @@ class Oled:
             "transitions": {str(head): count for head, count in self.transitions.items()},
             "patterns": [str(pattern.rule) for pattern in patterns],
             "rules": [plain_rule(rule) for rule in self.rules],
-            "seeded": sorted([predicate, pattern] for predicate, pattern in self._seeded),
+            "seeded": sorted([kind[0], kind[1].value, number] for kind, number in self._seeded),
             "last": plain_rows(self._overlap.last),
             "memory": self._memory.to_state(),
             "thresholds": self._thresholds.to_state() if self._thresholds else [],
@@ -266,7 +281,7 @@ class Oled:
         self.batches = int(state["batches"])
         self.transitions = {parse_atom(h): int(n) for h, n in state["transitions"].items()}
         self.rules = [read_rule(plain) for plain in state["rules"]]
-        self._seeded = {(predicate, int(ours[number])) for predicate, number in state["seeded"]}
+        self._seeded = {((p, Points(way)), int(ours[n])) for p, way, n in state["seeded"]}
         self._overlap.last = read_rows(state["last"], vocabulary)
         self._memory.take_up(state["memory"], ours)
 
@@ -293,7 +308,7 @@ class Oled:
                 self.rules.append(replace(deepcopy(rule)))  # without what it knew of their patterns
             else:
                 mine.add(rule)
-        self._seeded |= {(predicate, int(ours[number])) for predicate, number in other._seeded}
+        self._seeded |= {(kind, int(ours[number])) for kind, number in other._seeded}
         self.batches += other.batches
         for head, count in other.transitions.items():
             self.transitions[head] = self.transitions.get(head, 0) + count
@@ -314,11 +329,11 @@ class Oled:
             if self.options.selection is Selection.EFFECT:
                 for rule in self.rules:
                     good += rule.promising(self.options, _PROMISING, self.batches)
-                heads = dict.fromkeys(rule.head for rule in good)
+                heads = dict.fromkeys(rule.head for rule in self.rules)
                 good = [rule for head in heads for rule in self._effective(head, good)]
             else:
                 good = _most_general(good)
-            begun = {rule.head for rule in good if rule.predicate == INITIATED_AT}
+            begun = {rule.head for rule in good if _begins(rule)}
             good = [rule for rule in good if rule.head in begun]  # else there is nothing to end
             self._theory = sorted(good, key=lambda rule: (rule.head, rule.predicate))
         return self._theory
@@ -331,18 +346,58 @@ class Oled:
 
     def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
         """Return the rules about a head that improve recognition of what is remembered."""
-        own = [rule for rule in rules if rule.head == head]
         kept = self._stretch(head)
-        candidates = [
-            Candidate(
-                rule.predicate == INITIATED_AT,
-                self.patterns.fires(head, rule.body)[kept.pattern],
-                1 + len(rule.body),
-            )
-            for rule in own
-        ]
-        stretch = Remembered(kept.after, kept.begins, kept.before)
-        return [own[i].shortened(self.patterns) for i in chosen(candidates, stretch)]
+        table = kept.table(len(self.patterns))
+        own = [rule for rule in rules if rule.head == head] + self._former(head, table)
+        present, situation = np.unique(kept.pattern, return_inverse=True)
+        candidates = [self._candidate(rule, present) for rule in own]
+        stretch = Remembered(situation, kept.after, kept.begins, kept.before)
+        found = chosen(candidates, stretch)
+        return [self._shortened(own[part.candidate], part.kept, table) for part in found]
+
+    def _former(self, head: Atom, table: _Floats) -> list[RuleState]:
+        """Return what the rules about a head were before they became more special, if that was good.
+
+        A rule goes on becoming more special as long as that is a little better for it alone; what
+        is best beside others may be what it was long ago.
+        """
+        mine = [rule for rule in self.rules if rule.head == head]
+        known = {_key(rule) for rule in mine}
+        found: dict[object, RuleState] = {}
+        for rule in mine:
+            for place, event in enumerate(rule.history[:-1], 1):
+                picked = tuple(map(rule.bottom.index, event.body))
+                former = replace(rule, picked=picked, history=rule.history[:place])
+                if _key(former) not in known:
+                    found.setdefault(_key(former), former)
+        for rule in found.values():
+            rule.fired, rule.total = self._counts(rule.head, rule.body, table)
+        return [rule for rule in found.values() if self._good(rule)]
+
+    def _counts(self, head: Atom, body: Body, table: _Floats) -> tuple[_Floats, _Floats]:
+        """Return how often a body is true, by labels before and after, and all that is remembered."""
+        return self.patterns.fires(head, body).astype(np.float64) @ table, table.sum(axis=0)
+
+    def _candidate(self, rule: RuleState, present: npt.NDArray[np.int64]) -> Candidate:
+        """Return a rule over the situations that are remembered."""
+        initiates = _begins(rule)
+        if needs_join(rule.head, rule.body):
+            fires = self.patterns.fires(rule.head, rule.body)[None, present]
+            return Candidate(initiates, fires, len(rule.body))
+        return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1)
+
+    def _shortened(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
+        """Return a rule with some literals of its body, and with the counts that it then has.
+
+        Where rules of several kinds are learned, all tell their counts in the same way.
+        """
+        if self.options.points is Points.BOTH:
+            rule = replace(rule, points=Points.ALL)
+        if len(kept) < len(rule.picked) and not needs_join(rule.head, rule.body):
+            picked = tuple(rule.picked[i] for i in kept)
+            counts = self._counts(rule.head, tuple(rule.bottom[i] for i in picked), table)
+            rule = rule.with_body(picked, *counts, self.options, self.batches)
+        return rule.shortened(self.patterns)
 
     @property
     def theory_(self) -> Theory:
@@ -359,7 +414,7 @@ class Oled:
         found = dict[int, float]()
         for head in dict.fromkeys(rule.head for rule in rules):
             own = [rule for rule in rules if rule.head == head]
-            initiates = np.array([rule.predicate == INITIATED_AT for rule in own])
+            initiates = np.array([_begins(rule) for rule in own])
             fires = np.array([self.patterns.fires(head, rule.body) for rule in own])
             counts = [rule.counts(self.options) for rule in own]
             start = np.array([np.log((c.tp + 1) / (c.fp + 1)) for c in counts])
@@ -380,6 +435,10 @@ class Oled:
         return predict(self.theory_, batch)
 
 
+def _begins(rule: RuleState) -> bool:
+    return rule.predicate == INITIATED_AT
+
+
 def _most_general(rules: list[RuleState]) -> list[RuleState]:
     """Return the rules that no other one subsumes: where those fire, the other fires, too."""
     kept: list[RuleState] = []
@@ -392,13 +451,13 @@ def _most_general(rules: list[RuleState]) -> list[RuleState]:
 def _key(rule: RuleState) -> object:
     """Return what tells rules apart: the body or, as long as there is none, the bottom rule."""
     own = frozenset(rule.body) if rule.picked else ("no body yet", frozenset(rule.bottom))
-    return rule.predicate, rule.head, own
+    return rule.kind, rule.head, own
 
 
 def _safe(state: RuleState) -> Rule:
     """Return a rule whose head variables are all bound by its body."""
     rule = Rule(state.rule.head, with_comparisons(state.body))
-    if state.predicate != INITIATED_AT:
+    if not _begins(state):
         return rule
     bound = {v for literal in rule.body if binds(literal) for v in literal.variables()}
     if set(rule.head.atom.args[0].variables()) <= bound:

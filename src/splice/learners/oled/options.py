@@ -29,12 +29,28 @@ __all__ = [
 
 
 class Points(Enum):
-    """Which time-points count as positive examples of an initiation."""
+    """Which time-points count as right for a change: an initiation, or a termination."""
 
     ALL = "all"
     """Every point that is followed by one at which the fluent holds: re-initiations, too."""
     STARTS = "starts"
     """Only those at which it does not hold yet (the paper's maritime baseline)."""
+    BOTH = "both"
+    """Rules of both kinds are learned side by side, terminations from ends alone, too; their effect
+    decides which of them are kept."""
+
+    @property
+    def of_initiations(self) -> tuple[Points, ...]:
+        """The ways to count that initiations are learned by, side by side."""
+        return _TWO if self is Points.BOTH else (self,)
+
+    @property
+    def of_terminations(self) -> tuple[Points, ...]:
+        """The ways to count that terminations are learned by, side by side."""
+        return _TWO if self is Points.BOTH else (Points.ALL,)
+
+
+_TWO: Final = (Points.ALL, Points.STARTS)
 
 
 class Negation(Enum):
@@ -117,7 +133,7 @@ class Options:
     initiation: Score = field(default_factory=lambda: Precision(50.0))
     termination: Score = field(default_factory=lambda: Precision(50.0))
     counts: TerminationCounts = TerminationCounts.NEXT
-    points: Points = Points.ALL
+    points: Points = Points.BOTH
     negation: Negation = Negation.ALL
     growth: Growth = Growth.ERRORS
     selection: Selection = Selection.EFFECT
@@ -129,7 +145,7 @@ class Options:
     unlabelled: Unlabelled = Unlabelled.FALSE
     weights: AdaGrad | None = None
     """With weights, rules that are often wrong can stay, and recognition weighs them."""
-    memory: int = 200_000
+    memory: int = 1_000_000
     """The transitions that are remembered to choose the theory by."""
     bottom: int = 24
     """The most literals of a bottom rule: all that were seen, and the negations that tell most."""

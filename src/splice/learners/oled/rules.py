@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from splice.learners.bodies import needs_join
 from splice.learners.oled.numbered import NOTHING, Literals, Numbered
-from splice.learners.oled.options import Options, Precision, Score
+from splice.learners.oled.options import Options, Points, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,
     NO_YES,
@@ -48,7 +48,7 @@ class Event:
     gap: float
     bound: float
     early: bool = False
-    """Taken for its effect on recognition, before the bound has decided."""
+    """Taken for its effect on recognition: it is not the bound that has decided."""
 
     @property
     def tie(self) -> bool:
@@ -56,15 +56,14 @@ class Event:
         return not self.early and self.gap <= self.bound
 
     def __str__(self) -> str:
-        why = "a tie, broken" if self.tie else "more than the bound"
-        if self.early:
-            why = "not decided yet: taken for its effect"
         words = ", ".join(map(str, with_comparisons(self.body)))
-        return (
-            f"batch {self.batch}, after {self.n} transitions: {words}\n"
-            f"    score {self.score:.3f} -> {self.best:.3f}, next best {self.second:.3f}; "
-            f"mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
-        )
+        told = f"batch {self.batch}, after {self.n} transitions: {words}\n"
+        told += f"    score {self.score:.3f} -> {self.best:.3f}"
+        if self.early:
+            return f"{told} (taken for what the rules do together)"
+        why = "a tie, broken" if self.tie else "more than the bound"
+        told += f", next best {self.second:.3f}; "
+        return f"{told}mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
 
 
 @dataclass(eq=False)
@@ -75,6 +74,8 @@ class RuleState:
     head: Atom
     bottom: Body
     picked: tuple[int, ...] = ()
+    points: Points = Points.ALL
+    """Which time-points count as right."""
     fired: _Floats = field(default_factory=lambda: np.zeros(4))
     """Where it fired, by labels before and after, and below: all transitions it could see."""
     total: _Floats = field(default_factory=lambda: np.zeros(4))
@@ -88,6 +89,11 @@ class RuleState:
     born: int = 0
     history: list[Event] = field(default_factory=list)
     _numbered: Numbered | None = field(default=None, init=False, repr=False)
+
+    @property
+    def kind(self) -> tuple[str, Points]:
+        """What it is about, initiations or terminations, and the points that count as right."""
+        return self.predicate, self.points
 
     @property
     def body(self) -> Body:
@@ -107,7 +113,7 @@ class RuleState:
 
     def counts(self, options: Options) -> Counts:
         """Return the counts of the rule over all it has seen."""
-        return counts_of(self.predicate, self.fired, self.total, options)
+        return self._counts(self.fired, self.total, options)
 
     def score(self, options: Options) -> float:
         """Return what the rule is worth."""
@@ -120,8 +126,11 @@ class RuleState:
 
     def support(self, options: Options) -> float:
         """Return how often the best of its candidates was right."""
-        counts = counts_of(self.predicate, self.candidate_fired, self.since, options)
+        counts = self._counts(self.candidate_fired, self.since, options)
         return float(counts.tp.max(initial=0.0))
+
+    def _counts(self, fired: _Floats, total: _Floats, options: Options) -> Counts:
+        return counts_of(self.predicate, fired, total, self.points, options)
 
     def shortened(self, patterns: Patterns) -> RuleState:
         """Return the rule without literals that change nothing in any situation seen so far."""
@@ -132,6 +141,17 @@ class RuleState:
             if fewer and np.array_equal(patterns.fires(self.head, body), fires):
                 picked = fewer
         return self if picked == self.picked else replace(self, picked=picked)
+
+    def with_body(
+        self, picked: tuple[int, ...], fired: _Floats, total: _Floats, options: Options, batch: int
+    ) -> RuleState:
+        """Return the rule with other literals of its bottom rule, taken for their effect."""
+        mine, n = self.score(options), int(total.sum())
+        changed = replace(self, picked=picked, fired=fired, total=total)
+        worth, bound = changed.score(options), hoeffding(options.delta, n)
+        event = Event(batch, changed.body, n, mine, worth, mine, 0.0, bound, early=True)
+        changed.history = [*self.history, event]
+        return changed
 
     def _steps(self, options: Options) -> int:
         """Return how many literals may be added at once."""
@@ -211,7 +231,7 @@ class RuleState:
             return []
         _, first = np.unique(self.candidate_fired, axis=0, return_index=True)
         found: dict[int, float] = {}
-        counts = counts_of(self.predicate, self.candidate_fired, self.since, options)
+        counts = self._counts(self.candidate_fired, self.since, options)
         for right, wrong in ((counts.tp, counts.fp), self._at_edges()):
             worth = right / (right + wrong + options.min_support)
             order = first[np.lexsort((first, -worth[first]))][: count // 2]
@@ -284,11 +304,13 @@ def _combined(count: int, most: int, width: int) -> _Ints:
     return found
 
 
-def counts_of(predicate: str, fired: _Floats, total: _Floats, options: Options) -> Counts:
+def counts_of(
+    predicate: str, fired: _Floats, total: _Floats, points: Points, options: Options
+) -> Counts:
     """Return the counts of rules of a kind, the way that the options ask for."""
     if predicate == INITIATED_AT:
-        return initiation_counts(fired, total, options.points)
-    return termination_counts(fired, total, options.counts)
+        return initiation_counts(fired, total, points)
+    return termination_counts(fired, total, options.counts, points)
 
 
 def score_of(predicate: str, options: Options) -> Score:

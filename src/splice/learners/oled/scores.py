@@ -56,18 +56,24 @@ def initiation_counts(fired: _Floats, total: _Floats, points: Points) -> Counts:
     (6.0, 4.0, 2.0)
     """
     tp, missed = fired[..., NO_YES], total[..., NO_YES]
-    if points is Points.ALL:
+    if points is not Points.STARTS:
         tp, missed = tp + fired[..., YES_YES], missed + total[..., YES_YES]
     return Counts(tp, fired[..., NO_NO] + fired[..., YES_NO], missed - tp)
 
 
-def termination_counts(fired: _Floats, total: _Floats, how: TerminationCounts) -> Counts:
+def termination_counts(
+    fired: _Floats, total: _Floats, how: TerminationCounts, points: Points = Points.ALL
+) -> Counts:
     """Return the counts of termination rules.
+
+    By ends alone (``STARTS``) a rule is right where it fires and the fluent ends there.
 
     By OLED's table (B.3) a rule is also right where it does not fire and the fluent holds next,
     and wrong (``fp``) where it misses an end; ``fn`` are its wrong terminations.
     """
     bad = fired[..., NO_YES] + fired[..., YES_YES]
+    if points is Points.STARTS:
+        return Counts(fired[..., YES_NO], bad, total[..., YES_NO] - fired[..., YES_NO])
     if how is TerminationCounts.TABLE:
         quiet = total[..., NO_YES] + total[..., YES_YES] - bad
         return Counts(quiet + fired[..., YES_NO], total[..., YES_NO] - fired[..., YES_NO], bad)

@@ -1,129 +1,211 @@
 """Which rules make the theory: score and support, then what they do together.
 
 Rules are judged one by one while they are learned, but recognition runs them together, with inertia:
-one wrong initiation lasts until a rule terminates it. So the theory is put together greedily from the
-rules that improve the F1 of recognising what is remembered of the stream, and rules that do
-not earn their literals are left out.
+one wrong initiation lasts until a rule terminates it. So the theory is put together step by step from
+the rules that improve the F1 of recognising what is remembered of the stream; rules and literals that
+do not earn their place are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from splice.learners.inertia import agreement, holds_next
-
-__all__ = ["Candidate", "Remembered", "chosen"]
+__all__ = ["Candidate", "Part", "Remembered", "chosen"]
 
 _Mask = npt.NDArray[np.bool_]
+_Floats = npt.NDArray[np.float64]
+_Theory = tuple["Part", ...]
 
 PRICE = 0.001
 """The F1 that a literal must earn."""
 
+PLENTY = 10_000
+"""Where more positive points are remembered, less is chance, and a literal has to earn less."""
+
 PAIRED = 24
-"""So many initiations and terminations are tried in pairs."""
+"""So many of each sort of initiations and terminations are tried in pairs."""
+
+CLIMBS = 6
+"""From so many pairs the search goes on, and from so many that differ."""
+
+ALIKE = 0.5
+"""Initiations are alike if they share more than this of the transitions at which one of them fires."""
+
+_ABREAST = 512
+"""So many theories are run side by side: what they say then fits into the fastest memory."""
 
 _DOUBT = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A rule that may join the theory: where it fires, and how long it is."""
+    """A rule that may join the theory: the situations that make each of its literals true.
+
+    The rows of ``fires_if`` are parts of the body that can be left out (all but the last one).
+    """
 
     initiates: bool
-    fires: _Mask
+    fires_if: _Mask
     length: int
+    """The literals that are no rows of their own, the head among them."""
+
+    def fires(self, kept: tuple[int, ...]) -> _Mask:
+        """Return the situations in which it fires with some rows of its body."""
+        found: _Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A rule of the theory: the candidate, and the rows of its body that are kept."""
+
+    candidate: int
+    kept: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """A stretch of the stream: labels after each transition, and where runs begin."""
+    """A stretch of the stream: situations, labels after each transition, where runs begin."""
 
+    situation: npt.NDArray[np.int64]
     after: _Mask
     begins: _Mask
     held: _Mask
 
-    def f1(self, initiated: _Mask, terminated: _Mask) -> float:
-        """Return how well rules that fire so recognise it."""
-        return agreement(holds_next(initiated, terminated, self.begins, self.held), self.after)
+    @cached_property
+    def price(self) -> float:
+        """The F1 that a literal must earn here: chance is as the root of the positive points."""
+        positives = max(int(np.count_nonzero(self.after)), 1)
+        return PRICE * math.sqrt(min(1.0, PLENTY / positives))
+
+    def often(self, where: _Mask, size: int) -> npt.NDArray[np.int64]:
+        """Return how often each situation is met at some of the transitions."""
+        return np.bincount(self.situation[where], minlength=size)
 
 
-def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
-    """Return the candidates that are worth having together, in the order of their choice.
+class _Search:
+    """Theories that candidates make, and what they are worth over a stretch."""
 
-    It begins with the best pair of an initiation and a termination (what one is worth shows only
-    beside the other), and adds what helps most, one at a time.
-    """
-    if not stretch.after.any():
-        return []
-    found = _best_pair(candidates, stretch)
-    best = _worth(candidates, found, stretch)
-    while True:
-        trials = [
-            (_worth(candidates, [*found, i], stretch), -i)
-            for i in range(len(candidates))
-            if i not in found
+    def __init__(self, candidates: Sequence[Candidate], stretch: Remembered) -> None:
+        self.candidates, self.stretch = candidates, stretch
+        self.whole = [Part(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
+        self._fires: dict[Part, _Mask] = {}
+        self._size = candidates[0].fires_if.shape[1] if candidates else 0
+
+    def fires(self, part: Part) -> _Mask:
+        """Return the situations in which a rule fires."""
+        if part not in self._fires:
+            self._fires[part] = self.candidates[part.candidate].fires(part.kept)
+        return self._fires[part]
+
+    def worths(self, theories: Sequence[_Theory]) -> _Floats:
+        """Return what theories are worth: the F1 of their recognition less the price of literals."""
+        some = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
+        lengths = np.array([self._length(theory) for theory in theories])
+        found: _Floats = np.concatenate(list(map(self._f1, some))) - self.stretch.price * lengths
+        return found
+
+    def _f1(self, theories: Sequence[_Theory]) -> _Floats:
+        """Return how well some theories recognise the stretch."""
+        from splice.learners.oled.together import agreements  # noqa: PLC0415  (loads numba)
+
+        shape = len(theories), self._size
+        initiated, terminated = np.zeros(shape, bool), np.zeros(shape, bool)
+        for row, theory in enumerate(theories):
+            for part in theory:
+                says = initiated if self.candidates[part.candidate].initiates else terminated
+                says[row] |= self.fires(part)
+        seen = self.stretch
+        return agreements(seen.situation, seen.after, seen.begins, seen.held, initiated, terminated)
+
+    def _length(self, theory: _Theory) -> int:
+        return sum(self.candidates[part.candidate].length + len(part.kept) for part in theory)
+
+    def steps(self, theory: _Theory) -> Iterator[_Theory]:
+        """Yield the theories one step away: a rule more, a rule less, a literal less."""
+        taken = {part.candidate for part in theory}
+        yield from ((*theory, part) for part in self.whole if part.candidate not in taken)
+        for i, part in enumerate(theory):
+            others = theory[:i] + theory[i + 1 :]
+            if any(self.candidates[other.candidate].initiates for other in others):
+                yield others  # without an initiation there would be nothing to end
+            if len(part.kept) > 1:
+                for left in part.kept:
+                    fewer = Part(part.candidate, tuple(row for row in part.kept if row != left))
+                    yield (*theory[:i], fewer, *theory[i + 1 :])
+
+    def climb(self, theory: _Theory, worth: float) -> tuple[_Theory, float]:
+        """Return the theory that the best steps lead to, and what it is worth."""
+        while steps := list(self.steps(theory)):
+            worths = self.worths(steps)
+            best = int(np.argmax(worths))
+            if worths[best] <= worth:
+                break
+            theory, worth = steps[best], float(worths[best])
+        return theory, worth
+
+    def pairs(self) -> list[_Theory]:
+        """Return initiations, alone and with a termination each: what one is worth shows beside the other."""
+        first, last = (self._foremost(initiates=kind) for kind in (True, False))
+        return [(i,) for i in first] + [(i, j) for i in first for j in last]
+
+    def begin(self, pairs: Sequence[_Theory], worths: _Floats) -> list[int]:
+        """Return the places of the pairs to go on from: the best, and the best that differ."""
+        often = self.stretch.often(np.ones_like(self.stretch.after), self._size)
+        best: dict[Part, int] = {}
+        for place in np.argsort(-worths, kind="stable").tolist():
+            best.setdefault(pairs[place][0], place)
+        apart: list[Part] = []
+        for part in best:
+            fires, others = self.fires(part), map(self.fires, apart)
+            if all(often[fires & o].sum() <= ALIKE * often[fires | o].sum() for o in others):
+                apart.append(part)
+        return [best[part] for part in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
+
+    def _foremost(self, *, initiates: bool) -> list[Part]:
+        """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
+        own = [
+            part for part in self.whole if self.candidates[part.candidate].initiates == initiates
         ]
-        if not trials or max(trials)[0] <= best:
-            break
-        best, place = max(trials)
-        found.append(-place)
-    return _without_idlers(candidates, found, stretch)
+        if not own:
+            return []
+        fires = np.array([self.fires(part) for part in own])
+        good = self.stretch.after == initiates
+        right, share = self._rightness(fires, good, np.ones_like(good))
+        at_edges, edge_share = self._rightness(fires, good, self.stretch.held != initiates)
+        best = {
+            place
+            for worth in (share, right * share, at_edges * edge_share)
+            for place in np.argsort(-worth, kind="stable")[:PAIRED].tolist()
+        }
+        return [own[place] for place in sorted(best)]
+
+    def _rightness(self, fires: _Mask, good: _Mask, where: _Mask) -> tuple[_Floats, _Floats]:
+        """Return how often rules are right at some transitions, and in which share of firings there."""
+        right, all_ = (
+            fires @ self.stretch.often(some, fires.shape[1]) for some in (good & where, where)
+        )
+        return right.astype(np.float64), right / (all_ + _DOUBT)
 
 
-def _best_pair(candidates: Sequence[Candidate], stretch: Remembered) -> list[int]:
-    """Return the initiation and the termination that do best together; either may be missing."""
-    first = _foremost(candidates, stretch, initiates=True)
-    last = _foremost(candidates, stretch, initiates=False)
-    pairs = [[i] for i in first] + [[i, j] for i in first for j in last]
+def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[Part]:
+    """Return the rules that are worth having together, in the order of their choice.
+
+    It begins with a pair of an initiation and a termination, and takes the step that helps most
+    as long as one helps; that is done from the best pairs with different initiations, and from the
+    best ones whose initiations have little in common.
+    """
+    search = _Search(candidates, stretch)
+    pairs = search.pairs() if stretch.after.any() else []
     if not pairs:
         return []
-    worths = [_worth(candidates, pair, stretch) for pair in pairs]
-    best = int(np.argmax(worths))
-    return pairs[best] if worths[best] > 0 else []
-
-
-def _foremost(
-    candidates: Sequence[Candidate], stretch: Remembered, *, initiates: bool
-) -> list[int]:
-    """Return some candidates of one kind: half of them the most precise, half the most often right."""
-    own = [i for i, candidate in enumerate(candidates) if candidate.initiates == initiates]
-    right = {i: int((candidates[i].fires & (stretch.after == initiates)).sum()) for i in own}
-    share = {i: right[i] / (int(candidates[i].fires.sum()) + _DOUBT) for i in own}
-    half = PAIRED // 2
-    precise = sorted(own, key=lambda i: (-share[i], i))[:half]
-    broad = sorted(own, key=lambda i: (-right[i] * share[i], i))[:half]
-    return sorted({*precise, *broad})
-
-
-def _without_idlers(
-    candidates: Sequence[Candidate], found: list[int], stretch: Remembered
-) -> list[int]:
-    """Leave out rules that others have made unnecessary."""
-    best = _worth(candidates, found, stretch)
-    for i in list(found):
-        rest = [j for j in found if j != i]
-        worth = _worth(candidates, rest, stretch)
-        if worth >= best:
-            found, best = rest, worth
-    return found
-
-
-def _worth(candidates: Sequence[Candidate], found: list[int], stretch: Remembered) -> float:
-    price = PRICE * sum(candidates[i].length for i in found)
-    return stretch.f1(*_fired(candidates, found, stretch)) - price
-
-
-def _fired(
-    candidates: Sequence[Candidate], found: list[int], stretch: Remembered
-) -> tuple[_Mask, _Mask]:
-    initiated, terminated = (np.zeros(len(stretch.after), bool) for _ in range(2))
-    for i in found:
-        if candidates[i].initiates:
-            initiated = initiated | candidates[i].fires
-        else:
-            terminated = terminated | candidates[i].fires
-    return initiated, terminated
+    worths = search.worths(pairs)
+    climbed = [search.climb(pairs[place], worths[place]) for place in search.begin(pairs, worths)]
+    theory, best = max(climbed, key=lambda found: found[1])
+    return list(theory) if best > 0 else []

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from splice.learners.bodies import counted, fires_by_join
 from splice.learners.oled.firing import Firing
 from splice.learners.oled.numbered import Literals
-from splice.learners.oled.options import Options, Precision, Selection
+from splice.learners.oled.options import Options, Points, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, scored
 from splice.learners.patterns import Body, Patterns
@@ -53,6 +53,7 @@ class Stack:
         literals: Literals | None = None,
     ) -> None:
         self.predicate, self.rules, self.options = predicate, list(rules), options
+        self._points = self.rules[0].points if self.rules else Points.ALL
         self._literals = Literals() if literals is None else literals
         for rule in self.rules:
             rule.prepare(options)
@@ -137,7 +138,7 @@ class Stack:
     def _good(self) -> _Mask:
         """Return which rules have a body, support and a score that is good enough."""
         options = self.options
-        own = counts_of(self.predicate, self._fired, self._total, options)
+        own = counts_of(self.predicate, self._fired, self._total, self._points, options)
         score = Precision(float(options.min_support))
         by_score = options.selection is Selection.SCORE
         worth = scored(score_of(self.predicate, options) if by_score else score, own, own)
@@ -205,7 +206,8 @@ class Stack:
     def _worths(self) -> tuple[_Floats, Counts]:
         """Return the scores of all bodies over the same transitions, rounded."""
         score = score_of(self.predicate, self.options)
-        counts = counts_of(self.predicate, self._counts, self._since[self._rule], self.options)
+        since = self._since[self._rule]
+        counts = counts_of(self.predicate, self._counts, since, self._points, self.options)
         own = self._starts[self._rule]
         parent = Counts(counts.tp[own], counts.fp[own], counts.fn[own])
         return np.round(scored(score, counts, parent), 12), counts

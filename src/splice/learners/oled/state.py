@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.errors import SpliceError
+from splice.learners.oled.options import Points
 from splice.learners.oled.rules import Event, RuleState
 from splice.learners.patterns import Body
 from splice.logic.syntax import parse_atom, parse_literal
@@ -17,7 +18,7 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["VERSION", "check_version", "plain_rows", "plain_rule", "read_rows", "read_rule"]
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 Plain = dict[str, Any]
 
@@ -41,6 +42,7 @@ def plain_rule(rule: RuleState) -> Plain:
         "head": str(rule.head),
         "bottom": [str(literal) for literal in rule.bottom],
         "picked": list(rule.picked),
+        "points": rule.points.value,
         **{name: getattr(rule, name).tolist() for name in _COUNTS},
         "gap": rule.gap,
         "tests": rule.tests,
@@ -59,6 +61,7 @@ def read_rule(plain: Plain) -> RuleState:
         parse_atom(plain["head"]),
         _body(plain["bottom"]),
         tuple(plain["picked"]),
+        Points(plain["points"]),
         **counts,
         gap=plain["gap"],
         tests=plain["tests"],

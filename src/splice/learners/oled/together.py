@@ -1,0 +1,62 @@
+"""What rules say together, with inertia, for many theories at once: a compiled pass over a stretch.
+
+This module imports numba; import it only where theories are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.kernels import compiled
+
+__all__ = ["agreements"]
+
+_Mask = npt.NDArray[np.bool_]
+_Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+
+
+def agreements(
+    situation: _Ints, after: _Mask, begins: _Mask, held: _Mask, initiated: _Mask, terminated: _Mask
+) -> _Floats:
+    """Return the F1 of theories that initiate and terminate in some situations, a row a theory.
+
+    It is what :func:`splice.learners.inertia.holds_next` and ``agreement`` give for each of them.
+
+    >>> yes, no = True, False
+    >>> once, never = np.array([[yes, no]]), np.array([[no, no]])
+    >>> agreements(np.array([1, 0, 1]), np.array([no, yes, yes]), np.array([yes, no, no]),
+    ...            np.zeros(3, bool), once, never).tolist()
+    [1.0]
+    """
+    begin, keep = (np.ascontiguousarray(part.T, np.uint8) for part in (initiated, ~terminated))
+    right, said = _run(situation, after, begins, held, begin, keep)
+    either = said + np.count_nonzero(after)
+    found: _Floats = np.divide(2 * right, either, out=np.ones(len(right)), where=either > 0)
+    return found
+
+
+@compiled
+def _run(
+    situation: _Ints,
+    after: _Mask,
+    begins: _Mask,
+    held: _Mask,
+    begin: npt.NDArray[np.uint8],
+    keep: npt.NDArray[np.uint8],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    count = begin.shape[1]
+    now = np.zeros(count, np.uint8)
+    right, said = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    for t in range(len(situation)):
+        place = situation[t]
+        if begins[t]:
+            now[:] = held[t]
+        for c in range(count):
+            now[c] = (now[c] | begin[place, c]) & keep[place, c]
+            said[c] += now[c]
+        if after[t]:
+            for c in range(count):
+                right[c] += now[c]
+    return right, said

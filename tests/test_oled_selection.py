@@ -1,0 +1,184 @@
+"""Theories by their effect: the compiled pass, the search, and rules from all points and from starts."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from splice.datasets.maritime import make_maritime
+from splice.learners.inertia import agreement, holds_next
+from splice.learners.oled import selection
+from splice.learners.oled.learner import Oled
+from splice.learners.oled.options import Options, Points, TerminationCounts
+from splice.learners.oled.scores import termination_counts
+from splice.learners.oled.selection import Candidate, Part, Remembered, chosen
+from splice.learners.oled.together import agreements
+from splice.stream.cutting import TimePoints, batches
+
+Mask = npt.NDArray[np.bool_]
+
+
+def mask(*places: int, size: int = 4) -> Mask:
+    return np.isin(np.arange(size), places)
+
+
+def stretch(situations: list[int], after: list[int], begins: tuple[int, ...] = (0,)) -> Remembered:
+    size = len(situations)
+    held = np.append(False, np.array(after, bool)[:-1])
+    return Remembered(np.array(situations), np.array(after, bool), mask(*begins, size=size), held)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**32), st.integers(0, 60), st.integers(1, 1030))
+def test_theories_run_side_by_side_say_what_each_says_alone(
+    seed: int, length: int, many: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    situation = rng.integers(0, 5, length)
+    after, begins, held = (rng.random(length) < share for share in (0.4, 0.2, 0.5))
+    begins[:1] = True
+    initiated, terminated = (rng.random((many, 5)) < 0.3 for _ in range(2))
+    found = agreements(situation, after, begins, held, initiated, terminated)
+    for row in {0, many // 2, many - 1}:
+        said = holds_next(initiated[row][situation], terminated[row][situation], begins, held)
+        assert found[row] == agreement(said, after)
+
+
+SLOWS, NEAR, APART = 0, 1, 2
+DAY = stretch([SLOWS, NEAR, NEAR, APART, NEAR, NEAR, APART] * 30, [1, 1, 1, 0, 0, 0, 0] * 30)
+
+
+def test_a_start_rule_is_found_beside_one_that_is_right_more_often() -> None:
+    near = Candidate(True, mask(SLOWS, NEAR)[None], 1)
+    slows = Candidate(True, mask(SLOWS)[None], 1)
+    apart = Candidate(False, mask(APART)[None], 1)
+    assert {part.candidate for part in chosen([near, slows, apart], DAY)} == {1, 2}
+
+
+def test_conditions_that_others_make_unnecessary_are_left_out() -> None:
+    near_and_slows = Candidate(True, np.array([mask(SLOWS, NEAR), mask(SLOWS, APART)]), 1)
+    apart = Candidate(False, np.array([mask(APART, 3), mask(APART, NEAR)]), 1)
+    assert set(chosen([near_and_slows, apart], DAY)) == {Part(0, (1,)), Part(1, (0,))}
+
+
+def test_a_body_keeps_one_condition_and_the_theory_an_initiation() -> None:
+    always = stretch([0, 0, 0], [1, 1, 1])
+    assert chosen([Candidate(True, mask(0)[None], 1)], always) == [Part(0, (0,))]
+    assert chosen([Candidate(False, mask(0)[None], 1)], always) == []
+    assert chosen([], always) == []
+    assert chosen([Candidate(True, mask(0)[None], 1)], stretch([0, 0], [0, 0])) == []
+
+
+def test_where_nothing_is_recognised_there_is_no_theory() -> None:
+    elsewhere = Candidate(True, mask(3)[None], 1)
+    assert chosen([elsewhere], DAY) == []
+
+
+@pytest.mark.parametrize(("positives", "price"), [(10, 1.0), (10_000, 1.0), (40_000, 0.5)])
+def test_a_literal_earns_less_where_more_is_remembered(positives: int, price: float) -> None:
+    seen = stretch([0] * positives, [1] * positives)
+    assert seen.price == pytest.approx(price * selection.PRICE)
+
+
+def test_of_rules_that_do_the_same_the_shorter_one_is_taken() -> None:
+    long, short = (Candidate(True, mask(SLOWS)[None], n) for n in (5, 1))
+    apart = Candidate(False, mask(APART)[None], 1)
+    assert {part.candidate for part in chosen([long, short, apart], DAY)} == {1, 2}
+
+
+@pytest.fixture(scope="module")
+def vessels() -> dict[Points, Oled]:
+    source = make_maritime(vessels=12, days=3.0, seed=4)
+    return {
+        points: Oled(Options(points=points)).fit(batches(source, TimePoints(500)))
+        for points in Points
+    }
+
+
+def test_rules_of_both_kinds_grow_side_by_side(vessels: dict[Points, Oled]) -> None:
+    both = vessels[Points.BOTH].rules
+    for points in (Points.ALL, Points.STARTS):
+        own = [str(rule.rule) for rule in both if rule.kind == ("initiatedAt", points)]
+        alone = {str(r.rule) for r in vessels[points].rules if r.predicate == "initiatedAt"}
+        assert len(set(own) & alone) > len(own) // 2  # what calls for one differs a little
+    assert {rule.points for rule in vessels[Points.ALL].rules} == {Points.ALL}
+    ends = [rule for rule in both if rule.kind == ("terminatedAt", Points.STARTS)]
+    assert ends
+    seen = vessels[Points.BOTH]._stretch(ends[0].head)
+    at_ends = set(seen.pattern[seen.before & ~seen.after].tolist())
+    bottoms = [vessels[Points.BOTH].patterns.fires(rule.head, rule.bottom) for rule in ends]
+    assert all(at_ends & set(np.flatnonzero(bottom).tolist()) for bottom in bottoms)
+
+
+def test_what_rules_were_may_join_the_theory(vessels: dict[Points, Oled]) -> None:
+    learner = vessels[Points.BOTH]
+    head = learner.rules[0].head
+    table = learner._stretch(head).table(len(learner.patterns))
+    former = learner._former(head, table)
+    now = {(rule.kind, frozenset(rule.body)) for rule in learner.rules}
+    assert former
+    for rule in former:
+        assert (rule.kind, frozenset(rule.body)) not in now
+        assert any(
+            frozenset(rule.body) < frozenset(other.body) and rule.bottom == other.bottom
+            for other in learner.rules
+        )
+        assert rule.history[-1].body == rule.body
+        assert rule.total.sum() == table.sum()
+        assert learner._good(rule)
+
+
+@pytest.mark.parametrize(
+    ("points", "right", "wrong", "missed"),
+    [(Points.ALL, 4 + 3, 2 + 5, 5 + 1), (Points.STARTS, 3, 2 + 5, 1)],
+)
+def test_terminations_are_counted_everywhere_or_where_something_can_end(
+    points: Points, right: int, wrong: int, missed: int
+) -> None:
+    fired, total = np.array([4.0, 2, 3, 5]), np.array([9.0, 2, 4, 8])
+    counts = termination_counts(fired, total, TerminationCounts.NEXT, points)
+    assert [float(part) for part in (counts.tp, counts.fp, counts.fn)] == [right, wrong, missed]
+
+
+def test_the_search_begins_at_pairs_that_differ() -> None:
+    """Many rules that are nearly the same do not keep others from being tried."""
+    near = [Candidate(True, mask(SLOWS, NEAR)[None], n) for n in range(1, 20)]
+    slows = Candidate(True, mask(SLOWS)[None], 30)
+    apart = Candidate(False, mask(APART)[None], 1)
+    assert {part.candidate for part in chosen([*near, slows, apart], DAY)} == {19, 20}
+
+
+def test_a_choice_of_both_kinds_recognises_what_is_remembered_no_worse(
+    vessels: dict[Points, Oled],
+) -> None:
+    def remembered(learner: Oled) -> float:
+        rules = learner.selected()
+        seen = learner._stretch(rules[0].head)
+        begun, ended = (
+            np.any([learner.patterns.fires(r.head, r.body)[seen.pattern] for r in own], axis=0)
+            for own in (
+                [r for r in rules if r.predicate == "initiatedAt"],
+                [r for r in rules if r.predicate == "terminatedAt"],
+            )
+        )
+        return agreement(holds_next(begun, ended, seen.begins, seen.before), seen.after)
+
+    found = {points: remembered(learner) for points, learner in vessels.items()}
+    assert found[Points.BOTH] > max(found[Points.ALL], found[Points.STARTS]) - 0.01
+
+
+def test_rules_of_a_theory_tell_counts_that_belong_to_their_bodies(
+    vessels: dict[Points, Oled],
+) -> None:
+    learner = vessels[Points.BOTH]
+    for rule in learner.selected():
+        seen = learner._stretch(rule.head)
+        fires = learner.patterns.fires(rule.head, rule.body)[seen.pattern]
+        shortened = rule.history and rule.history[-1].body == rule.body and rule.history[-1].early
+        if shortened and rule.total.sum() == len(fires):
+            assert rule.fired.sum() == fires.sum()
+        counts = rule.counts(learner.options)
+        assert float(counts.tp + counts.fp) == rule.fired.sum()
