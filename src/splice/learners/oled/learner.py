@@ -384,7 +384,9 @@ class Oled:
         if needs_join(rule.head, rule.body):
             fires = self.patterns.fires(rule.head, rule.body)[None, present]
             return Candidate(initiates, fires, len(rule.body))
-        return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1)
+        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in rule.body)
+        bound = frozenset(rule.head.args[0].variables() if initiates else ())
+        return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1, binding, bound)
 
     def _shortened(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
         """Return a rule with some literals of its body, and with the counts that it then has.

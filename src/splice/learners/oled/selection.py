@@ -16,6 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from splice.logic.terms import Variable
+
 __all__ = ["Candidate", "Part", "Remembered", "chosen"]
 
 _Mask = npt.NDArray[np.bool_]
@@ -54,11 +56,20 @@ class Candidate:
     fires_if: _Mask
     length: int
     """The literals that are no rows of their own, the head among them."""
+    binding: tuple[frozenset[Variable], ...] = ()
+    """The variables that each row binds."""
+    bound: frozenset[Variable] = frozenset()
+    """The variables that must be bound: if they are not, that takes one more literal."""
 
     def fires(self, kept: tuple[int, ...]) -> _Mask:
         """Return the situations in which it fires with some rows of its body."""
         found: _Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
         return found
+
+    def literals(self, kept: tuple[int, ...]) -> int:
+        """Return the literals of the rule with some rows of its body."""
+        bound = {v for row in kept for v in self.binding[row]} if self.bound else self.bound
+        return self.length + len(kept) + (not self.bound <= bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,7 @@ class _Search:
         return agreements(seen.situation, seen.after, seen.begins, seen.held, initiated, terminated)
 
     def _length(self, theory: _Theory) -> int:
-        return sum(self.candidates[part.candidate].length + len(part.kept) for part in theory)
+        return sum(self.candidates[part.candidate].literals(part.kept) for part in theory)
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""
