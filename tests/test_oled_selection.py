@@ -16,6 +16,7 @@ from splice.learners.oled.options import Options, Points, TerminationCounts
 from splice.learners.oled.scores import termination_counts
 from splice.learners.oled.selection import Candidate, Part, Remembered, chosen
 from splice.learners.oled.together import agreements
+from splice.logic.terms import Variable
 from splice.stream.cutting import TimePoints, batches
 
 Mask = npt.NDArray[np.bool_]
@@ -182,3 +183,13 @@ def test_rules_of_a_theory_tell_counts_that_belong_to_their_bodies(
             assert rule.fired.sum() == fires.sum()
         counts = rule.counts(learner.options)
         assert float(counts.tp + counts.fp) == rule.fired.sum()
+
+
+def test_a_condition_that_binds_the_fluent_stays_where_its_place_would_be_taken_anyway() -> None:
+    pair = frozenset(map(Variable, ("X0", "X1")))
+    rows = np.array([mask(SLOWS, NEAR), mask(SLOWS, 3)])
+    apart = Candidate(False, mask(APART)[None], 1)
+    for first, kept in ((pair, (0, 1)), (frozenset[Variable](), (1,))):
+        slows_near = Candidate(True, rows, 1, (first, frozenset()), pair)
+        assert set(chosen([slows_near, apart], DAY)) == {Part(0, kept), Part(1, (0,))}
+    assert slows_near.literals((0, 1)) == 4
