@@ -108,7 +108,7 @@ def test_rules_of_both_kinds_grow_side_by_side(vessels: dict[Points, Oled]) -> N
     assert {rule.points for rule in vessels[Points.ALL].rules} == {Points.ALL}
     ends = [rule for rule in both if rule.kind == ("terminatedAt", Points.STARTS)]
     assert ends
-    seen = vessels[Points.BOTH]._stretch(ends[0].head)
+    seen = vessels[Points.BOTH]._known().stretch(ends[0].head)
     at_ends = set(seen.pattern[seen.before & ~seen.after].tolist())
     bottoms = [vessels[Points.BOTH].patterns.fires(rule.head, rule.bottom) for rule in ends]
     assert all(at_ends & set(np.flatnonzero(bottom).tolist()) for bottom in bottoms)
@@ -117,8 +117,8 @@ def test_rules_of_both_kinds_grow_side_by_side(vessels: dict[Points, Oled]) -> N
 def test_what_rules_were_may_join_the_theory(vessels: dict[Points, Oled]) -> None:
     learner = vessels[Points.BOTH]
     head = learner.rules[0].head
-    table = learner._stretch(head).table(len(learner.patterns))
-    former = learner._former(head, table)
+    table = learner._known().stretch(head).table(len(learner.patterns))
+    former = learner._known().former(head, table)
     now = {(rule.kind, frozenset(rule.body)) for rule in learner.rules}
     assert former
     for rule in former:
@@ -129,7 +129,7 @@ def test_what_rules_were_may_join_the_theory(vessels: dict[Points, Oled]) -> Non
         )
         assert rule.history[-1].body == rule.body
         assert rule.total.sum() == table.sum()
-        assert learner._good(rule)
+        assert learner._known().is_good(rule)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_choice_of_both_kinds_recognises_what_is_remembered_no_worse(
 ) -> None:
     def remembered(learner: Oled) -> float:
         rules = learner.selected()
-        seen = learner._stretch(rules[0].head)
+        seen = learner._known().stretch(rules[0].head)
         begun, ended = (
             np.any([learner.patterns.fires(r.head, r.body)[seen.pattern] for r in own], axis=0)
             for own in (
@@ -176,7 +176,7 @@ def test_rules_of_a_theory_tell_counts_that_belong_to_their_bodies(
 ) -> None:
     learner = vessels[Points.BOTH]
     for rule in learner.selected():
-        seen = learner._stretch(rule.head)
+        seen = learner._known().stretch(rule.head)
         fires = learner.patterns.fires(rule.head, rule.body)[seen.pattern]
         shortened = rule.history and rule.history[-1].body == rule.body and rule.history[-1].early
         if shortened and rule.total.sum() == len(fires):

@@ -13,16 +13,14 @@ import numpy.typing as npt
 
 from splice.completion.ahead import blocks
 from splice.errors import SpliceError
-from splice.events.bindings import FLUENT_OF, binds
 from splice.labels import LabelArray
-from splice.learners.bodies import counted, needs_join
+from splice.learners.bodies import counted
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.numbered import Literals
-from splice.learners.oled.options import Growth, Negation, Options, Points, Selection
+from splice.learners.oled.options import Growth, Negation, Options, Points
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import information
-from splice.learners.oled.selection import Candidate, Remembered, chosen
 from splice.learners.oled.stack import Stack
 from splice.learners.oled.state import (
     VERSION,
@@ -32,26 +30,22 @@ from splice.learners.oled.state import (
     read_rows,
     read_rule,
 )
+from splice.learners.oled.theory import Known
 from splice.learners.patterns import Body, Patterns
 from splice.learners.predicting import predict
-from splice.learners.thresholds import Thresholds, is_threshold, seen_through, with_comparisons
+from splice.learners.thresholds import Thresholds, is_threshold, seen_through
 from splice.learners.transitions import Overlap, Reader, Transitions
-from splice.learners.weights import Stretch, learn_weights
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
-from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_atom, parse_rule
-from splice.logic.theory import Statement, Theory
+from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Oled"]
-
-_PROMISING = 6
-"""So many undecided refinements of each rule may join the theory, if their effect is good."""
 
 _Kind = tuple[str, Points]
 """What rules are about, initiations or terminations, and the points that count as right for them."""
@@ -301,9 +295,9 @@ class Oled:
         assert self._thresholds is not None
         self._thresholds.merge(other._thresholds)
         ours = self._numbers([pattern.rule for pattern in other.patterns.store.patterns])
-        known = {_key(rule): rule for rule in self.rules}
+        known = {rule.key: rule for rule in self.rules}
         for rule in other.rules:
-            mine = known.get(_key(rule))
+            mine = known.get(rule.key)
             if mine is None:
                 self.rules.append(replace(deepcopy(rule)))  # without what it knew of their patterns
             else:
@@ -325,144 +319,21 @@ class Oled:
     def selected(self) -> list[RuleState]:
         """Return the rules that make the theory."""
         if self._theory is None:
-            good = [rule for rule in self.rules if rule.picked and self._good(rule)]
-            if self.options.selection is Selection.EFFECT:
-                for rule in self.rules:
-                    good += rule.promising(self.options, _PROMISING, self.batches)
-                heads = dict.fromkeys(rule.head for rule in self.rules)
-                good = [rule for head in heads for rule in self._effective(head, good)]
-            else:
-                good = _most_general(good)
-            begun = {rule.head for rule in good if _begins(rule)}
-            good = [rule for rule in good if rule.head in begun]  # else there is nothing to end
-            self._theory = sorted(good, key=lambda rule: (rule.head, rule.predicate))
+            self._theory = self._known().selected() if self._reader else []
         return self._theory
-
-    def _good(self, rule: RuleState) -> bool:
-        enough = float(rule.counts(self.options).tp) >= self.options.min_support
-        by_score = self.options.selection is Selection.SCORE
-        worth = rule.score(self.options) if by_score else rule.precision(self.options)
-        return enough and worth >= self.options.min_score
-
-    def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
-        """Return the rules about a head that improve recognition of what is remembered."""
-        kept = self._stretch(head)
-        table = kept.table(len(self.patterns))
-        own = [rule for rule in rules if rule.head == head] + self._former(head, table)
-        present, situation = np.unique(kept.pattern, return_inverse=True)
-        candidates = [self._candidate(rule, present) for rule in own]
-        stretch = Remembered(situation, kept.after, kept.begins, kept.before)
-        found = chosen(candidates, stretch)
-        return [self._shortened(own[part.candidate], part.kept, table) for part in found]
-
-    def _former(self, head: Atom, table: _Floats) -> list[RuleState]:
-        """Return what the rules about a head were before they became more special, if that was good.
-
-        A rule goes on becoming more special as long as that is a little better for it alone; what
-        is best beside others may be what it was long ago.
-        """
-        mine = [rule for rule in self.rules if rule.head == head]
-        known = {_key(rule) for rule in mine}
-        found: dict[object, RuleState] = {}
-        for rule in mine:
-            for place, event in enumerate(rule.history[:-1], 1):
-                picked = tuple(map(rule.bottom.index, event.body))
-                former = replace(rule, picked=picked, history=rule.history[:place])
-                if _key(former) not in known:
-                    found.setdefault(_key(former), former)
-        for rule in found.values():
-            rule.fired, rule.total = self._counts(rule.head, rule.body, table)
-        return [rule for rule in found.values() if self._good(rule)]
-
-    def _counts(self, head: Atom, body: Body, table: _Floats) -> tuple[_Floats, _Floats]:
-        """Return how often a body is true, by labels before and after, and all that is remembered."""
-        return self.patterns.fires(head, body).astype(np.float64) @ table, table.sum(axis=0)
-
-    def _candidate(self, rule: RuleState, present: npt.NDArray[np.int64]) -> Candidate:
-        """Return a rule over the situations that are remembered."""
-        initiates = _begins(rule)
-        if needs_join(rule.head, rule.body):
-            fires = self.patterns.fires(rule.head, rule.body)[None, present]
-            return Candidate(initiates, fires, len(rule.body))
-        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in rule.body)
-        bound = frozenset(rule.head.args[0].variables() if initiates else ())
-        return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1, binding, bound)
-
-    def _shortened(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
-        """Return a rule with some literals of its body, and with the counts that it then has.
-
-        Where rules of several kinds are learned, all tell their counts in the same way.
-        """
-        if self.options.points is Points.BOTH:
-            rule = replace(rule, points=Points.ALL)
-        if len(kept) < len(rule.picked) and not needs_join(rule.head, rule.body):
-            picked = tuple(rule.picked[i] for i in kept)
-            counts = self._counts(rule.head, tuple(rule.bottom[i] for i in picked), table)
-            rule = rule.with_body(picked, *counts, self.options, self.batches)
-        return rule.shortened(self.patterns)
 
     @property
     def theory_(self) -> Theory:
         """What was learned so far."""
-        schema = self._reader.lens.domain.schema if self._reader else Theory().schema
-        rules = self.selected()
-        weights = self._weights(rules)
-        return Theory(tuple(map(Statement, map(_safe, rules), weights)), schema)
+        if self._reader is None:
+            return Theory()
+        statements = self._known().statements(self.selected())
+        return Theory(tuple(statements), self._reader.lens.domain.schema)
 
-    def _weights(self, rules: list[RuleState]) -> list[float | None]:
-        """Return the weights of rules, if weights are wanted: they begin at the log-odds."""
-        if self.options.weights is None:
-            return [None] * len(rules)
-        found = dict[int, float]()
-        for head in dict.fromkeys(rule.head for rule in rules):
-            own = [rule for rule in rules if rule.head == head]
-            initiates = np.array([_begins(rule) for rule in own])
-            fires = np.array([self.patterns.fires(head, rule.body) for rule in own])
-            counts = [rule.counts(self.options) for rule in own]
-            start = np.array([np.log((c.tp + 1) / (c.fp + 1)) for c in counts])
-            weights = learn_weights(
-                initiates, fires, start, self._stretch(head), self.options.weights
-            )
-            found |= {id(rule): round(float(w), 6) for rule, w in zip(own, weights, strict=True)}
-        return [found[id(rule)] for rule in rules]
-
-    def _stretch(self, head: Atom) -> Stretch:
-        """Return what is remembered about a head."""
-        pattern, before, after, begins = self._memory.columns()
-        about = self.patterns.about(head)[pattern]
-        return Stretch(pattern[about], before[about], after[about], begins[about])
+    def _known(self) -> Known:
+        """Return what a theory is made of."""
+        return Known(self.rules, self.patterns, self._memory, self.options, self.batches)
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by recognition; nothing holds at first."""
         return predict(self.theory_, batch)
-
-
-def _begins(rule: RuleState) -> bool:
-    return rule.predicate == INITIATED_AT
-
-
-def _most_general(rules: list[RuleState]) -> list[RuleState]:
-    """Return the rules that no other one subsumes: where those fire, the other fires, too."""
-    kept: list[RuleState] = []
-    for rule in sorted(rules, key=lambda rule: len(rule.picked)):
-        if not any(subsumes(other.rule, rule.rule) for other in kept):
-            kept.append(rule)
-    return [rule for rule in rules if any(rule is other for other in kept)]
-
-
-def _key(rule: RuleState) -> object:
-    """Return what tells rules apart: the body or, as long as there is none, the bottom rule."""
-    own = frozenset(rule.body) if rule.picked else ("no body yet", frozenset(rule.bottom))
-    return rule.kind, rule.head, own
-
-
-def _safe(state: RuleState) -> Rule:
-    """Return a rule whose head variables are all bound by its body."""
-    rule = Rule(state.rule.head, with_comparisons(state.body))
-    if not _begins(state):
-        return rule
-    bound = {v for literal in rule.body if binds(literal) for v in literal.variables()}
-    if set(rule.head.atom.args[0].variables()) <= bound:
-        return rule
-    known = Literal(Atom(FLUENT_OF, (rule.head.atom.args[0],)))
-    return Rule(rule.head, (*rule.body, known))

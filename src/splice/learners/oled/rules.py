@@ -96,6 +96,17 @@ class RuleState:
         return self.predicate, self.points
 
     @property
+    def initiates(self) -> bool:
+        """Whether it is about beginnings."""
+        return self.predicate == INITIATED_AT
+
+    @property
+    def key(self) -> object:
+        """What tells rules apart: the body or, as long as there is none, the bottom rule."""
+        own = frozenset(self.body) if self.picked else ("no body yet", frozenset(self.bottom))
+        return self.kind, self.head, own
+
+    @property
     def body(self) -> Body:
         """The body as it is now."""
         return tuple(self.bottom[i] for i in self.picked)
@@ -242,7 +253,7 @@ class RuleState:
     def _at_edges(self) -> tuple[_Floats, _Floats]:
         """Return right and wrong firings of the candidates where a change is possible."""
         fired = self.candidate_fired
-        if self.predicate == INITIATED_AT:
+        if self.initiates:
             return fired[:, NO_YES], fired[:, NO_NO]
         return fired[:, YES_NO], fired[:, YES_YES]
 
