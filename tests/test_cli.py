@@ -498,8 +498,8 @@ def test_what_is_merged_or_left_out_is_told(splice: Command, tmp_path: Path) -> 
     out = tmp_path / "out"
     ran = splice("data", "convert", tmp_path / "events.csv", out, "--to", "db", "--max-bad", 0.5)
     assert ran.code == 0, ran.err
-    assert "1 identical rows were merged" in ran.err
-    assert "1 bad rows were left out" in ran.err
+    assert "merged 1 identical row" in ran.err
+    assert "left out 1 bad row;" in ran.err
     (tmp_path / "a.db").write_text("Happens(A, 1)\nHoldsAt(F, 1)\n")
     ran = splice("data", "convert", tmp_path / "a.db", tmp_path / "rtec", "--to", "rtec")
     assert "1 atoms and labels have no place in this format" in ran.err

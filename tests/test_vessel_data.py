@@ -287,7 +287,7 @@ def test_make_and_derive_from_the_command(splice: Command, tmp_path: Path) -> No
     path.write_text("\n".join([HEADER, *good_lines(), "0,,,,,,1,1,5"]), encoding="utf-8")
     ran = splice("data", "derive", str(path), str(tmp_path / "pairs"), "--max-bad", "0.1")
     assert ran.code == 0, ran.err
-    assert "1 bad rows were left out" in ran.err
+    assert "left out 1 bad row;" in ran.err
     assert "ais.csv:82:1: unknown vessel '0'" in ran.err
     ran = splice("data", "derive", str(path), str(tmp_path / "other"))
     assert ran.code == 1

@@ -67,9 +67,9 @@ def note(message: str, *, detail: bool = False) -> None:
 def tell_reading(report: ReadReport) -> None:
     """Tell what a reading merged or left out."""
     if report.duplicates:
-        note(f"{report.duplicates:,} identical rows were merged")
+        note(f"merged {report.duplicates:,} identical row{'s' * (report.duplicates != 1)}")
     if report.bad:
-        note(f"{report.bad:,} bad rows were left out; the first:")
+        note(f"left out {report.bad:,} bad row{'s' * (report.bad != 1)}; the first:")
         for problem in report.examples[:5]:
             note(str(problem))
 

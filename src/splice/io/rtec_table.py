@@ -23,6 +23,7 @@ from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
 from splice.io.tables.csv_table import field_column
 from splice.io.tables.frames import Chunk
+from splice.io.tables.order import Order
 from splice.io.tables.values import read_times
 from splice.stream.table import NO_TIME
 
@@ -76,13 +77,13 @@ class RtecTable:
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the events, a block at a time, a fluent as two events."""
-        last: int = NO_TIME
+        order = Order()
         for block in self._blocks():
             chunk = self._read(block)
             times, _ = read_times(chunk.frame["time"], None)
             own = ~chunk.frame["derived"].to_numpy() & (times != NO_TIME)
             if self._check_order and own.any():
-                chunk, last = _in_order(chunk, times, own, last)
+                chunk = _in_order(chunk, times, own, order)
             yield chunk
 
     def _blocks(self) -> Iterator[Block]:
@@ -260,20 +261,15 @@ def _bad(block: Block, line: int, field: int, name: str) -> Problem:
 
 
 def _in_order(
-    chunk: Chunk, times: npt.NDArray[np.int64], own: npt.NDArray[np.bool_], last: int
-) -> tuple[Chunk, int]:
-    """Return the rows that are not older than one before them, and the latest time so far."""
+    chunk: Chunk, times: npt.NDArray[np.int64], own: npt.NDArray[np.bool_], order: Order
+) -> Chunk:
+    """Return the rows that are not older than one before them."""
     rows = np.flatnonzero(own)
-    latest = np.maximum.accumulate(np.append(last, times[rows]))
-    late = times[rows] < latest[:-1]
-    if not late.any():
-        return chunk, int(latest[-1])
     hint = "sort the rows, or ask with --sort"
-    found = [
-        chunk.problem(row, "time", f"time goes backwards: {times[row]} after {before}", hint)
-        for row, before in zip(rows[late].tolist(), latest[:-1][late].tolist(), strict=True)
-    ]
-    keep = np.ones(len(chunk), bool)
-    keep[rows[late]] = False
-    kept = chunk.filter(keep)
-    return replace(kept, problems=[*kept.problems, *found]), int(latest[-1])
+    keep, found = np.ones(len(chunk), bool), list[Problem]()
+    for place, before in order.late(np.zeros(len(rows), np.int32), times[rows]):
+        row = int(rows[place])
+        message = f"time goes backwards: {times[row]} after {before}"
+        found.append(chunk.problem(row, "time", message, hint))
+        keep[row] = False
+    return replace(chunk.filter(keep), problems=[*chunk.problems, *found]) if found else chunk

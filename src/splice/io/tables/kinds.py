@@ -131,7 +131,7 @@ class KindMaker:
         known = self._arities_of_predicate(name)
         if known:
             raise FaultError(_arity_fault(column, schema.spelling(name), arity, known))
-        names = [schema.spelling(other.name) for other in schema.predicates]
+        names = dict.fromkeys(schema.spelling(other.name) for other in schema.predicates)
         raise FaultError(
             Fault(
                 column,
@@ -187,7 +187,7 @@ class KindMaker:
         if known:
             raise FaultError(_arity_fault(column, term.functor, len(term.args), known))
         if self._domain.closed and term.functor != VALUE:
-            names = [other.name for other in schema.functions]
+            names = dict.fromkeys(other.name for other in schema.functions)
             raise FaultError(
                 Fault(
                     column,

@@ -16,6 +16,7 @@ from splice.io.tables.cells import CellColumn, Fault, Reading
 from splice.io.tables.encode import Encoded, RowEncoder
 from splice.io.tables.frames import ARGUMENTS, Chunk, Table, missing_columns
 from splice.io.tables.kinds import FaultError, KindMaker
+from splice.io.tables.order import Order
 from splice.io.tables.planners import (
     EventPlanner,
     FunctionPlanner,
@@ -92,13 +93,14 @@ class Part:
         pattern = self.spec.atom
         return self._declared[0].name if isinstance(pattern, AtomPattern) else None
 
-    def rows(self, bad: BadRows) -> Iterator[Rows]:
-        """Yield the atoms of the table, in the order of its rows."""
+    def rows(self, bad: BadRows, *, ordered: bool = False) -> Iterator[Rows]:
+        """Yield the atoms of the table, in the order of its rows; if they must be ordered, one that is late is bad."""
         columns = self._wanted
+        order = Order() if ordered else None
         for chunk in self.table.chunks(columns):
             total = len(chunk) + len(chunk.problems)
             kept = self._chosen(chunk)
-            rows, faulty = self._encoded(kept)
+            rows, faulty = self._encoded(kept, order)
             count = sum(len(entry.rows) for entry in faulty)
             described = [*chunk.problems[: bad.room]]
             described += self._described(kept, faulty, bad.room - len(described))
@@ -238,7 +240,7 @@ class Part:
             keep = found if keep is None else keep & found
         return chunk if keep is None else chunk.filter(keep)
 
-    def _encoded(self, chunk: Chunk) -> tuple[Rows, list[_Faulty]]:
+    def _encoded(self, chunk: Chunk, order: Order | None) -> tuple[Rows, list[_Faulty]]:
         """Encode the rows whose time, sequence and label are good; the others teach nothing."""
         faulty = list[_Faulty]()
         time = self._times(chunk, self._time, faulty)
@@ -246,6 +248,9 @@ class Part:
         sequence = self._sequence(chunk, faulty)
         truth = self._truth(chunk, faulty)
         good = _without(len(chunk), faulty)
+        if order is not None and (late := self._late(order, sequence, time, good)):
+            faulty += late
+            good = _without(len(chunk), faulty)
         encoded = self._atoms(chunk.frame[good] if faulty else chunk.frame, time[good])
         inside = [_Faulty(rows, fault) for rows, fault in encoded.faults]
         fine = _without(len(good), inside)
@@ -321,6 +326,26 @@ class Part:
             if isinstance(entry, Fault):
                 faulty.append(_Faulty(np.flatnonzero(shape == number), entry))
         return column.leaf(codes, 0)
+
+    def _late(
+        self,
+        order: Order,
+        sequence: npt.NDArray[np.int32],
+        time: npt.NDArray[np.int64],
+        rows: npt.NDArray[np.int64],
+    ) -> list[_Faulty]:
+        """Return which of some rows come too late for their table; those without a time cannot."""
+        rows, found = rows[time[rows] != NO_TIME], list[_Faulty]()
+        for place, latest in order.late(sequence[rows], time[rows]):
+            row = int(rows[place])
+            if latest is None:
+                column, name = self._spec.sequence, self.sequences[int(sequence[row])]
+                message = f"sequence '{name}' comes back after another one began"
+            else:
+                column, message = self._time, f"time goes backwards: {time[row]} after {latest}"
+            fault = Fault(column or "", message, "sort the rows, or ask with --sort")
+            found.append(_Faulty(np.array([row]), fault))
+        return found
 
     def _truth(self, chunk: Chunk, faulty: list[_Faulty]) -> npt.NDArray[np.int8]:
         column = self._spec.label

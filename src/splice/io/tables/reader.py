@@ -112,8 +112,13 @@ class TableSource(InferringSource):
     def _events(self) -> Iterator[AtomTable]:
         evidence = [part for part in self._parts if self._is_evidence(part)]
         rows = (rows.table for part in evidence for rows in self._rows(part))
-        sort = self._sort or len(evidence) > 1
+        sort = not self._streams
         return ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+
+    @cached_property
+    def _streams(self) -> bool:
+        """Whether the evidence is passed on as it is read."""
+        return not self._sort and sum(map(self._is_evidence, self._parts)) <= 1
 
     @cached_property
     def _labels(self) -> Labels:
@@ -134,7 +139,8 @@ class TableSource(InferringSource):
         return Labels(own, self._label_sequences, self._vocabulary, shared)
 
     def _rows(self, part: Part) -> Iterable[Rows]:
-        return part.rows(BadRows(self._max_bad, self._report, self._collected))
+        bad = BadRows(self._max_bad, self._report, self._collected)
+        return part.rows(bad, ordered=self._streams and self._is_evidence(part))
 
     def _is_evidence(self, part: Part) -> bool:
         if isinstance(part.spec.atom, str):
@@ -203,7 +209,7 @@ def check_tables(
     time_unit: str | None = None,
 ) -> list[Problem]:
     """Return every problem of some tables: of their rows, their order and their labels."""
-    source = TableSource(inputs, domain, layout, time_unit=time_unit)
+    source = TableSource(inputs, domain, layout, sort=sort, time_unit=time_unit)
     source._collected = problems = list[Problem]()
     try:
         parts = source._parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Final
 
@@ -11,7 +12,7 @@ from splice.stream.source import ReadReport
 __all__ = ["MAX_PROBLEMS", "BadRows", "check_share"]
 
 MAX_PROBLEMS: Final = 1000
-"""How many problems of one file are kept; further ones are only counted."""
+"""How many problems of one file an error tells; further ones are only counted."""
 
 
 def check_share(max_bad: float) -> None:
@@ -33,8 +34,10 @@ class BadRows:
 
     @property
     def room(self) -> int:
-        """How many more problems are worth describing."""
-        return max(0, MAX_PROBLEMS - len(self._problems))
+        """How many more problems are worth describing: all of them where they are collected."""
+        return (
+            max(0, MAX_PROBLEMS - len(self._problems)) if self._collected is None else sys.maxsize
+        )
 
     def add(self, rows: int, bad: int, problems: Iterable[Problem]) -> None:
         """Count some rows, the bad ones among them, and describe these."""

@@ -1,0 +1,80 @@
+"""Rows of streamed tables that come too late: each is a bad row, told with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from splice.errors import InputError
+from splice.io.tables.order import Order
+from splice.io.tables.reader import TableSource, check_tables
+from splice.stream.source import collect
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=12)
+
+
+def late_one_by_one(rows: list[tuple[int, int]]) -> list[tuple[int, int | None]]:
+    kept: list[tuple[int, int]] = []
+    found: list[tuple[int, int | None]] = []
+    for place, (sequence, time) in enumerate(rows):
+        own = [t for s, t in kept if s == sequence]
+        if own and kept[-1][0] != sequence:
+            found.append((place, None))
+        elif own and time < own[-1]:
+            found.append((place, own[-1]))
+        else:
+            kept.append((sequence, time))
+    return found
+
+
+@given(rows=ROWS, cut=st.integers(0, 12))
+def test_late_rows_are_those_behind_what_was_kept(rows: list[tuple[int, int]], cut: int) -> None:
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    order, found = Order(), []
+    for first, part in ((0, table[:cut]), (len(table[:cut]), table[cut:])):
+        sequence, time = part[:, 0].astype(np.int32), part[:, 1]
+        found += [(first + row, before) for row, before in order.late(sequence, time)]
+    assert found == late_one_by_one(rows)
+
+
+EVENTS = "sequence,time,event\ns,1,a\ns,5,a\ns,3,b\ns,4,b\ns,6,a\nt,1,a\ns,7,a\nt,2,a\n"
+
+
+def write(folder: Path, text: str = EVENTS) -> Path:
+    path = folder / "events.csv"
+    path.write_text(text)
+    return path
+
+
+def test_late_rows_are_dropped_and_counted_if_a_share_may_be_bad(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    source = TableSource(tmp_path, max_bad=0.4)
+    kept = collect(source)
+    assert kept.sequence.tolist() == [0, 0, 0, 1, 1]
+    assert kept.time.tolist() == [1, 5, 6, 1, 2]
+    assert source.report.bad == 3
+    assert [str(p.place) for p in source.report.examples] == [
+        f"{path}:{n}" for n in ("4:3", "5:3", "8:1")
+    ]
+    with pytest.raises(InputError, match=r"3 of 8 rows are bad, and --max-bad allows 0\.3"):
+        collect(TableSource(tmp_path, max_bad=0.3))
+
+
+def test_a_check_tells_every_late_row(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    found = [(str(p.place), p.message) for p in check_tables(tmp_path)]
+    assert found == [
+        (f"{path}:4:3", "time goes backwards: 3 after 5"),
+        (f"{path}:5:3", "time goes backwards: 4 after 5"),
+        (f"{path}:8:1", "sequence 's' comes back after another one began"),
+    ]
+    assert check_tables(tmp_path, sort=True) == []
+
+
+def test_a_check_tells_every_problem_however_many(tmp_path: Path) -> None:
+    write(tmp_path, "time,event\n" + "".join(f"x{i},a\n" for i in range(1500)))
+    assert len(check_tables(tmp_path)) == 1500
