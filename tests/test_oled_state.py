@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError
+from splice.learners import memory
 from splice.learners.inertia import agreement, holds_next
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, Options, options_of
@@ -157,6 +158,18 @@ def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> Non
     assert begins[1].sum() == 2 * begins[0].sum()
     assert len(begins[1]) == 2 * len(begins[0])
     assert np.flatnonzero(begins[0])[0] == 0
+
+
+def test_ground_atoms_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, options = stream(7, sequences=6, size=1), options_of({"memory": 10})
+    every = Oled(options).fit(whole)
+    monkeypatch.setattr(memory, "_FEW", 0)
+    few = Oled(options).fit(whole)
+    held = sum(map(len, few._memory.parts))
+    assert len(few._memory._grounds) <= 2 * held < len(every._memory._grounds)
+    for ours, theirs in zip(few._memory.columns(), every._memory.columns(), strict=True):
+        assert ours.tolist() == theirs.tolist()
+    assert few.theory_ == every.theory_
 
 
 @settings(max_examples=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from splice.learners.transitions import Transitions
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Memory", "Part"]
+
+_FEW = 10_000
+"""So many ground atoms are always kept in mind."""
 
 _Mask = npt.NDArray[np.bool_]
 _Ints = npt.NDArray[np.int32]
@@ -52,6 +55,8 @@ class Memory:
         pattern = transitions.pattern.astype(np.int32)
         before, after = transitions.before > 0, transitions.after > 0
         self.put(Part(ground, pattern, transitions.time, transitions.until, before, after))
+        if len(self._grounds) > max(2 * self._held, _FEW):
+            self._forget()
 
     def put(self, part: Part) -> None:
         """Remember one more part, and forget the oldest ones."""
@@ -59,6 +64,15 @@ class Memory:
         self._count(part, 1)
         while len(self.parts) > 1 and self._held - len(self.parts[0]) >= self.size:
             self._count(self.parts.popleft(), -1)
+
+    def _forget(self) -> None:
+        """Forget the ground atoms of which no transition is remembered; the others keep their order."""
+        kept = np.unique(np.concatenate([part.ground for part in self.parts]))
+        number = np.zeros(len(self._grounds), np.int32)
+        number[kept] = np.arange(len(kept))
+        names = list(self._grounds)
+        self._grounds = {names[old]: new for new, old in enumerate(kept.tolist())}
+        self.parts = deque(replace(part, ground=number[part.ground]) for part in self.parts)
 
     def _count(self, part: Part, sign: int) -> None:
         """Count a part that comes or goes."""
