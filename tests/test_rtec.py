@@ -128,6 +128,18 @@ def test_what_the_format_cannot_say(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("sequence,time,event,arg1\ns,1,e,A\ns,2,e,A\n")
     assert write_rtec(TableSource(tmp_path), tmp_path / "a.csv") == 1
     assert (tmp_path / "a.csv").read_text() == "e|1|1|A\ne|2|2|A\n"
+    (tmp_path / "events.csv").write_text("sequence,time,event,arg1,arg2\ns,3,e,5,true\n")
+    with pytest.raises(OutputError, match=r"read 'e\(5,true\)' as a fluent that holds until 5"):
+        write_rtec(TableSource(tmp_path), tmp_path / "a.csv")
+
+
+def test_a_sequence_without_a_name_is_read_back(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("sequence,time,event\n'',1,e\n'%',1,e\n")
+    (tmp_path / "out").mkdir()
+    source = TableSource(tmp_path)
+    write_rtec(source, tmp_path / "out")
+    assert sorted(said(RtecSource(tmp_path / "out"))) == sorted(said(source))
+    assert said(source) == [": happensAt(e,1)", "%: happensAt(e,1)"]
 
 
 def test_pipes_are_told_from_commas(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.errors import InputError
+from splice.io.rtec import RtecSource
 from splice.io.tables.order import Order
 from splice.io.tables.reader import TableSource, check_tables
 from splice.stream.source import collect
@@ -78,3 +79,34 @@ def test_a_check_tells_every_late_row(tmp_path: Path) -> None:
 def test_a_check_tells_every_problem_however_many(tmp_path: Path) -> None:
     write(tmp_path, "time,event\n" + "".join(f"x{i},a\n" for i in range(1500)))
     assert len(check_tables(tmp_path)) == 1500
+
+
+@pytest.mark.parametrize("name", ["events.csv", "rtec.csv"])
+def test_a_row_that_is_bad_anyway_makes_no_other_late(name: str, tmp_path: Path) -> None:
+    times = [(1, "a,x"), (2, "a,x"), (999, "a,x,y"), (3, "a,x"), (4, "a,x"), (5, "a,x")]
+    if name == "rtec.csv":
+        path, lines = (
+            tmp_path / name,
+            [f"{e.split(',')[0]}|{t}|{t}|{'|'.join(e.split(',')[1:])}" for t, e in times],
+        )
+        path.write_text("\n".join(lines) + "\n")
+        source: TableSource | RtecSource = RtecSource(path, max_bad=0.2)
+    else:
+        rows = [f"{t},{e}{',' * (2 - e.count(','))}" for t, e in times]
+        write(tmp_path, "\n".join(["time,event,arg1,arg2", *rows]) + "\n")
+        source = TableSource(tmp_path, max_bad=0.2)
+    assert collect(source).time.tolist() == [1, 2, 3, 4, 5]
+    assert source.report.bad == 1
+    assert "2 arguments here" in source.report.examples[0].message
+
+
+def test_bad_labels_are_told_at_every_reading(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "labels.csv").write_text(
+        "sequence,time,fluent,label\n" + "s,1,f,true\n" * 9 + "s,x,f,true\n"
+    )
+    source = TableSource(tmp_path, sort=True, max_bad=0.1)
+    for _ in range(2):
+        collect(source)
+        assert source.report.bad == 1
+        assert [p.place.line for p in source.report.examples] == [11]

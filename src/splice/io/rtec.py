@@ -1,7 +1,7 @@
 """RTEC's pipe-separated csv: streams of events, read and written.
 
-Each file is a sequence, named after the file. Files in which only events occur are streamed
-and must be ordered by occurrence; a file with fluents is loaded and its events are sorted.
+Each file is a sequence, named after the file. Its events must be ordered by occurrence. Files in
+which only events occur are streamed; one with fluents is loaded, to sort in where these start and end.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -17,7 +18,7 @@ import polars as pl
 
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
-from splice.io.rtec_table import RtecTable, looks_like_rtec
+from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
 from splice.io.tables.inferring import InferringSource
 from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
@@ -31,6 +32,9 @@ from splice.stream.table import AtomTable
 __all__ = ["RtecSource", "check_rtec", "looks_like_rtec", "rtec_files", "write_rtec"]
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+_NAMELESS: Final = "%"
+"""What the file of the sequence without a name is called."""
 
 
 def rtec_files(inputs: Inputs) -> list[Path]:
@@ -70,8 +74,8 @@ class RtecSource(InferringSource):
         for part in self._parts:
             assert isinstance(part.table, RtecTable)
             bad = BadRows(self._max_bad, self._report, self._collected)
-            rows = (rows.table for rows in part.rows(bad))
             sort = self._sort or part.table.has_fluents()
+            rows = (rows.table for rows in part.rows(bad, ordered=not self._sort))
             events = ordered(rows, self.locate, sort=sort, vocabulary=self._vocabulary)
             chunks = aligned(events, self._vocabulary)
             yield from without_duplicates(chunks, self.locate, self._report)
@@ -94,14 +98,14 @@ class RtecSource(InferringSource):
         starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
         fluents = [name for name in starts if name not in functions]
         return Part(
-            RtecTable(path, fluents=fluents, check_order=not self._sort),
+            RtecTable(path, fluents=fluents),
             TableSpec(path.name, "events"),
             self._kinds,
             self._vocabulary,
             number=number,
             sequences=self._vocabulary.sequences,
             time_unit=None,
-            sequence=unquote(path.name.removesuffix(".gz").removesuffix(".csv")),
+            sequence=_sequence(path.name.removesuffix(".gz").removesuffix(".csv")),
         )
 
     def locate(self, line: int) -> Place:
@@ -162,7 +166,7 @@ def _sayable(frame: pl.DataFrame | None) -> pl.DataFrame:
 
 def _file(target: Path, sequence: str, number: int) -> Path:
     if target.is_dir():
-        return target / f"{quote(sequence, safe=' ') or '%'}.csv"
+        return target / f"{quote(sequence, safe=' ') or _NAMELESS}.csv"
     if number:
         raise OutputError(
             f"'{target}' cannot hold several sequences", "write into a folder: one file for each"
@@ -170,8 +174,19 @@ def _file(target: Path, sequence: str, number: int) -> Path:
     return target
 
 
+def _sequence(name: str) -> str:
+    """Return the sequence that a file is named after."""
+    return "" if name == _NAMELESS else unquote(name)
+
+
 def _lines(frame: pl.DataFrame) -> Iterator[str]:
     args = sorted((n for n in frame.columns if n.startswith("arg")), key=lambda n: int(n[3:]))
+    if len(args) > 1 and len(twofold := frame.filter(looks_like_fluent("arg1", "arg2"))):
+        event, first, second = twofold.select("event", "arg1", "arg2").row(0)
+        raise OutputError(
+            f"RTEC would read '{event}({first},{second})' as a fluent that holds until {first}",
+            "write another format",
+        )
     for name in ("event", *args):
         pipes = frame[name].filter(frame[name].str.contains("|", literal=True))
         if len(pipes):

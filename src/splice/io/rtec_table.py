@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +22,9 @@ from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
 from splice.io.tables.csv_table import field_column
 from splice.io.tables.frames import Chunk
-from splice.io.tables.order import Order
 from splice.io.tables.values import read_times
-from splice.stream.table import NO_TIME
 
-__all__ = ["RtecTable", "looks_like_rtec"]
+__all__ = ["RtecTable", "looks_like_fluent", "looks_like_rtec"]
 
 _PIPE: Final = ord("|")
 _START, _END = "_start", "_end"
@@ -55,12 +52,10 @@ class RtecTable:
         path: Path,
         *,
         fluents: Collection[str] = (),
-        check_order: bool = True,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         self.path = path
         self._fluents = frozenset(fluents)
-        self._check_order = check_order
         self._block_bytes = block_bytes
 
     @property
@@ -76,15 +71,8 @@ class RtecTable:
         return any(fluent.search(block.data) for block in self._blocks())
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """Yield the events, a block at a time, a fluent as two events."""
-        order = Order()
-        for block in self._blocks():
-            chunk = self._read(block)
-            times, _ = read_times(chunk.frame["time"], None)
-            own = ~chunk.frame["derived"].to_numpy() & (times != NO_TIME)
-            if self._check_order and own.any():
-                chunk = _in_order(chunk, times, own, order)
-            yield chunk
+        """Return the events, a block at a time, a fluent as two events."""
+        return map(self._read, self._blocks())
 
     def _blocks(self) -> Iterator[Block]:
         return (b for b in blocks(self.path, size=self._block_bytes) if b.data.strip())
@@ -109,7 +97,7 @@ class RtecTable:
             number = int(column[3:]) + 2 + shift if column.startswith("arg") else _FIELDS[column]
             return Place(block.file, int(lines[row]), field_column(text, number, "|", "")), text
 
-        return Chunk(frame, lines, where, problems + faults)
+        return Chunk(frame, lines, where, problems + faults, frame["derived"].to_numpy())
 
     def _events(
         self, frame: pl.DataFrame, block: Block, lines: npt.NDArray[np.int64]
@@ -148,9 +136,13 @@ class RtecTable:
         if width < 5:
             return pl.lit(False)
         named = pl.col("f0").is_in(sorted(self._fluents))
-        whole = pl.col("f3").str.contains(r"^\s*-?[0-9]+\s*$")
-        valued = pl.col("f4").str.strip_chars().is_in(["true", "false"])
-        return (named | (whole & valued)).fill_null(False) & (pl.col("count") >= 5)
+        return (named | looks_like_fluent("f3", "f4")).fill_null(False) & (pl.col("count") >= 5)
+
+
+def looks_like_fluent(end: str, value: str) -> pl.Expr:
+    """Whether the fields after the occurrence are the end and the value of a fluent."""
+    whole = pl.col(end).str.contains(r"^\s*-?[0-9]+\s*$")
+    return whole & pl.col(value).str.strip_chars().is_in(["true", "false"])
 
 
 def _span_args(spans: pl.DataFrame, width: int) -> dict[str, pl.Series]:
@@ -258,18 +250,3 @@ def _bad(block: Block, line: int, field: int, name: str) -> Problem:
     found = text.split("|")[field].strip()
     message = f"non-integer {name} '{found}'" if found else f"the {name} is empty"
     return Problem(place, message, text, _HINT)
-
-
-def _in_order(
-    chunk: Chunk, times: npt.NDArray[np.int64], own: npt.NDArray[np.bool_], order: Order
-) -> Chunk:
-    """Return the rows that are not older than one before them."""
-    rows = np.flatnonzero(own)
-    hint = "sort the rows, or ask with --sort"
-    keep, found = np.ones(len(chunk), bool), list[Problem]()
-    for place, before in order.late(np.zeros(len(rows), np.int32), times[rows]):
-        row = int(rows[place])
-        message = f"time goes backwards: {times[row]} after {before}"
-        found.append(chunk.problem(row, "time", message, hint))
-        keep[row] = False
-    return replace(chunk.filter(keep), problems=[*chunk.problems, *found]) if found else chunk

@@ -54,6 +54,8 @@ class Chunk:
     lines: npt.NDArray[np.int64]
     where: Where
     problems: list[Problem] = field(default_factory=list)
+    free: npt.NDArray[np.bool_] | None = None
+    """Which rows may stand anywhere in time, where others are in order."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -76,6 +78,7 @@ class Chunk:
             self.lines[rows],
             lambda row, column: self.where(int(rows[row]), column),
             self.problems,
+            None if self.free is None else self.free[rows],
         )
 
 

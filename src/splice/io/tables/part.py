@@ -248,13 +248,13 @@ class Part:
         sequence = self._sequence(chunk, faulty)
         truth = self._truth(chunk, faulty)
         good = _without(len(chunk), faulty)
-        if order is not None and (late := self._late(order, sequence, time, good)):
-            faulty += late
-            good = _without(len(chunk), faulty)
         encoded = self._atoms(chunk.frame[good] if faulty else chunk.frame, time[good])
         inside = [_Faulty(rows, fault) for rows, fault in encoded.faults]
         fine = _without(len(good), inside)
         faulty += [_Faulty(good[entry.rows], entry.fault) for entry in inside]
+        if order is not None and (late := self._late(chunk, order, sequence, time, good[fine])):
+            faulty += late
+            fine = fine[np.isin(good[fine], [entry.rows[0] for entry in late], invert=True)]
         kept = good[fine]
         table = AtomTable(
             self._vocabulary,
@@ -329,13 +329,16 @@ class Part:
 
     def _late(
         self,
+        chunk: Chunk,
         order: Order,
         sequence: npt.NDArray[np.int32],
         time: npt.NDArray[np.int64],
         rows: npt.NDArray[np.int64],
     ) -> list[_Faulty]:
         """Return which of some rows come too late for their table; those without a time cannot."""
-        rows, found = rows[time[rows] != NO_TIME], list[_Faulty]()
+        found, rows = list[_Faulty](), rows[time[rows] != NO_TIME]
+        if chunk.free is not None:
+            rows = rows[~chunk.free[rows]]
         for place, latest in order.late(sequence[rows], time[rows]):
             row = int(rows[place])
             if latest is None:

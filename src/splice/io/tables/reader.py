@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -87,8 +88,8 @@ class TableSource(InferringSource):
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
         self._infer_types(self._again)
-        self._report = ReadReport()
-        labels = self._labels
+        labels, left_out = self._labels
+        self._report = replace(left_out, examples=[*left_out.examples])
         events = self._events()
         chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
@@ -121,8 +122,10 @@ class TableSource(InferringSource):
         return not self._sort and sum(map(self._is_evidence, self._parts)) <= 1
 
     @cached_property
-    def _labels(self) -> Labels:
+    def _labels(self) -> tuple[Labels, ReadReport]:
+        """The labels and facts, which are read once, and what that left out."""
         own, everywhere = list[Rows](), list[AtomTable]()
+        report = self._report = ReadReport()
         evidence = [part for part in self._parts if self._is_evidence(part)]
         split = any(part.has_sequence for part in evidence)
         for part in self._parts:
@@ -136,7 +139,7 @@ class TableSource(InferringSource):
                 else:
                     own.append(rows)
         shared = AtomTable.concat(everywhere, self._vocabulary)
-        return Labels(own, self._label_sequences, self._vocabulary, shared)
+        return Labels(own, self._label_sequences, self._vocabulary, shared), report
 
     def _rows(self, part: Part) -> Iterable[Rows]:
         bad = BadRows(self._max_bad, self._report, self._collected)
