@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -170,6 +171,50 @@ def test_ground_atoms_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatc
     for ours, theirs in zip(few._memory.columns(), every._memory.columns(), strict=True):
         assert ours.tolist() == theirs.tolist()
     assert few.theory_ == every.theory_
+
+
+def remembered(learner: Oled) -> Counter[tuple[object, ...]]:
+    """Return the transitions that a learner remembers, whatever their order."""
+    names = list(learner._memory._grounds)
+    return Counter(
+        (names[ground], time, after)
+        for part in learner._memory.parts
+        for ground, time, after in zip(part.ground, part.time.tolist(), part.after, strict=True)
+    )
+
+
+def test_merged_memories_that_do_not_fit_keep_their_shares() -> None:
+    options = options_of({"memory": 1000})
+    one, two = stream(4, sequences=1, size=5), stream(5, sequences=2, size=5)
+
+    def learned() -> tuple[Oled, Oled]:
+        return Oled(options).fit(one), Oled(options).fit(two)
+
+    left, right = learned()
+    assert left._memory.seen + right._memory.seen > 3 * 1000
+    ours, theirs = remembered(left), remembered(right)
+    merged = remembered(left.merge(right))
+    assert merged == remembered(learned()[1].merge(learned()[0]))
+    assert 1000 <= merged.total() <= 1000 + 2 * max(map(len, right._memory.parts))
+    share = (merged & theirs).total() / merged.total()
+    assert share == pytest.approx(2 / 3, abs=0.15)
+    assert merged <= ours + theirs
+
+
+def test_merged_learners_keep_no_more_rules_that_wait_for_a_body() -> None:
+    options = options_of({"growing": 3, "min_support": 10**9})
+    parts = [Oled(options).fit(stream(seed)) for seed in (4, 5)]
+    kinds = [Counter((rule.kind, rule.head) for rule in part.rules) for part in parts]
+    assert max((kinds[0] + kinds[1]).values()) > 3
+    merged = parts[0].merge(parts[1])
+    assert max(Counter((rule.kind, rule.head) for rule in merged.rules).values()) == 3
+
+
+def test_rules_of_a_theory_are_counted_over_the_same_transitions() -> None:
+    learner = Oled().fit(stream(4))
+    found = learner.selected()
+    assert found
+    assert all(rule.total.sum() == learner.transitions[rule.head] for rule in found)
 
 
 @settings(max_examples=60)

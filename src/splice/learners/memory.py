@@ -45,6 +45,7 @@ class Memory:
     def __init__(self, size: int) -> None:
         self.size = size
         self.parts: deque[Part] = deque()
+        self.seen = 0
         self._held = 0
         self._grounds: dict[tuple[str, ...], int] = {}
         self._counts = np.zeros((2, 0), np.int64)
@@ -60,9 +61,18 @@ class Memory:
 
     def put(self, part: Part) -> None:
         """Remember one more part, and forget the oldest ones."""
+        self._take(part)
+        self._shrink(self.size)
+
+    def _take(self, part: Part) -> None:
+        """Remember one more part."""
         self.parts.append(part)
+        self.seen += len(part)
         self._count(part, 1)
-        while len(self.parts) > 1 and self._held - len(self.parts[0]) >= self.size:
+
+    def _shrink(self, size: int) -> None:
+        """Forget the oldest parts that are not needed to remember so many transitions."""
+        while len(self.parts) > 1 and self._held - len(self.parts[0]) >= size:
             self._count(self.parts.popleft(), -1)
 
     def _forget(self) -> None:
@@ -123,12 +133,22 @@ class Memory:
         return pattern[order].astype(np.int64), known, after[order], begins
 
     def merge(self, other: Memory, patterns: npt.NDArray[np.int32]) -> None:
-        """Take over what another memory holds; ``patterns`` are our numbers for its patterns."""
-        names = list(other._grounds)
+        """Take over what another memory holds; ``patterns`` are our numbers for its patterns.
+
+        If there is no room for both, each keeps its latest ones, in proportion to what it has seen.
+        """
+        seen, names = self.seen + other.seen, list(other._grounds)
         ours = np.array([self.number(name) for name in names], np.int32)
-        for part in other.parts:
+        theirs = list(other.parts)
+        if self._held + other._held > self.size:
+            share = self.size * other.seen // seen
+            self._shrink(self.size - share)
+            held = np.cumsum([len(part) for part in reversed(theirs)])
+            theirs = theirs[-1 - int(np.searchsorted(held, share)) :]
+        for part in theirs:
             ground, pattern = ours[part.ground], patterns[part.pattern]
-            self.put(Part(ground, pattern, part.time, part.until, part.before, part.after))
+            self._take(Part(ground, pattern, part.time, part.until, part.before, part.after))
+        self.seen = seen
 
     def to_state(self) -> dict[str, Any]:
         """Return the memory as plain JSON."""
@@ -143,7 +163,8 @@ class Memory:
             }
             for part in self.parts
         ]
-        return {"grounds": [list(ground) for ground in self._grounds], "parts": parts}
+        grounds = [list(ground) for ground in self._grounds]
+        return {"grounds": grounds, "parts": parts, "seen": self.seen}
 
     def take_up(self, state: dict[str, Any], patterns: npt.NDArray[np.int32]) -> None:
         """Remember what a state holds; ``patterns`` are our numbers for its patterns."""
@@ -154,6 +175,7 @@ class Memory:
             time, until = (_unpacked(part[n]) for n in ("time", "until"))
             before, after = (_unpacked(part[n]) > 0 for n in ("before", "after"))
             self.put(Part(ground, patterns[pattern], time, until, before, after))
+        self.seen = int(state["seen"])
 
 
 def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:

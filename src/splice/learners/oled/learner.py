@@ -179,7 +179,7 @@ class Oled:
                 yield kind, pattern
 
     def _start(self, kind: _Kind, pattern: int) -> None:
-        """Start a rule without a body from a situation, unless it was started before."""
+        """Start a rule without a body from a situation that calls for one the first time."""
         if (kind, pattern) in self._seeded:
             return
         self._seeded.add((kind, pattern))
@@ -193,17 +193,14 @@ class Oled:
             rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
             self.rules.append(rule)
 
-    def _has_room(self, kind: _Kind, head: Atom) -> bool:
-        """Make room for a rule: the one without a body that was right least often gives way."""
+    def _has_room(self, kind: _Kind, head: Atom, more: int = 1) -> bool:
+        """Make room for more rules: those without a body that were right least often give way."""
         own = [rule for rule in self.rules if rule.kind == kind and rule.head == head]
-        if len(own) < self.options.growing:
-            return True
+        excess = max(len(own) + more - self.options.growing, 0)
         young = [rule for rule in own if not rule.picked and rule.born < self.batches]
-        if not young:
-            return False
-        least = min(young, key=lambda rule: rule.support(self.options))
-        self.rules.remove(least)
-        return True
+        for rule in sorted(young, key=lambda rule: rule.support(self.options))[:excess]:
+            self.rules.remove(rule)
+        return len(young) >= excess
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a situation: all that was seen, and all that was not."""
@@ -282,7 +279,7 @@ class Oled:
     def merge(self, other: Oled) -> Self:
         """Take over what another learner has learned from another part of the stream.
 
-        Counts of equal rules add up, other rules join, and so do the memories.
+        Counts of equal rules add up, other rules join, and each remembers its share.
         """
         if other._reader is None or other._thresholds is None:
             return self
@@ -307,6 +304,8 @@ class Oled:
         for head, count in other.transitions.items():
             self.transitions[head] = self.transitions.get(head, 0) + count
         self._memory.merge(other._memory, ours)
+        for kind, head in {(rule.kind, rule.head) for rule in self.rules}:
+            self._has_room(kind, head, 0)
         self._theory, self._stacks = None, {}
         return self
 

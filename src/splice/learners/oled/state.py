@@ -18,7 +18,7 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["VERSION", "check_version", "plain_rows", "plain_rule", "read_rows", "read_rule"]
 
-VERSION: Final = 4
+VERSION: Final = 5
 
 Plain = dict[str, Any]
 

@@ -70,7 +70,7 @@ class Known:
         candidates = [self._candidate(rule, present) for rule in own]
         stretch = Remembered(situation, kept.after, kept.begins, kept.before)
         found = chosen(candidates, stretch)
-        return [self._shortened(own[part.candidate], part.kept, table) for part in found]
+        return [self._taken(own[part.candidate], part.kept, table) for part in found]
 
     def former(self, head: Atom, table: _Floats) -> list[RuleState]:
         """Return what the rules about a head were before they became more special, if that was good.
@@ -105,10 +105,11 @@ class Known:
         bound = frozenset(rule.head.args[0].variables() if initiates else ())
         return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1, binding, bound)
 
-    def _shortened(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
-        """Return a rule with some literals of its body, and with the counts that it then has.
+    def _taken(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
+        """Return a rule as the theory has it: with some literals of its body, and counted anew.
 
-        Where rules of several kinds are learned, all tell their counts in the same way.
+        All tell their counts over what is remembered, and where rules of several kinds are
+        learned, in the same way.
         """
         if self.options.points is Points.BOTH:
             rule = replace(rule, points=Points.ALL)
@@ -116,6 +117,9 @@ class Known:
             picked = tuple(rule.picked[i] for i in kept)
             counts = self._counts(rule.head, tuple(rule.bottom[i] for i in picked), table)
             rule = rule.with_body(picked, *counts, self.options, self.batches)
+        else:
+            fired, total = self._counts(rule.head, rule.body, table)
+            rule = replace(rule, fired=fired, total=total)
         return rule.shortened(self.patterns)
 
     def statements(self, rules: list[RuleState]) -> Iterator[Statement]:

@@ -10,7 +10,7 @@ from splice.logic.syntax import parse_atom, parse_rule
 
 __all__ = ["VERSION", "check_version", "plain_candidates", "read_candidates"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 Plain = dict[str, Any]
 
