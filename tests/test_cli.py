@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -535,3 +536,18 @@ def test_a_label_is_explained_at_a_timestamp(splice: Command, tmp_path: Path) ->
     ran = splice("explain", "label", tmp_path, "meet(a,b)", moments[2], "--time-unit", "s")
     assert ran.code == 0, ran.err
     assert "holdsAt(meet(a,b),1704067230)" in ran.out
+
+
+def test_a_run_that_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:
+    words = ["data", "make", "maritime", "--preset", "month", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "splice", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while process.poll() is None and not list(tmp_path.iterdir()):
+        time.sleep(0.01)
+    assert list(tmp_path.iterdir())
+    process.terminate()
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert b"interrupted" in err
+    assert not list(tmp_path.iterdir())

@@ -124,6 +124,7 @@ def test_a_rule_without_an_event_waits_for_one_that_always_happens() -> None:
     assert "must happen at every time-point" in text
     assert "    happensAt(observed, T),\n    \\+happensAt(near(X), T).\n" in text
     assert "happensAt(observed" not in exported(begin)
+    assert "grounding(observed)." in text
 
 
 def test_weights_are_refused_with_their_place() -> None:

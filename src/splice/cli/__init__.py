@@ -7,7 +7,9 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 user error
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from typing import Any
 
 from splice.cli.console import fail, settings
@@ -31,6 +33,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
     use_one_thread()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it cleans up, too
     try:
         from splice.cli.commands import app
 

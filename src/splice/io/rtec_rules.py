@@ -80,6 +80,7 @@ class _Writer:
         conditions = [self._literal(x, time, types, static=static) for x in body]
         if not static and not any(x.positive and x.atom.predicate == HAPPENS_AT for x in body):
             self.waits = True
+            self._events.setdefault(Constant(OBSERVED))
             conditions.insert(0, f"happensAt({OBSERVED}, {time})")
         said = ",\n    ".join(conditions)
         return f"{head.predicate}({fluent}, {time}) :-\n    {said}.\n"
