@@ -44,7 +44,7 @@ def ais_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     endings = (".csv", ".csv.gz", ".parquet")
-    files = [entry for entry in path.iterdir() if entry.name.endswith(endings)]
+    files = [entry for entry in path.iterdir() if entry.is_file() and entry.name.endswith(endings)]
     if not files:
         raise InputError(Problem(Place(str(path)), "no csv or parquet files here"))
     return sorted(files, key=lambda entry: natural_key(entry.name))
@@ -88,27 +88,30 @@ def _good(
     frame, faults = _typed(chunk.frame, known)
     wrong = np.zeros(len(chunk), bool)
     problems = list(chunk.problems[: bad.room])
-    faults.append((_TIME, "time goes backwards", "sort the rows, or ask with --sort", None))
     for column, message, hint, mask in faults:
-        if mask is None:
-            mask, repeated = last.backwards(frame, ~wrong)  # noqa: PLW2901
-        for row in np.flatnonzero(mask & ~wrong)[: bad.room - len(problems)]:
-            said = message.replace("{}", chunk.value(int(row), column).strip())
-            problems.append(chunk.problem(int(row), column, said, hint))
+        for row in np.flatnonzero(mask & ~wrong)[: bad.room - len(problems)].tolist():
+            said = message.replace("{}", chunk.value(row, column).strip())
+            problems.append(chunk.problem(row, column, said, hint))
         wrong |= mask
+    time, before = frame["time"].to_numpy(), last.before(frame, ~wrong)
+    repeated, back = ~wrong & (time == before), ~wrong & (time < before)
+    for row in np.flatnonzero(back)[: bad.room - len(problems)].tolist():
+        said = f"time goes backwards: {time[row]} after {before[row]}"
+        problems.append(chunk.problem(row, _TIME, said, "sort the rows, or ask with --sort"))
+    wrong |= back
     bad.add(len(chunk) + len(chunk.problems), int(wrong.sum()) + len(chunk.problems), problems)
     report.rows += len(chunk) + len(chunk.problems)
-    report.duplicates += int((repeated & ~wrong).sum())
+    report.duplicates += int(repeated.sum())
     return frame.filter(pl.Series(~wrong & ~repeated))
 
 
-_Fault = tuple[str, str, str, _Mask | None]
-"""A column, what is wrong with it, a hint, and in which rows (None: known only later)."""
+_Fault = tuple[str, str, str, _Mask]
+"""A column, what is wrong with it, a hint, and in which rows."""
 
 
 def _typed(frame: pl.DataFrame, known: Collection[str] | None) -> tuple[pl.DataFrame, list[_Fault]]:
     """Return the columns as numbers, and what is wrong with which rows."""
-    vessel = frame[_VESSEL].cast(pl.String).str.strip_chars()
+    vessel = _whole_numbers(frame[_VESSEL]).cast(pl.String).str.strip_chars()
     number = vessel.cast(pl.Int64, strict=False).fill_null(0)
     nobody = (number <= 0) | (number > 999_999_999)
     faults: list[_Fault] = [
@@ -124,7 +127,7 @@ def _typed(frame: pl.DataFrame, known: Collection[str] | None) -> tuple[pl.DataF
         hint = "the table of vessels does not name it"
         faults.append((_VESSEL, "unknown vessel '{}'", hint, stranger.to_numpy()))
     columns = {"vessel": vessel}
-    time, unreadable = read_times(frame[_TIME], None)
+    time, unreadable = read_times(_whole_numbers(frame[_TIME]), None)
     hint = "times are whole seconds since 1970"
     faults.append((_TIME, "no time: '{}'", hint, unreadable | (time == NO_TIME)))
     columns["time"] = pl.Series(time)
@@ -149,6 +152,14 @@ def _numbers(series: pl.Series) -> pl.Series:
     return text.cast(pl.Float64, strict=False).fill_nan(None)
 
 
+def _whole_numbers(series: pl.Series) -> pl.Series:
+    """Return a column of floats as integers, null where one is not whole; others as they are."""
+    if not series.dtype.is_float():
+        return series
+    whole = series.cast(pl.Int64, strict=False)
+    return whole.set(whole.cast(pl.Float64) != series.cast(pl.Float64), None)
+
+
 class _Last:
     """When each vessel was last heard of."""
 
@@ -156,33 +167,38 @@ class _Last:
         self._check = check
         self._times = pl.DataFrame(schema={"vessel": pl.String, "last": pl.Int64})
 
-    def backwards(self, frame: pl.DataFrame, good: _Mask) -> tuple[_Mask, _Mask]:
-        """Return which good rows are older than their vessel's last one, and which repeat it."""
-        none = np.zeros(frame.height, bool)
+    def before(self, frame: pl.DataFrame, good: _Mask) -> npt.NDArray[np.int64]:
+        """Return the latest time of its vessel before each good row, NO_TIME where there is none."""
+        found = np.full(frame.height, NO_TIME)
         if not self._check:
-            return none, none.copy()
+            return found
         rows = frame.select("vessel", "time").with_row_index("row").filter(pl.Series(good))
         rows = rows.join(self._times, on="vessel", how="left", maintain_order="left")
         before = pl.col("time").cum_max().shift(1).over("vessel")
         rows = rows.with_columns(before=pl.max_horizontal(before, "last"))
-        back, same = none.copy(), none.copy()
-        back[rows["row"].to_numpy()] = (rows["time"] < rows["before"]).fill_null(False).to_numpy()
-        same[rows["row"].to_numpy()] = (rows["time"] == rows["before"]).fill_null(False).to_numpy()
+        found[rows["row"].to_numpy()] = rows["before"].fill_null(NO_TIME).to_numpy()
         latest = rows.group_by("vessel", maintain_order=True).agg(last=pl.col("time").max())
         both = pl.concat([self._times, latest])
         self._times = both.group_by("vessel", maintain_order=True).agg(pl.col("last").max())
-        return back, same
+        return found
 
 
 def read_vessel_types(path: Path) -> dict[str, str]:
-    """Return the type of each vessel of a table ``vessel,type``."""
+    """Return the type of each vessel of a table ``vessel,type``, which names at least one."""
     found: dict[str, str] = {}
     for chunk in _whole(open_table(path), ("vessel", "type"), "a table of vessels"):
-        for row, (vessel, kind) in enumerate(chunk.frame.select("vessel", "type").rows()):
+        columns = (_whole_numbers(chunk.frame["vessel"]), chunk.frame["type"])
+        texts = (column.cast(pl.String).str.strip_chars().fill_null("") for column in columns)
+        for row, (vessel, kind) in enumerate(zip(*texts, strict=True)):
             if not vessel or not kind:
                 column = "type" if vessel else "vessel"
                 raise InputError(chunk.problem(row, column, f"the {column} is empty"))
-            found[str(vessel).strip()] = str(kind).strip()
+            if found.setdefault(vessel, kind) != kind:
+                message = f"vessel '{vessel}' is '{kind}' here and '{found[vessel]}' before"
+                raise InputError(chunk.problem(row, "type", message, "a vessel has one type"))
+    if not found:
+        hint = "name the vessels that there are, a row vessel,type each, or leave the table out"
+        raise InputError(Problem(Place(str(path)), "no vessels here", "", hint))
     return found
 
 
@@ -201,6 +217,9 @@ def read_areas(path: Path, types: Collection[str]) -> dict[str, list[tuple[float
                 column = "lon" if x is None or abs(x) > 180 else "lat"
                 raise InputError(chunk.problem(row, column, "impossible corner of an area"))
             found.setdefault(str(name).strip(), []).append((float(x), float(y)))
+    if not found:
+        hint = "give the corners of areas, a row area,lon,lat each, or leave the table out"
+        raise InputError(Problem(Place(str(path)), "no areas here", "", hint))
     for name, corners in found.items():
         if len(corners) < 3:
             message = f"area '{name}' has {len(corners)} corners, at least 3 make an area"

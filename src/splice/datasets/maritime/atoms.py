@@ -76,9 +76,10 @@ class Events:
 def events_of(
     positions: Positions, areas: Sequence[Area], words: Words, thresholds: Thresholds
 ) -> Events:
-    """Return the critical points of vessels, each with its speed, and their areas."""
+    """Return the critical points of vessels, each with its speed if that is known, and their areas."""
     row, event = critical_points(positions, thresholds)
     at = np.unique(row)
+    at = at[~np.isnan(positions.speed[at])]
     band = np.clip(positions.speed[at].astype(np.int64), 0, BANDS - 1)
     crossed = crossings(positions, areas, AREA_TYPES, thresholds.gap)
     enters, leaves = words.kinds["entersArea"], words.kinds["leavesArea"]
@@ -147,7 +148,10 @@ def pair_rows(
 def _meetings(
     pairs: npt.NDArray[np.int64], sequences: Ints, near: Encounters, words: Words
 ) -> Rows:
-    """Return the starts and ends of proximity, for pairs whose first vessel is the smaller one."""
+    """Return the starts and ends of proximity, for pairs whose first vessel is the smaller one.
+
+    An encounter that is open has no end.
+    """
     span = int(max(pairs.max(initial=0), near.right.max(initial=0))) + 1
     own = pairs[:, 0] * span + pairs[:, 1]
     order = np.argsort(own)
@@ -156,13 +160,14 @@ def _meetings(
     found = np.flatnonzero(own[order][place] == asked) if len(own) else np.empty(0, np.int64)
     sequence = sequences[order][place[found]] if len(own) else found
     left, right = (words.vessels[side[found]].astype(np.int64) for side in (near.left, near.right))
+    over = ~near.open[found]
     starts, ends = words.kinds["proximity_start"], words.kinds["proximity_end"]
     return Rows(
-        np.concatenate((sequence, sequence)),
-        np.concatenate((near.start[found], near.end[found])),
-        np.repeat(np.array([starts, ends]), len(found)),
-        np.concatenate((left, left)),
-        np.concatenate((right, right)),
+        np.concatenate((sequence, sequence[over])),
+        np.concatenate((near.start[found], near.end[found][over])),
+        np.repeat(np.array([starts, ends]), (len(found), int(over.sum()))),
+        np.concatenate((left, left[over])),
+        np.concatenate((right, right[over])),
     )
 
 
@@ -186,7 +191,7 @@ class Teller:
         found = recognise_table(self._program, rows.table(self._inner), self._domain)
         points = _Points.of(rows)
         fluents = [_held(found, points, name, self._words) for name in self._fluents]
-        together = [rows, self._near(found, points), *fluents]
+        together = [rows, self._near(found, points), self._still_near(rows, points), *fluents]
         labelled, truth = self._labels(found, points, pairs, sequences)
         given = [np.full(len(part.time), TRUE, np.int8) for part in together]
         every = Rows.together([*together, labelled])
@@ -195,6 +200,21 @@ class Teller:
     def _near(self, found: Recognised, points: _Points) -> Rows:
         """Return ``proximity`` at each time-point at which it is observed."""
         return _held(found, points, "proximity", self._words, lead=1)
+
+    def _still_near(self, rows: Rows, points: _Points) -> Rows:
+        """Return ``proximity`` at the last time-point of each pair of which nobody saw the end."""
+        kinds = self._words.kinds
+        starts, ends = (
+            np.flatnonzero(rows.kind == kinds[name])
+            for name in ("proximity_start", "proximity_end")
+        )
+        size = int(rows.sequence.max(initial=-1)) + 1
+        begun, over = (np.bincount(rows.sequence[some], minlength=size) for some in (starts, ends))
+        sequence, first = np.unique(rows.sequence[starts], return_index=True)
+        row = starts[first[(begun > over)[sequence]]]
+        last = np.searchsorted(points.sequence, rows.sequence[row], side="right") - 1
+        kind = np.full(len(row), kinds["proximity"])
+        return Rows(rows.sequence[row], points.time[last], kind, rows.left[row], rows.right[row])
 
     def _labels(
         self, found: Recognised, points: _Points, pairs: npt.NDArray[np.int64], sequences: Ints

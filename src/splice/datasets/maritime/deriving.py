@@ -2,13 +2,14 @@
 
 The same code and the same thresholds as in the simulation turn positions into critical points. A
 sequence is a pair of vessels that were near each other for a while, with all that happens to the
-two. Positions are held in memory, some fifty bytes each.
+two. Distances are those on the earth as a globe. Positions are held in memory, at the peak
+about 350 bytes each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -95,17 +96,17 @@ def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
     options = options or AisOptions()
     report = ReadReport()
     kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
+    areas = [] if options.areas is None else _areas(options.areas)
     known = kinds or None
     parts = list(read_ais(path, report, known=known, sort=options.sort, max_bad=options.max_bad))
     frame = pl.concat(parts) if parts else None
     if frame is None or not frame.height:
         raise InputError(Problem(Place(str(path)), "no positions here"))
     names = frame["vessel"].unique().sort()
-    middle = float(frame["lat"].mean() or 0.0)  # type: ignore[arg-type]
-    positions = _positions(frame, names, middle, report)
+    positions, places = _positions(frame, names, report, options.thresholds.gap)
     del frame, parts
-    areas = [] if options.areas is None else _areas(options.areas, middle)
-    near = proximity(positions, options.thresholds)
+    near = proximity(positions, options.thresholds, places=places)
+    del places
 
     def told(words: Words) -> Events:
         return events_of(positions, areas, words, options.thresholds)
@@ -148,43 +149,71 @@ def _types(names: list[str], kinds: Mapping[str, str], words: Words) -> Ints:
     return codes
 
 
-def _plane(lon: Floats, lat: Floats, middle: float) -> tuple[Floats, Floats]:
-    """Return degrees as metres on a plane that touches the earth at a latitude."""
-    return (
-        np.radians(lon) * (_EARTH * np.cos(np.radians(middle))),
-        np.radians(lat) * _EARTH,
-    )
+def _plane(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+    """Return degrees as metres on a plane; it is right along meridians and along the equator."""
+    return np.radians(lon) * _EARTH, np.radians(lat) * _EARTH
 
 
-def _areas(path: Path, middle: float) -> list[Area]:
-    areas = []
+def _space(lon: Floats, lat: Floats) -> tuple[Floats, ...]:
+    """Return places on the earth as metres from its centre along three axes."""
+    east, north = np.radians(lon), np.radians(lat)
+    level = _EARTH * np.cos(north)
+    return level * np.cos(east), level * np.sin(east), _EARTH * np.sin(north)
+
+
+def _areas(path: Path) -> list[Area]:
+    """Return areas on the plane; one that crosses the antimeridian stands on both of its sides."""
+    areas = list[Area]()
     for name, corners in read_areas(path, AREA_TYPES).items():
         lon, lat = np.array(corners).T
-        areas.append(Area(name.split("_")[0], *_plane(lon, lat, middle)))
+        sides = (lon % 360, lon % 360 - 360) if np.ptp(lon) > 180 else (lon,)
+        areas += [Area(name.split("_")[0], *_plane(side, lat)) for side in sides]
     return areas
 
 
 def _positions(
-    frame: pl.DataFrame, names: pl.Series, middle: float, report: ReadReport
-) -> Positions:
-    """Return the positions in order; speed and course that are not told follow from the way."""
+    frame: pl.DataFrame, names: pl.Series, report: ReadReport, gap: int
+) -> tuple[Positions, tuple[Floats, ...]]:
+    """Return the positions in order, and where they are in space.
+
+    Speed and course that are not told follow from the way.
+    """
     frame = frame.sort("vessel", "time", maintain_order=True)
     distinct = frame.unique(["vessel", "time"], keep="first", maintain_order=True)
     report.duplicates += frame.height - distinct.height
     vessel = names.search_sorted(distinct["vessel"]).to_numpy().astype(np.int64)
-    time = distinct["time"].to_numpy()
-    x, y = _plane(distinct["lon"].to_numpy(), distinct["lat"].to_numpy(), middle)
-    same = np.zeros(len(time), bool)
-    same[1:] = vessel[1:] == vessel[:-1]
-    dx, dy = np.diff(x, prepend=x[:1]), np.diff(y, prepend=y[:1])
-    passed = np.where(same, np.diff(time, prepend=time[:1]), 1)
-    made = np.where(same, np.hypot(dx, dy) / passed / KNOT, 0.0)
-    headed = np.where(same, np.degrees(np.arctan2(dx, dy)) % 360.0, 0.0)
-    speed, course = (
-        np.where(np.isnan(told), other, told)
-        for told, other in (
-            (distinct["speed"].fill_null(np.nan).to_numpy(), made),
-            (distinct["course"].fill_null(np.nan).to_numpy(), headed),
-        )
-    )
-    return Positions(vessel, time, x, y, speed, course)
+    lon, lat = distinct["lon"].to_numpy(), distinct["lat"].to_numpy()
+    speed, course = (distinct[name].fill_null(np.nan).to_numpy() for name in ("speed", "course"))
+    positions = Positions(vessel, distinct["time"].to_numpy(), *_plane(lon, lat), speed, course)
+    return _completed(positions, lon, lat, gap), _space(lon, lat)
+
+
+def _completed(positions: Positions, lon: Floats, lat: Floats, gap: int) -> Positions:
+    """Return positions with the speeds and courses that are not told, as far as the way tells them.
+
+    It is the way from the position before, for the first one of a vessel and after a gap the way
+    to the next. A vessel that stays where it is keeps its last course, or has its next
+    one. What a position alone between gaps does not tell stays unknown.
+    """
+    joined = positions.joined(gap)
+    east = np.radians((np.diff(lon, prepend=lon[:1]) + 180.0) % 360.0 - 180.0)
+    north = np.radians(np.diff(lat, prepend=lat[:1]))
+    east *= np.cos(np.radians(lat) - north / 2)
+    passed = np.where(joined, np.diff(positions.time, prepend=0), 1)
+    way = np.hypot(east, north)
+    made = np.where(joined, way * (_EARTH / KNOT) / passed, np.nan)
+    headed = np.where(joined & (way > 0), np.degrees(np.arctan2(east, north)) % 360.0, np.nan)
+    for column in (made, headed):
+        ahead = np.append(column[1:], np.nan)
+        column[~joined] = ahead[~joined]
+    speed = np.where(np.isnan(positions.speed), made, positions.speed)
+    course = np.where(np.isnan(positions.course), headed, positions.course)
+    return replace(positions, speed=speed, course=_filled(course, np.cumsum(~joined)))
+
+
+def _filled(values: Floats, piece: Ints) -> Floats:
+    """Return values with the last one known in place of NaN, at the beginning of a piece the next."""
+    known = pl.col("value").fill_nan(None)
+    frame = pl.DataFrame({"value": values, "piece": piece})
+    filled = frame.select(known.forward_fill().backward_fill().over("piece"))
+    return filled.to_series().fill_null(np.nan).to_numpy()

@@ -1,7 +1,8 @@
 """Positions: what vessels report, as columns.
 
 A vessel is a number, a time a second, a place metres on a plane, a speed knots, a course
-degrees. Rows are ordered by vessel and time, and no vessel reports twice in a second.
+degrees. A speed or a course that nobody knows is NaN. Rows are ordered by vessel and time, and
+no vessel reports twice in a second.
 """
 
 from __future__ import annotations
@@ -41,17 +42,6 @@ class Positions:
         """Return the positions of several parts, one after the other."""
         names = ("vessel", "time", "x", "y", "speed", "course")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Positions:
-        """Return some of the rows."""
-        return Positions(
-            self.vessel[rows],
-            self.time[rows],
-            self.x[rows],
-            self.y[rows],
-            self.speed[rows],
-            self.course[rows],
-        )
 
     def joined(self, gap: int) -> npt.NDArray[np.bool_]:
         """Return which rows follow the one before them: same vessel, and no gap in between."""

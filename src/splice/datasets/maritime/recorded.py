@@ -8,6 +8,7 @@ streams speak as simulated ones do.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,11 +24,11 @@ from splice.datasets.maritime.proximity import Encounters
 from splice.datasets.maritime.sea import AREA_TYPES
 from splice.datasets.maritime.thresholds import CRITICAL
 from splice.datasets.maritime.words import BANDS, Words
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.io.ais import read_vessel_types
 from splice.io.rtec import RtecSource, rtec_files
 from splice.io.tables.tolerance import BadRows
-from splice.stream.source import collect
+from splice.stream.source import ReadReport, collect
 from splice.stream.table import AtomTable
 
 __all__ = ["derive_recorded"]
@@ -35,23 +36,28 @@ __all__ = ["derive_recorded"]
 _STARTS, _ENDS = "proximity_start", "proximity_end"
 _AREAS: Final = ("entersArea", "leavesArea")
 _COORD: Final = "coord"
+_WIDTH: Final = 3
+"""So many arguments of an event are looked at."""
+
 _Vessels = npt.NDArray[np.int64]
+_Mask = npt.NDArray[np.bool_]
+_Hint = Callable[[str], str]
 
 
 def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSource:
     """Read critical points, and put those of each pair of vessels that meets together."""
     options = options or AisOptions()
+    kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
     domain = load_domain("rendezvous").domain
     source = RtecSource(rtec_files(path), domain, sort=options.sort, max_bad=options.max_bad)
-    table = collect(source)
-    kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
+    table = _wide(collect(source))
     names = (*CRITICAL, "velocity", *_AREAS, _STARTS, _ENDS)
     told_of = {name: _rows(table, name) for name in (*names, _COORD)}
-    good = ~_wrong(source, table, told_of, kinds if options.vessels else None, options.max_bad)
-    rows = {name: told_of[name][good[told_of[name]]] for name in names}
+    wrong, report = _wrong(source, table, told_of, kinds or None, options.max_bad)
+    rows = {name: told_of[name][~wrong[told_of[name]]] for name in names}
     used = [table.args[some, 0] for some in rows.values()]
     used += [table.args[rows[name], 1] for name in (_STARTS, _ENDS)]
-    codes = np.unique(np.concatenate(used)) if used else np.empty(0, np.int32)
+    codes = np.unique(np.concatenate(used))
     named = sorted((source.vocabulary.constants[int(code)], int(code)) for code in codes)
     if not named:
         raise InputError(Problem(Place(str(path)), "no critical points of vessels here"))
@@ -63,7 +69,14 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
 
     near = _encounters(table, rows, vessel)
     vessels = [name for name, _ in named]
-    return put_together(path, vessels, near, told, kinds, options, source.report)
+    return put_together(path, vessels, near, told, kinds, options, report)
+
+
+def _wide(table: AtomTable) -> AtomTable:
+    """Return a table with a column for each argument that is looked at, even if no event has it."""
+    missing = max(0, _WIDTH - table.args.shape[1])
+    args = np.pad(table.args, ((0, 0), (0, missing)), constant_values=-1)
+    return replace(table, args=args)
 
 
 def _wrong(
@@ -72,34 +85,71 @@ def _wrong(
     rows: dict[str, npt.NDArray[np.intp]],
     known: Collection[str] | None,
     max_bad: float,
-) -> npt.NDArray[np.bool_]:
-    """Return which rows say what cannot be, and tell of them; too many are an error."""
+) -> tuple[npt.NDArray[np.bool_], ReadReport]:
+    """Return which events say what cannot be, and what the whole reading left out.
+
+    A line counts once, whether it could not be read or says what cannot be, and even if it
+    makes two events. Too many such lines are an error.
+    """
+    unread = source.report
+    report = replace(unread, bad=0, examples=[])
+    bad = BadRows(max_bad, report, None)
+    lines = np.arange(len(table)) if table.lines is None else table.lines
     wrong = np.zeros(len(table), bool)
-    problems: list[Problem] = []
-    bad = BadRows(max_bad, source.report, None)
+    problems: dict[int, Problem] = {}
 
-    def tell(
-        some: npt.NDArray[np.intp], place: int, right: Callable[[str], bool], what: str
-    ) -> None:
-        sound = np.array([right(name) for name in table.vocabulary.constants], bool)
-        for row in some[~sound[table.args[some, place]] & ~wrong[some]].tolist():
-            wrong[row] = True
-            if len(problems) < bad.room:
-                named = table.vocabulary.constants[int(table.args[row, place])]
-                line = None if table.lines is None else int(table.lines[row])
-                at = Place("") if line is None else source.locate(line)
-                problems.append(Problem(at, f"{what} '{named}'", str(table.atom(row))))
+    def tell(name: str, place: int, faulty: _Mask, what: str, hint: _Hint = _no_hint) -> None:
+        some = rows[name]
+        new = some[faulty[some] & ~wrong[some]]
+        wrong[new] = True
+        for row in new[: bad.room].tolist():
+            said = table.vocabulary.constants[int(table.args[row, place])]
+            at, text = source.locate(int(lines[row])), str(table.atom(row))
+            problems.setdefault(int(lines[row]), Problem(at, f"{what} '{said}'", text, hint(said)))
 
-    tell(rows["velocity"], 1, _is_speed, "impossible speed")
+    args = table.args
+    tell("velocity", 1, ~_sound(table, _is_speed)[args[:, 1]], "impossible speed")
     for place, limit, what in ((1, 180.0, "longitude"), (2, 90.0, "latitude")):
-        tell(rows[_COORD], place, partial(_within, limit), f"impossible {what}")
+        outside = ~_sound(table, partial(_within, limit))[args[:, place]]
+        tell(_COORD, place, outside, f"impossible {what}")
+    strange = ~_sound(table, _is_area)[args[:, 1]]
+    for name in _AREAS:
+        tell(name, 1, strange, "unknown type of area", _area_hint)
+    for name in (_STARTS, _ENDS):
+        tell(name, 1, args[:, 0] == args[:, 1], "a vessel is near itself:")
     if known is not None:
-        for name, some in rows.items():
+        strangers = ~_sound(table, known.__contains__)[args]
+        for name in rows:
             for place in (0, 1) if name in (_STARTS, _ENDS) else (0,):
-                tell(some, place, known.__contains__, "unknown vessel")
-    bad.add(len(table), int(wrong.sum()), problems)
+                tell(name, place, strangers[:, place], "unknown vessel")
+    count = len(np.unique(lines[wrong])) + unread.bad
+    total = len(np.unique(lines)) + unread.duplicates + unread.bad
+    bad.add(total, count, [*unread.examples, *problems.values()])
     bad.settle()
-    return wrong
+    return wrong, report
+
+
+def _sound(table: AtomTable, right: Callable[[str], bool]) -> _Mask:
+    """Return which constants are right, by their code; -1, which is no constant, is not."""
+    return np.array([*(right(name) for name in table.vocabulary.constants), False], bool)
+
+
+def _no_hint(_: str) -> str:
+    return ""
+
+
+def _area_hint(text: str) -> str:
+    kind = _area_type(text)
+    return did_you_mean(kind, AREA_TYPES) or f"types are {', '.join(AREA_TYPES)}"
+
+
+def _area_type(text: str) -> str:
+    """Return the type of an area that is named after it (``nearPorts_27048``)."""
+    return text.split("_", maxsplit=1)[0]
+
+
+def _is_area(text: str) -> bool:
+    return _area_type(text) in AREA_TYPES
 
 
 def _within(limit: float, text: str) -> bool:
@@ -127,7 +177,7 @@ def _events(
 ) -> Events:
     """Return the events of single vessels, ordered by vessel and time."""
     bands = _by_constant(table, lambda text: words.bands[_band(text)])
-    areas = _by_constant(table, lambda text: words.areas[AREA_TYPES.index(text.split("_")[0])])
+    areas = _by_constant(table, lambda text: words.areas[AREA_TYPES.index(_area_type(text))])
     parts: list[tuple[Ints, Ints, Ints, Ints]] = []
     for name, some in rows.items():
         if name in (_STARTS, _ENDS):
@@ -135,8 +185,6 @@ def _events(
         value = np.full(len(some), -1, np.int64)
         if name == "velocity" or name in _AREAS:
             value = (bands if name == "velocity" else areas)[table.args[some, 1]]
-            some = some[value >= 0]  # noqa: PLW2901
-            value = value[value >= 0]
         kind = np.full(len(some), words.kinds[name], np.int64)
         parts.append((vessel[table.args[some, 0]], table.time[some], kind, value))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -166,7 +214,10 @@ def _band(text: str) -> int:
 def _encounters(
     table: AtomTable, rows: dict[str, npt.NDArray[np.intp]], vessel: _Vessels
 ) -> Encounters:
-    """Return stretches of proximity: from each first start to the next end of its pair."""
+    """Return stretches of proximity: from each first start to the next end of its pair.
+
+    One that no event ends is open until the last time of the stream.
+    """
     both = np.concatenate((rows[_STARTS], rows[_ENDS]))
     ends = np.repeat([0, 1], [len(rows[_STARTS]), len(rows[_ENDS])])
     sides = np.sort(vessel[table.args[both, :2]], axis=1)
@@ -185,6 +236,6 @@ def _encounters(
     known[known] = (left[until[known]] == left[begins[known]]) & (
         right[until[known]] == right[begins[known]]
     )
-    last = int(table.time.max(initial=0)) + 1
+    last = int(table.time.max(initial=0))
     end = np.where(known, time[np.minimum(until, len(time) - 1)], last)
-    return Encounters(left[begins], right[begins], time[begins], end)
+    return Encounters(left[begins], right[begins], time[begins], end, ~known)
