@@ -327,8 +327,9 @@ def test_words_name_the_choices() -> None:
         options_of({"treshold": 2})
     with pytest.raises(UnknownName, match="hamming"):
         options_of({"loss": "haming"})
-    with pytest.raises(SpliceError, match="no number"):
-        options_of({"length": "four"})
+    for strange in ("four", 4.5, True, float("inf"), float("nan")):
+        with pytest.raises(SpliceError, match="is no number for 'length'"):
+            options_of({"length": strange})
     for bad in (
         {"length": 1},
         {"beam": 0},

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
+from splice.learners.numbers import number_of
 from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
 
@@ -190,10 +191,8 @@ def options_of(words: Mapping[str, Any]) -> Options:
             chosen[name] = AdaGrad() if word in _YES else None
         elif name in ("initiation", "termination"):
             chosen[name] = score_of(str(word))
-        elif isinstance(word, int | float) and type(usual)(word) == word and word is not True:
-            chosen[name] = type(usual)(word)
         else:
-            raise SpliceError(f"'{word}' is no number for '{name}'", f"the usual one is {usual}")
+            chosen[name] = number_of(name, word, usual)
     return Options(**chosen)
 
 

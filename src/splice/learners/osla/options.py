@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, Final
 
 from splice.errors import SpliceError, UnknownName
+from splice.learners.numbers import number_of
 from splice.learners.osla.paths import FreeVariables
 from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
@@ -103,7 +104,7 @@ def options_of(words: Mapping[str, Any]) -> Options:
     chosen: dict[str, Any] = {}
     for name, word in words.items():
         if name in _STEP:
-            step = {_STEP[name]: float(_number(name, word, getattr(usual.weights, _STEP[name])))}
+            step = {_STEP[name]: number_of(name, word, getattr(usual.weights, _STEP[name]))}
             chosen["weights"] = replace(chosen.get("weights", usual.weights), **step)
         elif name not in known:
             raise UnknownName("choice of OSLa", name, (*known, *_STEP))
@@ -113,11 +114,5 @@ def options_of(words: Mapping[str, Any]) -> Options:
                 raise UnknownName(name, str(word), values)
             chosen[name] = values[str(word)]
         else:
-            chosen[name] = type(known[name])(_number(name, word, known[name]))
+            chosen[name] = number_of(name, word, known[name])
     return Options(**chosen)
-
-
-def _number(name: str, word: object, usual: object) -> int | float:
-    if isinstance(word, int | float) and not isinstance(word, bool):
-        return word
-    raise SpliceError(f"'{word}' is no number for '{name}'", f"the usual one is {usual}")
