@@ -166,6 +166,7 @@ for line in sys.stdin:
     words, wait = json.loads(line)
     pid = os.fork()
     if pid == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # half a line of its own would hide the number
         main(words)
     if wait is not None:
         time.sleep(wait)

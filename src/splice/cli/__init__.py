@@ -10,6 +10,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from splice.cli.console import fail, settings
@@ -33,12 +35,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
     use_one_thread()
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it cleans up, too
     try:
         from splice.cli.commands import app
 
-        code = app(args=given, prog_name="splice", standalone_mode=False)
+        with _ending_as_interrupted():
+            code = app(args=given, prog_name="splice", standalone_mode=False)
         if code == _INTERRUPTED:
             fail("interrupted")
     except Exception as error:
@@ -47,6 +48,19 @@ def main(arguments: list[str] | None = None) -> None:
         fail("interrupted")
         code = _INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _ending_as_interrupted() -> Iterator[None]:
+    """Let a run that is told to end clean up as one that is interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _take_settings(arguments: list[str]) -> list[str]:
