@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import re
 import socket
 import threading
 import zipfile
@@ -437,6 +438,15 @@ def packed(
     return buffer.getvalue()
 
 
+def packed_strangely() -> bytes:
+    """A zip archive whose files are compressed in a way that nobody knows."""
+    found = bytearray(packed())
+    for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        for header in re.finditer(re.escape(mark), packed()):
+            found[header.start() + place] = 99
+    return bytes(found)
+
+
 def test_brest_is_unpacked_and_its_licence_shown(
     web: Web, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -456,6 +466,7 @@ def test_brest_is_unpacked_and_its_licence_shown(
     [
         (b"no archive", "not a whole zip archive"),
         (packed()[:-40], "not a whole zip archive"),
+        (packed_strangely(), "compression"),
         (packed(("a.csv",)), "'nari_dynamic.csv' is in it 0 times"),
         (packed(("a/nari_dynamic.csv", "b/nari_dynamic.csv")), "is in it 2 times"),
         (packed(body=b"0" * 5000), "has more than 2,000 bytes"),

@@ -193,7 +193,7 @@ def unpack(archive: Path, member: str, path: Path, *, limit: int) -> Steps:
                 _damaged(archive, f"'{member}' has more than {limit:,} bytes")
             with packed.open(found[0]) as stream:
                 return (yield from _copy(stream, path, limit))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         _damaged(archive, f"not a whole zip archive: {error}", "download it again")
     except OSError as error:
         _damaged(archive, f"cannot read: {_reason(error)}", "check the path")

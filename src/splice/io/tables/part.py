@@ -94,7 +94,10 @@ class Part:
         return self._declared[0].name if isinstance(pattern, AtomPattern) else None
 
     def rows(self, bad: BadRows, *, ordered: bool = False) -> Iterator[Rows]:
-        """Yield the atoms of the table, in the order of its rows; if they must be ordered, one that is late is bad."""
+        """Yield the atoms of the table, in the order of its rows.
+
+        Where rows must be ordered by sequence and time, one that comes too late is bad.
+        """
         columns = self._wanted
         order = Order() if ordered else None
         for chunk in self.table.chunks(columns):
