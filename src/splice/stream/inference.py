@@ -4,23 +4,32 @@ Completion joins evidence to queries on typed constants, so types matter even wh
 declared any. A *position* is an argument of a predicate or a function. Positions whose
 constants overlap by half of the smaller set or more get one type: ``walking(ID1)`` and
 ``meet(ID1,ID2)`` then speak of the same things, the threshold in ``close(ID1,ID2,34)`` does not.
+
+Where entities are called 1, 2, 3, equal spelling says nothing: in ``speed(2,3)`` a vehicle has a
+speed. A *measured* position is told by how its rows behave (:func:`measured_positions`), and never
+shares a type with one that is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
+from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term
-from splice.stream.table import AtomTable
-from splice.stream.vocabulary import EQUALS, Kind
+from splice.stream.rows import unique_rows
+from splice.stream.table import AtomTable, IntArray
+from splice.stream.vocabulary import EQUALS, Kind, Symbols
 
-__all__ = ["Position", "declared_types", "infer_types", "typed_schema"]
+__all__ = ["Position", "declared_types", "infer_types", "measured_positions", "typed_schema"]
 
 P = TypeVar("P", bound=Hashable)
 
@@ -36,11 +45,14 @@ class Position(NamedTuple):
 
 
 def infer_types(
-    constants: Mapping[P, frozenset[str]], known: Mapping[P, str] | None = None
+    constants: Mapping[P, frozenset[str]],
+    known: Mapping[P, str] | None = None,
+    measured: AbstractSet[P] = frozenset(),
 ) -> dict[P, str]:
     """Return a type for each position, from the constants seen there.
 
-    ``known`` fixes the type of some positions; others join them where they overlap. New types
+    ``known`` fixes the type of some positions; others join them where they overlap, but for
+    ``measured`` ones, which join only each other. New types
     are called ``type1``, ``type2``, ... in the order of the positions. Quadratic in the
     number of positions, which is small.
 
@@ -62,6 +74,8 @@ def infer_types(
         a, b = root(left), root(right)
         if a == b or not _overlap(constants[left], constants[right]):
             continue
+        if (left in measured) != (right in measured):
+            continue
         if a in named and b in named and named[a] != named[b]:
             continue
         first, second = (b, a) if b in named and a not in named else (a, b)
@@ -80,7 +94,9 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
     return smaller > 0 and len(left & right) >= _ENOUGH * smaller
 
 
-def typed_schema(table: AtomTable, schema: Schema, untyped: str) -> Schema:
+def typed_schema(
+    table: AtomTable, schema: Schema, untyped: str, query: Signature = DEFAULT_QUERY
+) -> Schema:
     """Return a schema in which positions of no type get one from the constants seen there."""
     found: dict[Position, set[str]] = {}
     for code in np.unique(table.kind):
@@ -92,7 +108,8 @@ def typed_schema(table: AtomTable, schema: Schema, untyped: str) -> Schema:
     constants = {position: frozenset(names) for position, names in found.items()}
     declared = dict(declared_types(schema))
     known = {p: t for p, t in declared.items() if t != untyped}
-    types = {**known, **infer_types(constants, known)}
+    measured = measured_positions(table, query) - known.keys()
+    types = {**known, **infer_types(constants, known, measured)}
 
     def typed(is_function: bool, symbol: Signature, args: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(types.get(Position(is_function, symbol, i), t) for i, t in enumerate(args))
@@ -100,6 +117,75 @@ def typed_schema(table: AtomTable, schema: Schema, untyped: str) -> Schema:
     return schema.with_predicates(
         replace(d, args=typed(False, d.signature, d.args)) for d in schema.predicates
     ).with_functions(replace(d, args=typed(True, d.signature, d.args)) for d in schema.functions)
+
+
+def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
+    """Return the positions whose numbers measure something and name nothing.
+
+    Two places of one atom whose numbers overlap are looked at where spelling alone would make them
+    one type. One of them is measured if some row has the same number in both (two places for
+    entities are for two entities), or if it has just one value at a time for each constant of the
+    other, and values that no label and no atom about one thing alone names. Of the two it is the
+    one with more such values, then the one that follows from the other, then the later one.
+
+    ====  =====================  ===========================================================
+    time  atom
+    ====  =====================  ===========================================================
+    7     ``speed(1,9)``         nobody is called 9, and each vehicle has one speed at a time
+    7     ``speed(2,2)``         nobody is beside oneself, so the second 2 is no vehicle
+    7     ``behind(1,3)``        might be either; without rows like those above, a vehicle
+    ====  =====================  ===========================================================
+    """
+    numbers = _spelt_as_numbers(table.vocabulary.constants)
+    kinds = [(int(code), table.vocabulary.kinds[int(code)]) for code in np.unique(table.kind)]
+    named = _named_codes(table, kinds, query)
+    found: set[Position] = set()
+    for code, kind in kinds:
+        if kind.signature == query or kind.predicate == EQUALS:
+            continue
+        rows = np.flatnonzero(table.kind == code)
+        args, when = table.args[rows], (table.sequence[rows], table.time[rows])
+        for (left, first), (right, second) in combinations(_positions(kind), 2):
+            pair = args[:, left], args[:, right]
+            numeric = [bool(numbers[side].all()) for side in pair]
+            if not any(numeric) or not _overlapping(*pair):
+                continue
+            follows = _follows(when, pair[1], pair[0]), _follows(when, pair[0], pair[1])
+            strange = [int((~np.isin(np.unique(side), named)).sum()) for side in pair]
+            told = [f and s > 0 for f, s in zip(follows, strange, strict=True)]
+            if (pair[0] == pair[1]).any() or any(told):
+                ranks = list(zip(numeric, strange, follows, (0, 1), strict=True))
+                found.add(first if ranks[0] > ranks[1] else second)
+    return found
+
+
+def _spelt_as_numbers(constants: Symbols) -> npt.NDArray[np.bool_]:
+    """Return which constants are spelt as numbers."""
+    names = pl.Series(constants.names(range(len(constants))), dtype=pl.String)
+    return names.cast(pl.Float64, strict=False).is_not_null().to_numpy()
+
+
+def _named_codes(table: AtomTable, kinds: list[tuple[int, Kind]], query: Signature) -> IntArray:
+    """Return the constants that stand alone in an atom, or in a query atom: names of things."""
+    chosen = [
+        code for code, kind in kinds if kind.signature == query or len(list(_positions(kind))) == 1
+    ]
+    return np.unique(table.args[np.isin(table.kind, chosen)])
+
+
+def _overlapping(left: IntArray, right: IntArray) -> bool:
+    left, right = np.unique(left), np.unique(right)
+    shared = len(np.intersect1d(left, right, assume_unique=True))
+    return shared >= _ENOUGH * min(len(left), len(right))
+
+
+def _follows(when: tuple[IntArray, IntArray], cause: IntArray, effect: IntArray) -> bool:
+    """Whether at each time an effect follows from its cause, and not the other way as well."""
+
+    def distinct(*columns: IntArray) -> int:
+        return len(unique_rows(np.stack((*when, *columns), axis=1))[0])
+
+    return distinct(cause) == distinct(cause, effect) > distinct(effect)
 
 
 def _positions(kind: Kind) -> Iterator[tuple[int, Position]]:

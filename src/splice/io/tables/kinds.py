@@ -227,7 +227,7 @@ def typed_by_first_look(source: Source) -> Domain:
     except InputError:
         return before
     table = AtomTable.concat(seen, source.vocabulary)
-    return replace(before, schema=typed_schema(table, source.domain.schema, THING))
+    return replace(before, schema=typed_schema(table, source.domain.schema, THING, before.query))
 
 
 def schema_of(schema: Schema, kinds: Iterable[Kind]) -> Schema:
