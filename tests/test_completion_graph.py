@@ -217,20 +217,60 @@ def test_chains_against_a_dense_solve(seed: int, n: int) -> None:
     pull = own * rng.uniform(-1, 1, n)
     link = np.where(rng.random(n) < 0.7, rng.random(n) * 10, 0)
     link[0] = 0
-    known = rng.random(n) < 0.2
+    known = rng.random(n) < 0.3
+    given_ = known & (rng.random(n) < 0.7)
     labels = rng.choice([-1.0, 1.0], n)
-    values, reached = solve_chain(own, pull, link, known, labels)
-    matrix, right = np.eye(n), np.where(known, labels, 0.0)
-    for i in np.flatnonzero(~known & reached):
-        after = link[i + 1] if i + 1 < n else 0
-        matrix[i, i] = own[i] + link[i] + after
-        if i:
-            matrix[i, i - 1] = -link[i]
-        if i + 1 < n:
-            matrix[i, i + 1] = -after
-        right[i] = pull[i]
-    assert np.abs(values - np.linalg.solve(matrix, right)).max() < 1e-8
+    values, reached, firm = solve_chain(own, pull, link, known, given_, labels)
     assert not np.isnan(values).any()
+    for i in range(n):
+        value, yes, conductance = _dense(own, pull, link, known, given_, labels, i)
+        assert reached[i] == yes
+        if yes:
+            assert values[i] == pytest.approx(value, abs=1e-8)
+        if yes and not (given_[i:].any() and conductance is None):
+            assert conductance is None or firm[i] == pytest.approx(conductance, abs=1e-6)
+
+
+def _dense(
+    own: np.ndarray,
+    pull: np.ndarray,
+    link: np.ndarray,
+    known: np.ndarray,
+    given_: np.ndarray,
+    labels: np.ndarray,
+    i: int,
+) -> tuple[float, bool, float | None]:
+    """Return value, reach and conductance of a vertex, all from a dense network.
+
+    The network is cut off after the next given label that the vertex is linked to, or after itself.
+    """
+    if known[i]:
+        return labels[i], True, None
+    stop = i
+    while stop + 1 < len(own) and link[stop + 1] > 0 and not known[stop + 1]:
+        stop += 1
+    follows = stop + 1 < len(own) and link[stop + 1] > 0 and given_[stop + 1]
+    size = stop + 2 if follows else i + 1
+    matrix, right = np.zeros((size, size)), np.zeros(size)
+    for a in range(size):
+        matrix[a, a] += own[a] if not known[a] else 1.0
+        right[a] = pull[a] if not known[a] else labels[a]
+    for a in range(1, size):
+        for one, other in ((a, a - 1), (a - 1, a)):
+            if not known[one]:
+                matrix[one, one] += link[a]
+                matrix[one, other] -= link[a]
+    connected = [i]
+    for step in (-1, 1):
+        a = i
+        while 0 <= a + step < size and link[max(a, a + step)] > 0 and not known[a]:
+            a += step
+            connected.append(a)
+    if not any(known[a] or own[a] > 0 for a in connected):
+        return 0.0, False, None
+    inside = np.ix_(connected, connected)
+    inverse = np.linalg.inv(matrix[inside])
+    return float((inverse @ right[connected])[0]), True, None if follows else 1 / inverse[0, 0]
 
 
 @pytest.mark.parametrize(

@@ -415,7 +415,8 @@ def example(label: int, *predicates: str) -> twin.Example:
     body = tuple(parse_literal(f"{name}(X)") for name in predicates)
     rule = replace(parse_rule("q(X)"), body=body)
     atoms = tuple(literal.atom for literal in body)
-    return twin.Example(rule.head.atom, label, atoms, rule, predicates, (rule.head.atom, ()), None)
+    key = (rule.head.atom, ())
+    return twin.Example(rule.head.atom, label, atoms, rule, atoms, predicates, key, None)
 
 
 def test_spec_e7_cache() -> None:
@@ -522,43 +523,62 @@ STREAM = (
 """A chain: the unlabelled examples at 3 and 4 are as near to either label (at 0.5)."""
 
 
-def chained(
-    strength: float, near: tuple[float, float], far: float
-) -> tuple[list[list[float]], list[float]]:
-    """Return the equations of the chain at 3, 4, 5 with its past, worked out by hand."""
-    middle = strength * near[1]
-    matrix = [
-        [2 * near[0] + strength * near[0] + strength, -strength, 0],
-        [-strength, 2 * near[0] + strength + middle, -middle],
-        [0, -middle, middle + 1],
-    ]
-    return matrix, [strength * near[0] * far, 0, 1]
+def series(link: float, firm: float) -> float:
+    """Return the conductance of a link and of what stands behind it."""
+    return 1 / (1 / link + 1 / firm)
+
+
+def forward(strength: float) -> list[float]:
+    """Return the values at 3, 4 and 5 by hand: no label follows, so each knows its past alone.
+
+    The example at 3 has a label at 2, half similar, and two labels of weight .5 that disagree; 4
+    is 3 again; 5 is half similar to 4 and equal to a true label.
+    """
+    values, firm = [-1.0], math.inf
+    for similarity, own, pull in ((0.5, 1.0, 0.0), (1.0, 1.0, 0.0), (0.5, 1.0, 1.0)):
+        link = series(strength * similarity, firm)
+        values.append((pull + link * values[-1]) / (own + link))
+        firm = own + link
+    return values[1:]
+
+
+PLAIN_LINKS = replace(profile("default"), links=Temporal(3), caching=Caching())
 
 
 def test_temporal_links_within_a_batch() -> None:
-    choices = replace(profile("default"), links=Temporal(3), caching=Caching())
-    values = complete(choices, *(line for lines in STREAM for line in lines))
-    matrix, right = chained(3, (0.5, 0.5), -1)
-    assert [v for v, *_ in values[2:]] == pytest.approx(np.linalg.solve(matrix, right).tolist())
+    values = complete(PLAIN_LINKS, *(line for lines in STREAM for line in lines))
+    assert [v for v, *_ in values[2:]] == pytest.approx(forward(3))
     assert all(reached for *_, reached in values)
 
 
-def test_temporal_links_between_batches() -> None:
-    """Cut before 4: the batch at 4 and 5 sees the value at 3, and 3 does not see 4."""
+def test_temporal_links_before_a_label_lead_both_ways() -> None:
+    """With the last example labelled true, 3 and 4 stand between two labels."""
+    lines = [line for lines in STREAM for line in lines]
+    values = complete(
+        PLAIN_LINKS, *(line.removeprefix("?") if ",5)" in line else line for line in lines)
+    )
+    # 1 counts as another true label of the pattern at 5, as near to 3 and 4 as it was before.
+    matrix = [[1 + 1.5 + 3, -3], [-3, 1 + 3 + 1.5]]
+    expected = np.linalg.solve(matrix, [-1.5, 1.5])
+    assert [v for v, *_ in values[2:4]] == pytest.approx(expected.tolist())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_temporal_links_between_batches(count: int) -> None:
+    """It does not matter where the stream is cut."""
     domain_rows = [
         row(line.lstrip("!?"), {"!": -1, "?": 0}.get(line[0], 1))
         for lines in STREAM
         for line in lines
     ]
     source = MemorySource(table_of(domain_rows), MOVE)
-    slow = twin.Twin(MOVE, replace(profile("default"), links=Temporal(3), caching=Caching()))
+    slow = twin.Twin(MOVE, PLAIN_LINKS)
     found = [
-        value for batch in batches(source, TimePoints(3)) for value in slow.complete(batch).values
+        value
+        for batch in batches(source, TimePoints(count))
+        for value in slow.complete(batch).values
     ]
-    three = (3 * 0.5 * -1) / (1 + 1.5)
-    assert found[2] == pytest.approx(three)
-    matrix = [[1 + 3 + 1.5, -1.5], [-1.5, 1.5 + 1]]
-    assert found[3:] == pytest.approx(np.linalg.solve(matrix, [3 * three, 1]).tolist())
+    assert found[2:] == pytest.approx(forward(3))
 
 
 def test_temporal_links_lead_to_no_example_that_was_unreached() -> None:

@@ -51,6 +51,8 @@ class Example:
     evidence: tuple[Atom, ...]
     lifted: Rule
     """The clause of ``logic:clause`` with a positive head."""
+    placed: tuple[Atom, ...]
+    """The lifted evidence, the query's arguments by their place in it: what distances compare."""
     key: Key
     entity: Entity
     time: int | None
@@ -86,15 +88,15 @@ def belongs(evidence: list[Leaf], query: list[Leaf]) -> bool:
     return len(shared) > 0 and all(leaf in query for leaf in shared)
 
 
-def evidence_of(batch: MicroBatch) -> list[tuple[Atom, list[Leaf]]]:
-    """Return the true, visible evidence atoms of a batch, those without a time too."""
+def evidence_of(batch: MicroBatch) -> list[tuple[Atom, list[Leaf], int | None]]:
+    """Return the true, visible evidence of a batch, and which leaf says when, if one does."""
     found = []
     for table in (batch.evidence, batch.facts):
         for row in range(len(table)):
-            atom, constants, _ = typed(table, row)
+            atom, constants, kind = typed(table, row)
             other = atom.predicate in (batch.domain.query.name, EQUALS)
             if table.truth[row] > 0 and not other and is_visible(atom, batch.domain.modes):
-                found.append((atom, constants))
+                found.append((atom, constants, kind.time))
     return found
 
 
@@ -116,7 +118,7 @@ class Lifter:
     query_types: set[str]
 
     def __post_init__(self) -> None:
-        self.variables: dict[Leaf, Variable] = {}
+        self.variables: dict[Leaf, Term] = {}
 
     def atom(self, atom: Atom, constants: Sequence[Leaf]) -> Atom:
         """Return the lifted atom."""
@@ -141,7 +143,7 @@ class Lifter:
             return mode.markers[place].constant
         return leaf[0] not in self.query_types
 
-    def _variable(self, leaf: Leaf) -> Variable:
+    def _variable(self, leaf: Leaf) -> Term:
         if leaf not in self.variables:
             self.variables[leaf] = Variable(f"X{len(self.variables)}")
         return self.variables[leaf]
@@ -153,7 +155,16 @@ def partition(batch: MicroBatch, identity: Identity = Identity.SHARED) -> list[E
     evidence, types, examples = evidence_of(batch), query_types(batch), []
     for row in range(len(batch.queries)):
         query, constants, kind = typed(batch.queries, row)
-        own = [(atom, leaf) for atom, leaf in evidence if belongs(leaf, constants)]
+        own = [each[:2] for each in evidence if belongs(each[1], constants)]
+        placer = Lifter(batch.domain.modes, types)
+        for place, leaf in reversed(list(enumerate(constants))):
+            placer.variables[leaf] = Constant(f"argument {place} of the query")
+        placed = []
+        for atom, leaves_, when in evidence:
+            if belongs(leaves_, constants):
+                timeless = [("own time", "") if i == when else x for i, x in enumerate(leaves_)]
+                placer.variables["own time", ""] = Variable("T")
+                placed.append(placer.atom(atom, timeless))
         lifter = Lifter(batch.domain.modes, types)
         head = Literal(lifter.atom(query, constants))
         body = tuple(Literal(lifter.atom(atom, leaf)) for atom, leaf in own)
@@ -166,6 +177,7 @@ def partition(batch: MicroBatch, identity: Identity = Identity.SHARED) -> list[E
                 int(batch.queries.truth[row]),
                 tuple(atom for atom, _ in own),
                 rule,
+                tuple(placed),
                 key_of(rule),
                 (kind.template, names),
                 time,
@@ -230,8 +242,7 @@ class Metric:
         if _fluent(one.query) != _fluent(two.query):
             return 0.0
         if isinstance(self.distance, Lifted):
-            ones = [literal.atom for literal in one.lifted.body]
-            return self.sets(ones, [literal.atom for literal in two.lifted.body])
+            return self.sets(one.placed, two.placed)
         return self.sets(one.evidence, two.evidence)
 
 

@@ -157,6 +157,20 @@ def solve(weights: Matrix, y: Sequence[float]) -> tuple[list[float], list[bool]]
     return on_reached(weights, y, closed_form)
 
 
+def resistances(weights: Matrix, labelled: int, reached: Sequence[bool]) -> list[float]:
+    """Return the resistance between each unlabelled vertex and all labelled ones (inf: no path)."""
+    inside = [i for i, yes in enumerate(reached) if yes]
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    reachable_part = [labelled + i for i in inside]
+    own = laplacian[np.ix_(reachable_part, reachable_part)]
+    lost = weights[np.ix_(reachable_part, [labelled + i for i, r in enumerate(reached) if not r])]
+    inverse = np.linalg.inv(own - np.diag(lost.sum(axis=1)))
+    found = [math.inf] * len(reached)
+    for place, i in enumerate(inside):
+        found[i] = float(inverse[place, place])
+    return found
+
+
 def propagate(weights: Matrix, y: Sequence[float], sweeps: int) -> list[float]:
     """Return the values after so many sweeps of label propagation, labels clamped."""
     f = np.concatenate((np.array(y, float), np.zeros(len(weights) - len(y))))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from reference.splice_graph import (
     propagate,
     pseudo_inverse,
     reachable,
+    resistances,
     shared,
     similarities,
     solve,
@@ -204,6 +206,16 @@ class TwinResult:
     reached: list[bool]
 
 
+@dataclass
+class Past:
+    """What the next batch can know of an example at the last time-point of this one."""
+
+    value: float
+    resistance: float
+    """Between the example and all labels, over every path of its batch; 0 for a given label."""
+    example: Example
+
+
 Anchors = list[tuple[int, float, float]]
 """Temporal links to known values: the position of a vertex, the weight, the value."""
 
@@ -221,7 +233,10 @@ class Twin:
         self.cache = self._new_cache()
         self.positives = 0
         self.labels = 0
-        self.memory: dict[tuple[str, Entity], tuple[float, Example]] = {}
+        self.memory: dict[tuple[str, Entity], Past] = {}
+        self.resistances: dict[int, float] = {}
+        self.followed: list[tuple[Key, bool, int, int]] = []
+        """Labels that followed labels: a clause, whether it was new, the labels before and now."""
 
     def _new_cache(self) -> Cache:
         raw = self.caching.first is FirstBatch.AS_IT_IS
@@ -236,11 +251,13 @@ class Twin:
         self.cache.update(labelled)
         self.labels += len(labelled)
         self.positives += len([example for example in labelled if example.label > 0])
+        self._count_followers(batch, examples)
         result = TwinResult([], [], [])
         for example in examples:
             result.values.append(float(example.label or -1))
             result.labels.append(example.label or -1)
             result.reached.append(example.label != 0)
+        self.resistances = {}
         open_ = [i for i, e in enumerate(examples) if e.label == 0 and e.evidence]
         if self.labels > 0 and open_:
             self._label(batch, examples, open_, result)
@@ -281,10 +298,8 @@ class Twin:
         z = similarities(all_, self.metric)
         weights = connect(z, len(y), self.profile.connector)
         if isinstance(solver, Harmonic):
-            known, weights = y, shared(weights, counts)
-            if self.profile.links is not None:
-                weights, known = self._linked(batch, examples, open_, weights, y)
-            values, reached = solve(weights, known)
+            weights = shared(weights, counts)
+            values, reached = self._harmonic(batch, examples, open_, weights, y)
             rest = unreached_value(solver.unreached, y, [v.count for v in vertices], all(reached))
             return [f if yes else rest for f, yes in zip(values, reached, strict=True)], reached
         if not y:
@@ -312,6 +327,61 @@ class Twin:
             weights = fill(weights, solver.weight)
         return closed_form(weights, y, pseudo_inverse), reachable(weights, len(y))
 
+    def _harmonic(
+        self,
+        batch: MicroBatch,
+        examples: list[Example],
+        open_: list[int],
+        weights: Matrix,
+        y: list[float],
+    ) -> tuple[list[float], list[bool]]:
+        """Solve the graph, with temporal links if there are any.
+
+        Without edges among unlabelled examples each is solved on its own: with the examples of its
+        query atom up to the next given label, or up to itself where none follows.
+        """
+        if self.profile.links is None:
+            return solve(weights, y)
+        if weights[len(y) :, len(y) :].any():
+            linked, known = self._linked(batch, examples, open_, weights, y, int(batch.times[-1]))
+            values, reached = solve(linked, known)
+            found = resistances(linked, len(known), reached)
+            self.resistances = dict(zip(open_, found, strict=True))
+            return values, reached
+        values, reached = [], []
+        for i in open_:
+            until = self._until(batch, examples, i)
+            some = [
+                place
+                for place, j in enumerate(open_)
+                if examples[j].entity == examples[i].entity and _up_to(examples[j].time, until)
+            ]
+            rows = [*range(len(y)), *(len(y) + place for place in some)]
+            own = [open_[place] for place in some]
+            part = weights[np.ix_(rows, rows)]
+            linked, known = self._linked(batch, examples, own, part, y, until)
+            solved, yes = solve(linked, known)
+            values.append(solved[own.index(i)])
+            reached.append(yes[own.index(i)])
+            self.resistances[i] = resistances(linked, len(known), yes)[own.index(i)]
+        return values, reached
+
+    def _until(self, batch: MicroBatch, examples: list[Example], i: int) -> int | None:
+        """Return the time of the next given label that links lead to, else the example's own."""
+        example, times = examples[i], [int(time) for time in batch.times]
+        if example.time is None:
+            return None
+        at = {e.time: e for e in examples if e.entity == example.entity}
+        for before, time in pairwise(times[times.index(example.time) :]):
+            after = at.get(time)
+            if after is None or not self._link(at[before], after):
+                break
+            if after.label:
+                return time
+            if not after.evidence:
+                break
+        return example.time
+
     def _linked(
         self,
         batch: MicroBatch,
@@ -319,9 +389,10 @@ class Twin:
         open_: list[int],
         weights: Matrix,
         y: list[float],
+        until: int | None,
     ) -> tuple[Matrix, list[float]]:
         """Return the graph with temporal links; known neighbours in time are further labels."""
-        inner, anchors = self._links(batch, examples, open_)
+        inner, anchors = self._links(batch, examples, open_, until)
         before, labelled = len(y), len(y) + len(anchors)
         size = labelled + len(open_)
         linked = np.zeros((size, size))
@@ -333,9 +404,9 @@ class Twin:
         return linked, [*y, *(value for _, _, value in anchors)]
 
     def _links(
-        self, batch: MicroBatch, examples: list[Example], open_: list[int]
+        self, batch: MicroBatch, examples: list[Example], open_: list[int], until: int | None
     ) -> tuple[Matrix, Anchors]:
-        """Return the links among the open examples, and those to known values."""
+        """Return the links among the open examples, and those to known values up to a time."""
         times = [int(time) for time in batch.times]
         at = {(example.entity, example.time): i for i, example in enumerate(examples)}
         inner, anchors = np.zeros((len(open_), len(open_))), Anchors()
@@ -345,7 +416,8 @@ class Twin:
                 continue
             now = times.index(example.time)
             for then in (now - 1, now + 1):
-                j = at.get((example.entity, times[then])) if 0 <= then < len(times) else None
+                inside = 0 <= then < len(times) and _up_to(times[then], until)
+                j = at.get((example.entity, times[then])) if inside else None
                 if j is not None and j in open_:
                     inner[place, open_.index(j)] = self._link(example, examples[j])
                 elif j is not None:
@@ -353,22 +425,58 @@ class Twin:
                     anchors.append((place, self._link(example, examples[j]), value))
             past = self.memory.get((batch.sequence, example.entity))
             if now == 0 and past is not None:
-                anchors.append((place, self._link(example, past[1]), past[0]))
+                weight = self._link(example, past.example)
+                if weight > 0:
+                    anchors.append((place, 1 / (1 / weight + past.resistance), past.value))
         return inner, anchors
 
-    def _link(self, one: Example, two: Example) -> float:
+    def _count_followers(self, batch: MicroBatch, examples: list[Example]) -> None:
+        """Note each label that comes one time-point after a label of the same query atom."""
+        times = [int(time) for time in batch.times]
+        at = {(example.entity, example.time): example for example in examples}
+        for example in examples:
+            if example.time is None or not example.label or not example.evidence:
+                continue
+            now = times.index(example.time)
+            before = at.get((example.entity, times[now - 1])) if now else None
+            past = self.memory.get((batch.sequence, example.entity))
+            if now == 0 and past is not None:
+                before = past.example
+            if before is not None and before.label:
+                new = before.key != example.key
+                self.followed.append((example.key, new, before.label, example.label))
+
+    def _odds(self, example: Example, changed: bool) -> float:
+        """Return how often the past was right, for once that other labels of the clause were."""
         assert self.profile.links is not None
-        return self.profile.links.strength * self.metric.examples(one, two)
+        past, clause = 1.0, 1.0 / self.profile.links.strength
+        for key, new, before, now in self.followed:
+            if (key, new) == (example.key, changed):
+                counts = {label: self.cache.counts.get((key, label), 0.0) for label in (1, -1)}
+                counts[now] -= 1
+                if counts[-before] > counts[before]:
+                    past, clause = past + (now == before), clause + (now != before)
+        return min(past / clause, self.profile.links.strength)
+
+    def _link(self, one: Example, two: Example) -> float:
+        """Return the weight between two neighbours in time; the later one decides on its odds."""
+        earlier, later = sorted((one, two), key=lambda e: e.time or 0)
+        odds = self._odds(later, earlier.key != later.key)
+        return odds * self.metric.examples(one, two)
 
     def _remember(self, batch: MicroBatch, examples: list[Example], result: TwinResult) -> None:
-        """Keep the last value of each query atom; an example that no label reached has none."""
-        order = sorted(range(len(examples)), key=lambda i: examples[i].time or 0)
-        for i in order:
-            key = (batch.sequence, examples[i].entity)
-            if result.reached[i] or not examples[i].evidence:
-                self.memory[key] = (result.values[i], examples[i])
-            else:
-                self.memory.pop(key, None)
+        """Keep the values at the last time-point, and how firmly labels hold them."""
+        self.memory = {}
+        for i, example in enumerate(examples):
+            known = result.reached[i] or not example.evidence
+            if known and example.time == batch.times[-1]:
+                resistance = self.resistances.get(i, 0.0)
+                past = Past(result.values[i], resistance, example)
+                self.memory[batch.sequence, example.entity] = past
+
+
+def _up_to(time: int | None, until: int | None) -> bool:
+    return time is None or until is None or time <= until
 
 
 def unreached_value(rule: Unreached, y: list[float], counts: list[float], idle: bool) -> float:

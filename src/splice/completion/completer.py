@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from splice.completion.ahead import blocks
 from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
-from splice.completion.chains import ChainMemory, Chains
+from splice.completion.chains import ChainMemory, Chains, Layout
 from splice.completion.completion import Completion
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
@@ -18,7 +18,7 @@ from splice.completion.graph import Graph, connect
 from splice.completion.partition import Examples
 from splice.completion.reading import Reading
 from splice.completion.similarity import Vertices, similarity_of
-from splice.completion.solvers import harmonic, solve_chain
+from splice.completion.solvers import System, conductances, harmonic, solve_chain
 from splice.completion.solving import joined_chains, solve, weighted
 from splice.completion.state import VERSION, StateReader, StateWriter, check_version
 from splice.completion.strategies import (
@@ -68,6 +68,7 @@ class _Parts:
         self.chains = ChainMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
+        self.odds: _Floats | None = None
         self._reader = StateReader(self.lens, self.lifting.store, self.store)
 
     def look(self, block: Sequence[MicroBatch]) -> None:
@@ -85,6 +86,21 @@ class _Parts:
             key = literalwise_key(pattern.rule)
             self._class_of.append(self._literalwise.setdefault(key, len(self._literalwise)))
         return np.array(self._class_of, np.int64)[patterns]
+
+    def linked(
+        self,
+        layout: Layout,
+        vertices: Vertices,
+        classes: npt.NDArray[np.int64],
+        cache: LabelCache,
+    ) -> Chains:
+        """Return the chains of a batch, their links as firm as the labels so far make them."""
+        assert self.chains is not None
+        # Few batches have labels, and only labels (or a pattern that is new) change the odds.
+        if self.odds is None or classes.max(initial=-1) >= len(self.odds):
+            size = len(self.representatives())
+            self.odds = self.chains.persistence.odds(cache.counts(), size)
+        return self.chains.chains(layout, vertices, classes, self.odds)
 
     def among(self, labelled: Labelled) -> _Floats:
         """Return the similarities of labels to each other."""
@@ -108,10 +124,26 @@ class _Parts:
         """Add the labels of another cache; chains belong to sequences and are left alone."""
         found = [self._entry(plain) for plain in state["cache"]["entries"]]
         self.cache.merge(found, state["cache"]["updates"])
+        self._count_transitions(state)
+
+    def _count_transitions(self, state: dict[str, Any]) -> None:
+        """Add the transitions between labels that a state has counted."""
+        self.odds = None
+        if self.chains:
+            plain = state["transitions"]
+            classes = [self._reader.pattern(one) for one in plain]
+            numbers = self.classes(np.array(classes, np.int64)).tolist() if plain else []
+            self.chains.persistence.add(
+                ((cls, int(one["changed"]), one["before"], one["now"]), one["count"])
+                for cls, one in zip(numbers, plain, strict=True)
+            )
 
     def forget_labels(self) -> None:
         """Begin with an empty cache."""
         self.cache = type(self.cache)(self.cache.caching)
+        self.odds = None
+        if self.chains:
+            self.chains.persistence.counts.clear()
 
     def take_up(self, state: dict[str, Any]) -> None:
         """Fill the cache and the chains from a state."""
@@ -122,11 +154,13 @@ class _Parts:
         if isinstance(self.cache, ReleasedCache):
             self.cache.batches = cached["batches"]
             self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
+        self._count_transitions(state)
         if self.chains:
             self.chains.sequence = state["chains"]["sequence"]
             for plain in state["chains"]["last"]:
-                key = self._reader.key(plain["query"])
-                self.chains.last[key] = (plain["value"], self._reader.vertex(plain))
+                key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
+                cls = int(self.classes(np.array([pattern]))[0])
+                self.chains.last[key] = self._reader.terminal(plain, cls)
 
     def between(self, left: Vertices, right: Vertices) -> _Floats:
         """Return similarities; vertices of other batches may have fewer constants."""
@@ -198,7 +232,10 @@ class SupervisionCompleter:
             "cache": writer.cache(parts.cache, parts.representatives()),
         }
         if parts.chains:
-            state["chains"] = writer.chains(parts.chains)
+            classes = parts.representatives()
+            state["chains"] = writer.chains(parts.chains, classes)
+            counts = parts.chains.persistence.counts
+            state["transitions"] = writer.transitions(counts, classes)
         return state
 
     def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
@@ -227,8 +264,17 @@ class SupervisionCompleter:
 
     def note(self, batch: MicroBatch) -> None:
         """Count the labels of a batch, and complete nothing."""
-        if batch.labels.any():
-            self._note(batch, self._start(batch))
+        parts = self._start(batch)
+        if not batch.labels.any():
+            if parts.chains:
+                parts.chains.forget(batch.sequence)
+            return
+        _, patterns, vertices, _, layout = self._note(batch, parts)
+        if parts.chains and layout:
+            labels, classes = batch.labels, parts.classes(patterns)
+            values, firm = labels.astype(float), np.full(len(labels), np.inf)
+            known = labels != UNKNOWN
+            parts.chains.remember(layout, values, firm, labels, known, classes, vertices)
 
     def cut(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last cut, for :meth:`merge`, and forget them."""
@@ -252,7 +298,7 @@ class SupervisionCompleter:
 
     def _note(
         self, batch: MicroBatch, parts: _Parts
-    ) -> tuple[Examples, npt.NDArray[np.int64], Vertices, LabelCache]:
+    ) -> tuple[Examples, npt.NDArray[np.int64], Vertices, LabelCache, Layout | None]:
         """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
         examples, (patterns, *ground) = parts.ahead.read(batch)
         own = ground[-1] if ground else patterns
@@ -261,24 +307,31 @@ class SupervisionCompleter:
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache = parts.cache if self.profile.caching else LabelCache(_UNFILTERED)
         cache.begin(bool(labels.any()))
+        if labels.any() or not self.profile.caching:
+            parts.odds = None
         usable = (labels != UNKNOWN) & ~examples.empty
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
-        return examples, patterns, vertices, cache
+        layout = parts.chains.layout(batch, vertices) if parts.chains else None
+        if parts.chains and layout and labels.any():
+            parts.chains.count(layout, parts.classes(patterns), labels, examples.empty)
+        return examples, patterns, vertices, cache, layout
 
     def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
-        examples, patterns, vertices, cache = self._note(batch, parts)
+        examples, patterns, vertices, cache, layout = self._note(batch, parts)
         labels = batch.labels
         given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
         reached = given.copy()
         missing = np.flatnonzero(~given & ~examples.empty)
-        chains = parts.chains.chains(batch, vertices) if parts.chains else None
+        classes = parts.classes(patterns)
+        chains = parts.linked(layout, vertices, classes, cache) if layout else None
         labelled = cache.labelled()
         graph, which = self._graph(vertices.take(missing), labelled, parts)
-        solved = self._solve(graph, which, missing, labelled, chains, values)
+        solved = self._solve(graph, which, missing, labelled, chains, values, given)
         values[missing], reached[missing] = np.round(solved[0], _DIGITS) + 0.0, solved[1]
-        if parts.chains and chains:
-            parts.chains.remember(chains, values, reached, vertices)
+        if parts.chains and layout:
+            known = reached | examples.empty
+            parts.chains.remember(layout, values, solved[2], labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
         cache.after()
         done = Completion(batch, values, completed, reached, given, patterns)
@@ -294,6 +347,7 @@ class SupervisionCompleter:
             missing,
             which,
             chains,
+            solved[2],
         )
         return done
 
@@ -335,15 +389,22 @@ class SupervisionCompleter:
         labelled: Labelled,
         chains: Chains | None,
         values: _Floats,
-    ) -> tuple[_Floats, _Mask]:
-        """Return values for the missing ones, and whether a label reached them."""
+        given: _Mask,
+    ) -> tuple[_Floats, _Mask, _Floats]:
+        """Return values for the missing ones, whether a label reached them, and conductances.
+
+        The conductances are those of all query atoms, infinite where the value is known.
+        """
+        firm = np.full(len(values), np.inf)
         if graph is None:
-            return np.full(len(missing), -1.0), np.zeros(len(missing), bool)
+            return np.full(len(missing), -1.0), np.zeros(len(missing), bool), firm
         if chains is not None:
-            solved, reached = self._with_links(graph, which, missing, labelled, chains, values)
+            solved, reached, firm = self._with_links(
+                graph, which, missing, labelled, chains, values, given
+            )
         else:
             solved, reached = solve(graph, which, labelled, self.profile)
-        return self._unreached(solved, reached, labelled)
+        return *self._unreached(solved, reached, labelled), firm
 
     def _with_links(
         self,
@@ -353,29 +414,32 @@ class SupervisionCompleter:
         labelled: Labelled,
         chains: Chains,
         values: _Floats,
-    ) -> tuple[_Floats, _Mask]:
+        given: _Mask,
+    ) -> tuple[_Floats, _Mask, _Floats]:
         """Solve chains of vertices, each with its own labelled neighbours."""
         to_labelled = weighted(graph, labelled, self.profile.caching)
+        n, layout = len(values), chains.layout
         if graph.joined.any():
-            return harmonic(
-                joined_chains(graph, which, missing, to_labelled, labelled, chains, values)
-            )
-        n = len(values)
-        weight, pull, unknown = np.zeros(n), np.zeros(n), np.zeros(n, bool)
+            system = joined_chains(graph, which, missing, to_labelled, labelled, chains, values)
+            solved, reached = harmonic(system)
+            ends = layout.order[layout.ends]
+            return solved, reached, _firmness(system, missing, reached, ends, n)
+        weight, pull, known = np.zeros(n), np.zeros(n), np.ones(n, bool)
         weight[missing] = to_labelled.sum(axis=1)[which]
         pull[missing] = (to_labelled @ labelled.labels)[which]
-        unknown[missing] = True
-        order = chains.layout.order
-        solved, reached = solve_chain(
+        known[missing] = False
+        order = layout.order
+        solved, reached, firm = solve_chain(
             weight[order] + chains.carried,
             pull[order] + chains.carried * chains.value,
-            chains.layout.link,
-            ~unknown[order],
+            chains.link,
+            known[order],
+            given[order],
             values[order],
         )
         back = np.empty(n, np.intp)
         back[order] = np.arange(n)
-        return solved[back[missing]], reached[back[missing]]
+        return solved[back[missing]], reached[back[missing]], firm[back]
 
     def _unreached(
         self, solved: _Floats, reached: _Mask, labelled: Labelled
@@ -396,3 +460,19 @@ class SupervisionCompleter:
         )
         instead = {Unreached.MEAN: mean, Unreached.ABSTAIN: 0.0}.get(policy, -1.0)
         return np.where(reached, solved, instead), reached
+
+
+def _firmness(
+    system: System,
+    missing: npt.NDArray[np.intp],
+    reached: _Mask,
+    ends: npt.NDArray[np.intp],
+    size: int,
+) -> _Floats:
+    """Return the conductances of the ends of chains, infinite for those that are not missing."""
+    place = np.full(size, -1)
+    place[missing] = np.arange(len(missing))
+    firm = np.full(size, np.inf)
+    free = ends[place[ends] >= 0]
+    firm[free] = conductances(system, place[free], reached)
+    return firm

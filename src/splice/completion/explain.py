@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from splice import labels
 from splice.completion.cache import Labelled
-from splice.completion.chains import Chains
+from splice.completion.chains import Chains, in_series
 from splice.completion.completion import Completion
 from splice.completion.distances import assignment
 from splice.completion.graph import Graph
@@ -194,6 +194,7 @@ class Scene:
     missing: npt.NDArray[np.intp]
     which: npt.NDArray[np.intp]
     chains: Chains | None
+    conductance: npt.NDArray[np.float64]
 
 
 def explain(scene: Scene, row: int) -> Explanation:
@@ -251,18 +252,41 @@ def _peers(scene: Scene, cls: int) -> Iterator[Peer]:
 
 
 def _links(scene: Scene, row: int) -> Iterator[Link]:
+    """Yield the neighbours in time that tell on a value.
+
+    Where a given label follows these are both neighbours, at the weight of their links. Where none
+    does, it is the one before alone, as firmly as the labels before it hold its own value.
+    """
     chains = scene.chains
     if chains is None:
         return
-    order, link = chains.layout.order, chains.layout.link
+    order, link = chains.layout.order, chains.link
     place = int(np.flatnonzero(order == row)[0])
     times, values = scene.completion.batch.queries.time, scene.completion.values
     if chains.carried[place] > 0:
         yield Link(None, float(chains.value[place]), float(chains.carried[place]))
-    for near, weight in ((place - 1, place), (place + 1, place + 1)):
-        if 0 <= near < len(order) and link[weight] > 0:
-            other = int(order[near])
-            yield Link(int(times[other]), float(values[other]), float(link[weight]))
+    both = _label_follows(scene, place)
+    if link[place] > 0:
+        other = int(order[place - 1])
+        firm = np.inf if both else float(scene.conductance[other])
+        weight = in_series(float(link[place]), firm)
+        yield Link(int(times[other]), float(values[other]), weight)
+    if both and place + 1 < len(order) and link[place + 1] > 0:
+        other = int(order[place + 1])
+        yield Link(int(times[other]), float(values[other]), float(link[place + 1]))
+
+
+def _label_follows(scene: Scene, place: int) -> bool:
+    """Whether what comes after a vertex tells on it: see :func:`solve_chain`."""
+    assert scene.chains is not None
+    assert scene.graph is not None
+    order, link, missing = scene.chains.layout.order, scene.chains.link, set(scene.missing)
+    if scene.graph.joined.any():
+        return True
+    place += 1
+    while place < len(order) and link[place] > 0 and order[place] in missing:
+        place += 1
+    return bool(place < len(order) and link[place] > 0 and scene.completion.given[order[place]])
 
 
 def match(similarity: Similarity, own: Vertices, other: Vertices) -> tuple[Match, ...]:

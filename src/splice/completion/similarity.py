@@ -183,6 +183,7 @@ class LiftedSimilarity:
         self._fluents: dict[tuple[str, str, int], int] = {}
         self._fluent_of: list[int] = []
         self._bodies = _Bodies()
+        self._placed: list[Atom] = []
         self._compared = 0
 
     def constants(self, vertices: Vertices) -> _Ints:
@@ -206,7 +207,9 @@ class LiftedSimilarity:
 
     def _apart(self, left: _Ints, right: _Ints) -> list[float]:
         """Return the distances of literals."""
-        literals, atoms = self._store.literals, self._memory.atoms
+        new = self._store.literals[len(self._placed) :]
+        self._placed.extend(map(_with_roles, new))
+        literals, atoms = self._placed, self._memory.atoms
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [atoms(literals[a], literals[b]) for a, b in pairs]
 
@@ -246,6 +249,20 @@ class LiftedSimilarity:
         """Return the distances of all literals to each other."""
         every = np.arange(len(self._store.literals))
         return self._literals.look_up(every[:, None], every[None, :])
+
+
+def _with_roles(literal: Atom) -> Atom:
+    """Return a literal in which the query's variables are constants, its own stay variables.
+
+    Two examples differ where ``behind(X0,X1)`` stands in one and ``behind(X1,X0)`` in the other:
+    which argument of the query stands where is compared like any constant.
+    """
+    roles: dict[Variable, Term] = {
+        term: Constant(f"argument {term.name[1:]} of the query")
+        for term in literal.walk()
+        if isinstance(term, Variable) and term.name.startswith("X")
+    }
+    return literal.substitute(roles) if roles else literal
 
 
 class GroundSimilarity:

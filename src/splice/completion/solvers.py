@@ -13,11 +13,19 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dgtsv
+from scipy.linalg.lapack import dpttrf, dpttrs
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import bicgstab, cg, spsolve
 
-__all__ = ["System", "harmonic", "propagate", "pseudo_inverse", "solve_chain", "spread"]
+__all__ = [
+    "System",
+    "conductances",
+    "harmonic",
+    "propagate",
+    "pseudo_inverse",
+    "solve_chain",
+    "spread",
+]
 
 _TINY: Final = 400
 """Systems up to this size are solved directly."""
@@ -150,25 +158,82 @@ def spread(system: System, alpha: float, sweeps: int) -> tuple[_Floats, _Mask]:
 
 
 def solve_chain(
-    own: _Floats, pull: _Floats, link: _Floats, known: _Mask, given: _Floats
-) -> tuple[_Floats, _Mask]:
+    own: _Floats,
+    pull: _Floats,
+    link: _Floats,
+    known: _Mask,
+    given: _Mask,
+    value: _Floats,
+) -> tuple[_Floats, _Mask, _Floats]:
     """Solve vertices in a row, each linked to the one before it, in linear time.
 
     ``own`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
-    ``link[i]`` is the weight between i - 1 and i (0 where a row begins); the values of ``known``
-    vertices are ``given``.
+    ``link[i]`` is the weight between i - 1 and i (0 where a row begins). The ``known`` vertices
+    have their ``value``; of these some are ``given`` labels. What lies before a vertex always
+    tells on it. What comes after it does so only as far as the next given label: where none
+    follows, a vertex has the value that it would have if the row ended there, so that it does not
+    matter where a row is cut in two.
+
+    Returned are values, which of them a label reached, and how firmly labels hold each vertex: the
+    conductance between it and all labels before it (infinite for known ones).
     """
     n = len(own)
     if not n:
-        return np.empty(0), np.empty(0, bool)
-    segment = np.cumsum(link == 0)
-    anchored = np.bincount(segment, weights=(own > 0) | known, minlength=segment[-1] + 1) > 0
-    reached = anchored[segment]
-    free = reached & ~known
-    after = np.append(link[1:], 0.0)
-    diagonal = np.where(free, own + link + after, 1.0)
-    above, below = np.where(free, -after, 0.0)[:-1], np.where(free, -link, 0.0)[1:]
-    right = np.where(known, given, np.where(free, pull, 0.0))
-    solved = dgtsv(below, diagonal, above, right)[3] if n > 1 else right / diagonal
-    values = np.clip(solved, -1.0, 1.0)
-    return values, reached
+        return np.empty(0), np.empty(0, bool), np.empty(0)
+    free, after = ~known, np.append(link[1:], 0.0)
+    before_known, before_value = np.append(False, known[:-1]), np.append(0.0, value[:-1])
+    after_given, after_value = np.append(given[1:], False), np.append(value[1:], 0.0)
+    # Edges between free vertices make the matrix; those to known ones are labelled neighbours.
+    inner = np.where(free & ~before_known, link, 0.0)
+    left = np.where(before_known, link, 0.0)
+    right = np.where(after_given, after, 0.0)
+    anchor = np.where(free, own + left + right, 1.0)
+    current = np.where(free, pull + left * before_value + right * after_value, value)
+    # Segments of free vertices: where no anchor came yet, the past says nothing.
+    begins = np.flatnonzero(inner == 0)
+    segment = np.cumsum(inner == 0) - 1
+    anchored = np.cumsum(anchor > 0)
+    earlier = np.append(0, anchored)[begins]
+    last = np.append(begins[1:], n) - 1
+    smooth = (after_given & free & (after > 0))[last][segment]
+    before = anchored > earlier[segment]
+    reached = before | (smooth & (anchored[last] > earlier)[segment])
+    hopeless = (anchored[last] == earlier)[segment]
+    ahead = np.append(inner[1:], 0.0)
+    diagonal = np.where(hopeless, 1.0, anchor + inner + ahead)
+    edge = np.where(hopeless, 0.0, inner)
+    # LDL' of a tridiagonal matrix: the pivot less the edge that comes next is the conductance
+    # of all that came before, and the same of the half-solved right-hand side its current.
+    pivot, factor = dpttrf(diagonal, -edge[1:])[:2] if n > 1 else (diagonal, edge[1:])
+    both = dpttrs(pivot, factor, current)[0] if n > 1 else current / diagonal
+    edge_ahead = np.append(edge[1:], 0.0)
+    firm = np.where(before, pivot - edge_ahead, 1.0)
+    past = (pivot * both - edge_ahead * np.append(both[1:], 0.0)) / firm
+    solved = np.where(known, value, np.where(smooth, both, past))
+    return np.clip(solved, -1.0, 1.0), reached, np.where(known, np.inf, firm)
+
+
+def conductances(system: System, rows: npt.NDArray[np.intp], reached: _Mask) -> _Floats:
+    """Return the conductance between each of some vertices and all labels; inf where it is none.
+
+    What flows through the other rows is counted as well: exact for one row, not for two at once.
+    """
+    found = np.full(len(rows), np.inf)
+    inside = np.flatnonzero(reached[rows])
+    if not len(inside):
+        return found
+    among = system.among[np.ix_(reached, reached)]
+    degree = system.to_labelled[reached].sum(axis=1) + among.sum(axis=1)
+    place = np.cumsum(reached) - 1
+    columns = place[rows[inside]]
+    unit = np.zeros((len(degree), len(columns)))
+    unit[columns, np.arange(len(columns))] = 1.0
+    potential = np.linalg.solve(np.diag(degree) - among, unit)
+    found[inside] = _inverse(potential[columns, np.arange(len(columns))])
+    return found
+
+
+def _inverse(resistance: _Floats) -> _Floats:
+    """Return conductances; without resistance they are infinite."""
+    positive = resistance > 0
+    return np.where(positive, 1.0 / np.where(positive, resistance, 1.0), np.inf)

@@ -116,7 +116,7 @@ def joined_chains(
     place[missing] = np.arange(len(missing))
     anchors = np.zeros((len(missing), 2))
     order = chains.layout.order
-    for one, other, weight in zip(order[:-1], order[1:], chains.layout.link[1:], strict=True):
+    for one, other, weight in zip(order[:-1], order[1:], chains.link[1:], strict=True):
         a, b = place[one], place[other]
         if a >= 0 and b >= 0:
             among[a, b] += weight

@@ -6,15 +6,17 @@ as text, and a completer that takes it up gives them numbers again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from splice.completion.cache import Entry, LabelCache, ReleasedCache, vertices_of
-from splice.completion.chains import ChainMemory
+from splice.completion.chains import ChainMemory, Terminal
 from splice.completion.lens import Lens
 from splice.completion.partition import typed, untyped
 from splice.completion.patterns import PatternStore
+from splice.completion.persistence import Transition
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.logic.syntax import parse_atom, parse_rule
@@ -22,7 +24,7 @@ from splice.stream.vocabulary import Kind
 
 __all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 Plain = dict[str, Any]
 
@@ -46,13 +48,33 @@ class StateWriter:
             state["vertices"] = [self._entry(entry, classes) for entry in cache.vertices]
         return state
 
-    def chains(self, memory: ChainMemory) -> Plain:
-        """Return the last values of the current sequence."""
+    def chains(self, memory: ChainMemory, classes: list[int]) -> Plain:
+        """Return where the chains of the current sequence stand; a given label is firm."""
         last = [
-            {"query": self._query(key), "value": value, **self._vertex(vertex, 0)}
-            for key, (value, vertex) in memory.last.items()
+            {
+                "query": self._query(key),
+                "value": end.value,
+                "conductance": None if np.isinf(end.conductance) else end.conductance,
+                "label": end.label,
+                "rule": str(self._patterns[classes[end.cls]].rule),
+                **self._vertex(end.vertex, 0),
+            }
+            for key, end in memory.last.items()
         ]
         return {"sequence": memory.sequence, "last": last}
+
+    def transitions(self, counts: Mapping[Transition, float], classes: list[int]) -> list[Plain]:
+        """Return how often labels followed labels; ``classes`` gives a pattern for each class."""
+        return [
+            {
+                "rule": str(self._patterns[classes[cls]].rule),
+                "changed": bool(changed),
+                "before": before,
+                "now": now,
+                "count": count,
+            }
+            for (cls, changed, before, now), count in counts.items()
+        ]
 
     def _entry(self, entry: Entry, classes: list[int]) -> Plain:
         vertices = vertices_of(entry.examples)
@@ -125,6 +147,11 @@ class StateReader:
             np.array([codes], np.int64).reshape(1, len(codes)),
             np.array([state["time"]], np.int64),
         )
+
+    def terminal(self, state: Plain, cls: int) -> Terminal:
+        """Return where a chain stands."""
+        firm = np.inf if state["conductance"] is None else state["conductance"]
+        return Terminal(state["value"], firm, state["label"], cls, self.vertex(state))
 
     def key(self, state: Plain) -> tuple[int, ...]:
         """Return the query atom that a last value belongs to."""

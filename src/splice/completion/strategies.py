@@ -132,7 +132,9 @@ Connector: TypeAlias = KNN | EpsilonNN
 class Temporal:
     """Link each vertex to the same entities at the neighbouring time-points of the sequence.
 
-    A link weighs ``strength`` times the similarity of the two. A batch is linked to the one
+    A link weighs the similarity of the two times the odds that the past is right where it and the
+    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`);
+    ``strength`` is the most, and what is assumed before they do. A batch is linked to the one
     before it, never to a later one.
     """
 

@@ -1,0 +1,72 @@
+"""How much the past counts: learned from labels at neighbouring time-points.
+
+A query atom is linked to itself one time-point earlier because fluents persist. Some persist through
+changes of their evidence (somebody who loads a forklift goes away to fetch a box), others follow
+it at once. Labels tell which: where the label before says one thing and the other labels of the
+pattern say another, one of the two was right.
+
+======  ==============  =============  ===========================================================
+before  pattern's vote  label          who was right
+======  ==============  =============  ===========================================================
+true    false           true           the past: a link should outweigh the pattern
+true    false           false          the pattern: it should not
+true    true            any            both or neither: says nothing
+======  ==============  =============  ===========================================================
+
+The weight of a link is the odds of the past, apart for each pattern that it leads to, and for
+links from an equal and from another pattern. A label takes no part in the vote that it is compared
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.stream.rows import unique_rows
+
+__all__ = ["Persistence", "Transition"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+Transition = tuple[int, int, int, int]
+"""A cached pattern; whether the pattern before was another (0, 1); the labels before and now."""
+
+
+class Persistence:
+    """Counts of labelled transitions, and the odds of the past that follow from them."""
+
+    def __init__(self, strength: float) -> None:
+        self._strength = strength
+        self.counts: dict[Transition, float] = {}
+
+    def count(self, transitions: _Ints) -> None:
+        """Count transitions, given as rows."""
+        if len(transitions):
+            first, which = unique_rows(transitions)
+            rows = map(tuple, transitions[first].tolist())
+            self.add(zip(rows, np.bincount(which).tolist(), strict=True))
+
+    def add(self, counted: Iterable[tuple[Transition, float]]) -> None:
+        """Add what was counted elsewhere."""
+        for transition, count in counted:
+            self.counts[transition] = self.counts.get(transition, 0.0) + count
+
+    def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> _Floats:
+        """Return the weights of links to each cached pattern, from an equal and another one.
+
+        ``labels`` are the negatives and positives of the cached patterns, of which there are
+        ``size``. Before anything is counted a link has its full ``strength``, which is also the
+        most; a single case in which the pattern was right brings it down to one.
+        """
+        right = np.zeros((size, 2, 2))
+        for (cls, changed, before, now), count in self.counts.items():
+            negatives, positives = labels.get(cls, (0.0, 0.0))
+            vote = np.sign(positives - negatives - now)
+            if vote == -before:
+                right[cls, changed, int(now == before)] += count
+        odds = (right[:, :, 1] + 1.0) / (right[:, :, 0] + 1.0 / self._strength)
+        return np.minimum(odds, self._strength)
