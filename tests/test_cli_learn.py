@@ -269,8 +269,11 @@ def test_modes_name_values_and_what_no_input_has_is_told(
     ("arguments", "code", "said"),
     [
         (["--learner", "olsa"], 2, "not one of 'oled', 'osla'"),
-        (["--delta", "0"], 1, "delta lies between 0 and 1"),
-        (["--delta", "nan"], 1, "delta lies between 0 and 1"),
+        (["--rule-delta", "0"], 1, "delta lies between 0 and 1"),
+        (["--rule-delta", "nan"], 1, "delta lies between 0 and 1"),
+        (["--delta", "2"], 1, "delta lies between 0 and 1"),
+        (["--threshold", "5"], 1, "'5' is not a threshold"),
+        (["--connector", "knm:2"], 1, "did you mean 'knn'?"),
         (["--depth", "0"], 2, "--depth"),
         (["--min-score", "1.5"], 2, "--min-score"),
         (["--passes", "0"], 2, "--passes"),
