@@ -262,6 +262,32 @@ def test_modes_name_values_and_what_no_input_has_is_told(
     assert "did you mean 'light'?" in ran.err
 
 
+# how labels are completed
+
+
+def test_completion_is_chosen_as_in_complete(splice: Command, plaza: Path) -> None:
+    """The same options give the same labels: as many are positive as `complete` says."""
+    words = ("--connector", "knn:3", "--distance", "lifted", "--threshold", "logodds")
+    words += ("--delta", "0.2", "--abstain", "0.3")
+    ran = splice("learn", plaza / "few", *words, "--format", "json")
+    told = json.loads(ran.out)
+    chosen = {name: told["choices"][name] for name in ("connector", "distance", "threshold")}
+    assert chosen == {"connector": "knn:3", "distance": "lifted", "threshold": "logodds"}
+    assert (told["choices"]["delta"], told["choices"]["rule-delta"]) == ("0.2", "0.01")
+    counted = json.loads(splice("complete", plaza / "few", *words, "--format", "json").out)
+    assert counted["abstained"] > 0
+    assert told["completed"] == counted["completed"] - counted["abstained"]
+
+
+def test_choices_of_completion_say_nothing_where_nothing_is_completed(
+    splice: Command, plaza: Path
+) -> None:
+    ran = splice("learn", plaza / "few", "--no-complete", "--connector", "knn:3", "--delta", "0.2")
+    assert ran.code == 0
+    assert "--connector says nothing here" in ran.err
+    assert "--delta says nothing here" in ran.err
+
+
 # what goes wrong
 
 
@@ -269,8 +295,11 @@ def test_modes_name_values_and_what_no_input_has_is_told(
     ("arguments", "code", "said"),
     [
         (["--learner", "olsa"], 2, "not one of 'oled', 'osla'"),
-        (["--delta", "0"], 1, "delta lies between 0 and 1"),
-        (["--delta", "nan"], 1, "delta lies between 0 and 1"),
+        (["--rule-delta", "0"], 1, "delta lies between 0 and 1"),
+        (["--rule-delta", "nan"], 1, "delta lies between 0 and 1"),
+        (["--delta", "2"], 1, "delta lies between 0 and 1"),
+        (["--threshold", "5"], 1, "'5' is not a threshold"),
+        (["--connector", "knm:2"], 1, "did you mean 'knn'?"),
         (["--depth", "0"], 2, "--depth"),
         (["--min-score", "1.5"], 2, "--min-score"),
         (["--passes", "0"], 2, "--passes"),

@@ -63,7 +63,7 @@ def golden_files(shared_data: Path, suffix: str) -> list[Path]:
 @cache
 def inferred(db: Path) -> tuple[Network, Inference]:
     theory = read_mln(db.parent / "meet_trained_func.mln")
-    source = DbSource([db], Domain(schema=theory.schema, closed=True))
+    source = DbSource([db], Domain(schema=theory.schema, closed=True, self_pairs=True))
     network = ground(theory, collect(source), source.domain)
     return network, infer(theory, source, ask=Ask.MARGINALS)
 

@@ -95,7 +95,7 @@ def test_axioms_of_a_file_become_part_of_the_theory(
         (("--eta", "0"), "eta must be positive"),
         (("--eta", "nan"), "eta must be positive"),
         (("--eta", "inf"), "eta must be positive"),
-        (("--threshold", "nan"), "threshold"),
+        (("--min-gain", "nan"), "threshold"),
         (("--template", ""), "is no template"),
         (("--template", "InitiatedAt/2,"), "is no template"),
         (("--axioms", "caviar-meet"), "a definition is no axiom"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from splice.cli.console import tell_reading
 from splice.datasets.domains import load_domain
 from splice.errors import InputError, OutputError
 from splice.io.rtec import RtecSource, looks_like_rtec, rtec_files, write_rtec
@@ -60,6 +62,21 @@ def test_order_is_checked_unless_a_sort_is_asked_for(tmp_path: Path) -> None:
     path.write_text("b|2|2\nnear|9|1|9|true|A\na|1|1\n")
     with pytest.raises(InputError, match=r"a\.csv:3:5: time goes backwards: 1 after 2"):
         collect(RtecSource(path))
+
+
+def test_that_several_files_are_several_sequences_is_told(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "a.csv").write_text("walking|1|1|p\n")
+    source = RtecSource(tmp_path)
+    collect(source)
+    assert source.report.notes == []
+    (tmp_path / "b.csv").write_text("walking|2|2|p\n")
+    source = RtecSource(tmp_path)
+    collect(source)
+    tell_reading(source.report)
+    told = capsys.readouterr()
+    assert "2 RTEC files are 2 sequences (a.csv, b.csv)" in told.err
+    assert "hint: " in told.err
+    assert told.out == ""
 
 
 def test_files_are_sequences_in_natural_order(tmp_path: Path) -> None:

@@ -8,6 +8,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from splice.cli.completing import Counted, ToComplete, completed_in_shards, truth_of
+from splice.cli.completion_options import (
+    Abstain,
+    Connector,
+    Delta,
+    Distance,
+    Threshold,
+    completion_profile,
+)
 from splice.cli.console import Format, emit, note, tell_reading, tracked
 from splice.cli.options import (
     BatchSize,
@@ -20,9 +28,8 @@ from splice.cli.options import (
     moment_of,
     with_input_options,
 )
-from splice.completion.options import profile_of
 from splice.completion.source import CompletedSource
-from splice.completion.strategies import PROFILES, Profile
+from splice.completion.strategies import PROFILES
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import format_of_input, write_source
 from splice.datasets.shards import RelabelledSource
@@ -36,24 +43,6 @@ __all__ = ["complete", "explain"]
 _ProfileName: TypeAlias = Annotated[
     str, typer.Option("--profile", help=f"A bundle of choices: {', '.join(PROFILES)}.")
 ]
-_Connector: TypeAlias = Annotated[
-    str | None, typer.Option("--connector", metavar="C", help="knn:2, enn:0.75, knn:1:labelled ...")
-]
-_Distance: TypeAlias = Annotated[
-    str | None, typer.Option("--distance", metavar="D", help="lifted, ground, lifted:hausdorff ...")
-]
-_Threshold: TypeAlias = Annotated[
-    str | None, typer.Option("--threshold", metavar="T", help="zero, logodds or classmass.")
-]
-_Delta: TypeAlias = Annotated[
-    float | None, typer.Option("--delta", metavar="D", help="Confidence of the Hoeffding filter.")
-]
-_Abstain: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--abstain", metavar="M", min=0.0, max=1.0, help="Say nothing within this margin."
-    ),
-]
 
 
 @with_input_options
@@ -61,11 +50,11 @@ def complete(
     data: InputArgument,
     options: InputOptions,
     profile: _ProfileName = "default",
-    connector: _Connector = None,
-    distance: _Distance = None,
-    threshold: _Threshold = None,
-    delta: _Delta = None,
-    abstain: _Abstain = None,
+    connector: Connector = None,
+    distance: Distance = None,
+    threshold: Threshold = None,
+    delta: Delta = None,
+    abstain: Abstain = None,
     batch_size: BatchSize = 25,
     truth: Annotated[
         str | None,
@@ -84,7 +73,7 @@ def complete(
     style: Printed = Format.TABLE,
 ) -> None:
     """Fill in the labels that are missing, each with the help of the labels that are given."""
-    chosen = _profile(profile, connector, distance, threshold, delta, abstain)
+    chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
     if out is not None:
         check_output(out, input_paths(data), force=force)
     source = open_input(data, options)
@@ -111,24 +100,6 @@ def complete(
     emit(rows, style, report)
 
 
-def _profile(
-    name: str,
-    connector: str | None,
-    distance: str | None,
-    threshold: str | None,
-    delta: float | None,
-    abstain: float | None,
-) -> Profile:
-    given = {
-        "connector": connector,
-        "distance": distance,
-        "threshold": threshold,
-        "caching": None if delta is None else {"delta": delta},
-        "margin": abstain,
-    }
-    return profile_of(name, {key: value for key, value in given.items() if value is not None})
-
-
 explain = typer.Typer(help="Why: what a result was worked out from.", no_args_is_help=True)
 
 
@@ -146,16 +117,16 @@ def explain_label(
         typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
     ] = None,
     profile: _ProfileName = "default",
-    connector: _Connector = None,
-    distance: _Distance = None,
-    threshold: _Threshold = None,
-    delta: _Delta = None,
-    abstain: _Abstain = None,
+    connector: Connector = None,
+    distance: Distance = None,
+    threshold: Threshold = None,
+    delta: Delta = None,
+    abstain: Abstain = None,
     batch_size: BatchSize = 25,
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
-    chosen = _profile(profile, connector, distance, threshold, delta, abstain)
+    chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
     source = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
     wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
     for completer, done in tracked(source.completions(), "completing"):

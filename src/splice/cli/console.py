@@ -65,7 +65,9 @@ def note(message: str, *, detail: bool = False) -> None:
 
 
 def tell_reading(report: ReadReport) -> None:
-    """Tell what a reading merged or left out."""
+    """Tell what a reading merged or left out, and how it took the input."""
+    for line in report.notes:
+        note(line)
     if report.duplicates:
         note(f"merged {report.duplicates:,} identical row{'s' * (report.duplicates != 1)}")
     if report.bad:

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
+from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_profile
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
-from splice.completion.options import profile_of
 from splice.completion.strategies import PROFILES, Profile
 from splice.datasets.theories import AXIOMS, load_theory
 from splice.errors import SpliceError
@@ -85,8 +85,9 @@ _Points: TypeAlias = Annotated[
         "those alone at which it starts, or rules of both kinds side by side.",
     ),
 ]
-_Delta: TypeAlias = Annotated[
-    float, typer.Option("--delta", metavar="D", help="Confidence of the Hoeffding bound.")
+_RuleDelta: TypeAlias = Annotated[
+    float,
+    typer.Option("--rule-delta", metavar="D", help="OLED: confidence of the Hoeffding bound."),
 ]
 _Depth: TypeAlias = Annotated[
     int,
@@ -120,9 +121,9 @@ _Template: TypeAlias = Annotated[
 _MaxLength: TypeAlias = Annotated[
     int, typer.Option("--max-length", metavar="N", min=2, help="OSLa: literals of a clause.")
 ]
-_Threshold: TypeAlias = Annotated[
+_MinGain: TypeAlias = Annotated[
     float,
-    typer.Option("--threshold", metavar="N", help="OSLa: what a new clause must set right."),
+    typer.Option("--min-gain", metavar="N", help="OSLa: what a new clause must set right."),
 ]
 _Lambda: TypeAlias = Annotated[
     float, typer.Option("--lambda", metavar="L", min=0.0, help="OSLa: how weights shrink.")
@@ -157,20 +158,21 @@ _PARAMETERS: Parameters = (
     ("unlabelled", _Unlabelled, _USUAL.unlabelled),
     ("batch_size", BatchSize, 25),
     ("points", _Points, _USUAL.points),
-    ("delta", _Delta, _USUAL.delta),
+    ("rule_delta", _RuleDelta, _USUAL.delta),
     ("depth", _Depth, _USUAL.depth),
     ("min_score", _MinScore, _USUAL.min_score),
     ("weights", _Weights, False),
     ("axioms", _Axioms, AXIOMS),
     ("template", _Template, "InitiatedAt/2,TerminatedAt/2"),
     ("max_length", _MaxLength, _OSLA.length),
-    ("threshold", _Threshold, _OSLA.threshold),
+    ("min_gain", _MinGain, _OSLA.threshold),
     ("lam", _Lambda, _OSLA.weights.lam),
     ("eta", _Eta, _OSLA.weights.eta),
     ("selection", _Selection, _OSLA.selection),
     ("min_weight", _MinWeight, _OSLA.min_weight),
     ("passes", _Passes, 1),
     ("seed", _Seed, 0),
+    *COMPLETION_PARAMETERS,
 )
 
 
@@ -190,8 +192,10 @@ def _choices(
 ) -> Choices:
     """Return the choices that the options name."""
     own.pop("seed")  # nothing in the learners is random
-    if profile and not complete:
-        note("--profile says nothing here: nothing is completed")
+    filling = {name: own.pop(name) for name, _, _ in COMPLETION_PARAMETERS}
+    filled = {name: str(value) for name, value in filling.items() if value is not None}
+    for name in ("profile",) * bool(profile) + tuple(filled) if not complete else ():
+        note(f"--{name} says nothing here: nothing is completed")
     if complete and own["unlabelled"] is Unlabelled.SKIP:
         raise SpliceError(
             "--unlabelled skip leaves out what has no label, and completion gives all a label",
@@ -199,7 +203,7 @@ def _choices(
         )
     _tell_unused(learner, own)
     make, said = (_osla if learner is Learner.OSLA else _oled)(own)
-    completion = {"completion": profile or "default"}
+    completion = {"completion": profile or "default", **filled}
     words = {
         "learner": learner.value,
         **(completion if complete else {"unlabelled": own["unlabelled"].value}),
@@ -207,7 +211,7 @@ def _choices(
         **said,
         "passes": str(passes),
     }
-    chosen = profile_of(profile or "default") if complete else None
+    chosen = completion_profile(profile or "default", **filling) if complete else None
     return Choices(chosen, make, batch_size, passes, words, words | _exact(learner, own))
 
 
@@ -226,11 +230,13 @@ _Made: TypeAlias = tuple[Callable[[], Oled | Osla], dict[str, str]]
 
 def _oled(own: dict[str, Any]) -> _Made:
     weights = AdaGrad() if own["weights"] else None
-    names = ("unlabelled", "points", "delta", "depth", "min_score")
-    options = Options(**{name: own[name] for name in names}, weights=weights)
+    names = ("unlabelled", "points", "depth", "min_score")
+    options = Options(
+        **{name: own[name] for name in names}, delta=own["rule_delta"], weights=weights
+    )
     words = {
         "points": options.points.value,
-        "delta": f"{options.delta:g}",
+        "rule-delta": f"{options.delta:g}",
         "depth": str(options.depth),
         "min-score": f"{options.min_score:g}",
         **({"weights": "adagrad"} if weights else {}),
@@ -241,7 +247,7 @@ def _oled(own: dict[str, Any]) -> _Made:
 def _osla(own: dict[str, Any]) -> _Made:
     options = osla.Options(
         length=own["max_length"],
-        threshold=own["threshold"],
+        threshold=own["min_gain"],
         weights=AdaGrad(eta=own["eta"], lam=own["lam"]),
         selection=own["selection"],
         min_weight=own["min_weight"],
@@ -253,7 +259,7 @@ def _osla(own: dict[str, Any]) -> _Made:
         "axioms": Path(own["axioms"]).name,
         "template": own["template"],
         "max-length": str(options.length),
-        "threshold": f"{options.threshold:g}",
+        "min-gain": f"{options.threshold:g}",
         "lambda": f"{options.weights.lam:g}",
         "eta": f"{options.weights.eta:g}",
         "selection": options.selection.value,
@@ -281,14 +287,14 @@ def _tell_unused(learner: Learner, own: dict[str, Any]) -> None:
             note(f"--{option} says nothing here: it is not for {learner.value}")
 
 
-_OF_OLED: Final = {n: n.replace("_", "-") for n in ("points", "delta", "depth", "min_score")} | {
-    "weights": "weights"
-}
+_OF_OLED: Final = {
+    n: n.replace("_", "-") for n in ("points", "rule_delta", "depth", "min_score")
+} | {"weights": "weights"}
 _OF_OSLA: Final = {
     "axioms": "axioms",
     "template": "template",
     "max_length": "max-length",
-    "threshold": "threshold",
+    "min_gain": "min-gain",
     "lam": "lambda",
     "eta": "eta",
     "selection": "selection",

@@ -238,7 +238,7 @@ def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> _I
     schema = domain.schema.with_predicates([query])
     if not any(d.name == shape.functor for d in schema.functions_returning(query.args[0])):
         return nothing
-    asked = Domain(schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
+    asked = replace(domain, schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
     once = replace(table, time=np.where(table.time == NO_TIME, NO_TIME, 0), lines=None)
     source = OpenWorldSource(MemorySource(once.sorted(), asked))
     parts = [chunk.take(query_rows(chunk, asked)) for chunk in source.chunks()]

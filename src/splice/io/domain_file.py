@@ -11,6 +11,7 @@
     [target]
     query = "HoldsAt/2"
     fluents = ["meet"]
+    self_pairs = false
 
     [predicates]
     Happens = ["event", "time"]
@@ -124,9 +125,9 @@ class _Reader:
         closed = check.boolean(("closed",), data.get("closed"), default=bool(schema.predicates))
         check.closed = closed
         modes = Modes(self._modes(schema).declarations, self._literals(schema))
-        query, fluents = self._target(schema)
+        query, fluents, self_pairs = self._target(schema)
         name = check.text(("name",), data.get("name")) or ""
-        domain = Domain(name, schema, modes, query, fluents, closed)
+        domain = Domain(name, schema, modes, query, fluents, closed, self_pairs)
         return DomainFile(domain, Layout(self._tables(domain), self._unit()))
 
     def _types(self) -> tuple[TypeDecl, ...]:
@@ -218,17 +219,19 @@ class _Reader:
             self._check.declared(path, found[-1], schema)
         return frozenset(found)
 
-    def _target(self, schema: Schema) -> tuple[Signature, tuple[str, ...]]:
+    def _target(self, schema: Schema) -> tuple[Signature, tuple[str, ...], bool]:
         path = ("target",)
         target = self._check.table(path, self._data.get("target"))
-        self._check.keys(path, target, ("query", "fluents"))
+        self._check.keys(path, target, ("query", "fluents", "self_pairs"))
         query = self._check.signature((*path, "query"), target.get("query"), schema)
         fluents = self._check.texts((*path, "fluents"), target.get("fluents", []))
         declared = {decl.name for decl in schema.functions}
         for name in fluents:
             if self._check.closed and name not in declared:
                 self._check.unknown((*path, "fluents"), "fluent", name, declared)
-        return query or DEFAULT_QUERY, fluents
+        given = target.get("self_pairs")
+        self_pairs = self._check.boolean((*path, "self_pairs"), given, default=False)
+        return query or DEFAULT_QUERY, fluents, self_pairs
 
     def _unit(self) -> str | None:
         time = self._check.table(("time",), self._data.get("time"))
@@ -298,6 +301,8 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
     lines += ["", "[target]", f"query = {_quoted(query)}"]
     if domain.fluents:
         lines.append(f"fluents = {_list(domain.fluents)}")
+    if domain.self_pairs:
+        lines.append("self_pairs = true")
     if schema.types:
         lines += ["", "[types]", *(f"{_key(t.name)} = {_type(t)}" for t in schema.types)]
     if schema.predicates:

@@ -70,7 +70,7 @@ class RtecSource(InferringSource):
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
         self._infer_types(self._again)
-        self._report = ReadReport()
+        self._report = ReadReport(notes=_several(rtec_files(self._inputs)))
         for part in self._parts:
             assert isinstance(part.table, RtecTable)
             bad = BadRows(self._max_bad, self._report, self._collected)
@@ -111,6 +111,17 @@ class RtecSource(InferringSource):
     def locate(self, line: int) -> Place:
         """Return where a row of a table that was read stands."""
         return place_of(self._parts, line)
+
+
+def _several(paths: Sequence[Path]) -> list[str]:
+    """Say that several files are several streams, which RTEC itself would read as one."""
+    if len(paths) < 2:
+        return []
+    names = ", ".join(path.name for path in paths[:3]) + ", ..." * (len(paths) > 3)
+    return [
+        f"{len(paths)} RTEC files are {len(paths)} sequences ({names}): nothing is carried from one to the next",
+        "hint: if they are one stream, join them into one file, ordered by occurrence (or --sort)",
+    ]
 
 
 def check_rtec(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,8 +116,10 @@ class Memory:
     def columns(self) -> tuple[npt.NDArray[np.int64], _Mask, _Mask, _Mask]:
         """Return the transitions by ground atom: patterns, labels before and after, new runs.
 
-        A run is new where the ground atom is, or where a transition does not begin at the
-        time-point at which the one before it ended.
+        Ground atoms stand in the order in which they are first remembered; of those that begin at
+        the same time-point, by what was seen of them, for rows of a time-point have no order. A run
+        is new where the ground atom is, or where a transition does not begin at the time-point at
+        which the one before it ended.
         """
         if not self.parts:
             none = np.empty(0, bool)
@@ -125,7 +128,9 @@ class Memory:
             np.concatenate([getattr(part, name) for part in self.parts])
             for name in ("ground", "pattern", "time", "until", "before", "after")
         )
+        owner = np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
         order = np.argsort(ground, kind="stable")
+        order = order[_by_content(ground, owner, (time, until, pattern, before, after), order)]
         ground, time, until = ground[order], time[order], until[order]
         new = np.append(True, ground[1:] != ground[:-1])
         begins = new | np.append(True, time[1:] != until[:-1])
@@ -176,6 +181,31 @@ class Memory:
             before, after = (_unpacked(part[n]) > 0 for n in ("before", "after"))
             self.put(Part(ground, patterns[pattern], time, until, before, after))
         self.seen = int(state["seen"])
+
+
+def _by_content(
+    ground: _Ints, part: _Times, columns: Sequence[npt.NDArray[Any]], order: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Return where the transitions of ``order``, which stand by ground atom, are to stand.
+
+    Ground atoms come by the part and the time they begin with (the first of ``columns``); where those
+    are equal, by all their columns as bytes. What is equal then may stand in any order.
+    """
+    starts = np.flatnonzero(np.append(True, np.diff(ground[order]) != 0))
+    stops = np.append(starts[1:], len(order))
+    first = order[starts]
+    begun = np.column_stack((part[first], columns[0][first]))
+    _, group, count = np.unique(begun, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    content = [b""] * len(starts)
+    for i in np.flatnonzero(count[group] > 1).tolist():
+        own = order[starts[i] : stops[i]]
+        content[i] = b"".join(column[own].tobytes() for column in columns)
+    ranked = sorted(range(len(starts)), key=lambda i: (group[i], content[i]))
+    sizes = (stops - starts)[ranked]
+    shift = np.repeat(starts[ranked] - (np.cumsum(sizes) - sizes), sizes)
+    found: npt.NDArray[np.intp] = np.arange(len(order)) + shift
+    return found
 
 
 def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -88,7 +88,8 @@ class Thresholds:
         place = _Place(str(kind.template), leaf)
         rows = table.take((table.kind == code) & (table.truth > 0))
         values = self._read(table.vocabulary)[rows.args[:, leaf]]
-        self._note(place, values[np.isfinite(values)])
+        order = np.lexsort((values, rows.time))  # rows of a time-point have no order
+        self._note(place, values[order][np.isfinite(values[order])])
         for threshold in self._chosen.get(place, ()):
             for side in (_AT_MOST, _AT_LEAST):
                 limit = float(threshold)

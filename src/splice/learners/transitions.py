@@ -18,7 +18,10 @@ from splice.completion.lens import Lens
 from splice.completion.patterns import Lifting, PatternStore
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.learners.patterns import Patterns
+from splice.logic.canonical import canonical
+from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
+from splice.logic.terms import Variable
 from splice.stream.batch import MicroBatch
 from splice.stream.rows import unique_rows
 from splice.stream.table import AtomTable
@@ -156,15 +159,36 @@ class Reader:
         return self._lifted(replace(joined, table=joined.table.take(first)))
 
     def _lifted(self, batch: MicroBatch) -> _Ints:
-        """Return the pattern of each query atom, numbered in the order in which they are read."""
+        """Return the pattern of each query atom, numbered batch by batch, by what they say.
+
+        Learners break ties by these numbers, so the patterns that a batch brings are numbered in
+        the order of their texts: rows of a time-point have no order, and names mean nothing.
+        """
         _, (found,) = self._ahead.read(batch)
-        distinct, first, which = np.unique(found, return_index=True, return_inverse=True)
-        for number in distinct[np.argsort(first)].tolist():
-            if number not in self._numbers:
-                rule = self._lifting.store[number].rule
-                self._numbers[number] = self.patterns.store.of_rule(rule)
+        distinct, which = np.unique(found, return_inverse=True)
+        new = [number for number in distinct.tolist() if number not in self._numbers]
+        rules = {number: _as_written(self._lifting.store[number].rule) for number in new}
+        for number in sorted(new, key=lambda number: str(rules[number])):
+            self._numbers[number] = self.patterns.store.of_rule(rules[number])
         ours = np.array([self._numbers[number] for number in distinct.tolist()], np.int64)
         return ours[which.reshape(-1)]
+
+
+def _as_written(rule: Rule) -> Rule:
+    """Return a pattern with its variables that the head does not have named by what it says.
+
+    >>> from splice.logic.syntax import parse_rule
+    >>> print(_as_written(parse_rule("meet(X0) :- in(X0,Y1), in(X0,Y0), near(Y1,Y0)")))
+    meet(X0) :- in(X0,Y0), in(X0,Y1), near(Y0,Y1)
+    """
+    own = rule.head.variables()
+    if set(rule.variables()) <= set(own):
+        return rule
+    same = canonical(rule)
+    theta = dict(zip(same.head.variables(), own, strict=True))
+    others = sorted(set(same.variables()) - set(theta), key=lambda v: int(v.name[1:]))
+    theta |= {v: Variable(f"Y{i}") for i, v in enumerate(others)}
+    return Rule(rule.head, tuple(sorted(b.substitute(theta) for b in same.body)))
 
 
 def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:

@@ -19,7 +19,8 @@ class Domain:
 
     ``query`` is the predicate whose atoms are labelled, learned and recognised; ``fluents``
     narrows it to some functors (none: all). With ``closed`` false the schema was not given
-    and grows with the data: a predicate cannot be unknown then.
+    and grows with the data: a predicate cannot be unknown then. A pair is two: where instances of
+    fluents are enumerated, arguments of one type differ, unless ``self_pairs`` says otherwise.
     """
 
     name: str = ""
@@ -28,3 +29,4 @@ class Domain:
     query: Signature = DEFAULT_QUERY
     fluents: tuple[str, ...] = ()
     closed: bool = False
+    self_pairs: bool = False

@@ -215,9 +215,12 @@ def _preferred(rows: Rows) -> list[Row]:
 
 
 def _once(rows: Rows) -> list[Row]:
-    """Return one row for each series and level: that of most samples, named as the series."""
+    """Return one row for each series and level: that of most samples, named as the series.
+
+    Of two kinds of folds it is the published one (``file``), for the published curve stands beside it.
+    """
     first: dict[tuple[str, float], Row] = {}
-    for row in sorted(rows, key=lambda row: -float(row["n"])):
+    for row in sorted(rows, key=lambda row: (row.get("folds") == "groups", -float(row["n"]))):
         named = {**row, "method": f"ours, {row['series']}"} if "folds" in row else row
         first.setdefault((str(row["series"]), float(row["level"])), named)
     return list(first.values())

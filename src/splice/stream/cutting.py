@@ -94,7 +94,7 @@ class Entities:
         return _ranks(time) // self.count
 
     def split(self, batch: MicroBatch) -> Iterable[MicroBatch]:
-        """Give one batch for each set of entities, in order of first appearance."""
+        """Give one batch for each set of entities: the first to be asked about first, then by name."""
         return _by_entities(batch)
 
 
@@ -210,7 +210,11 @@ def _by_entities(window: MicroBatch) -> Iterator[MicroBatch]:
     kinds = {table.vocabulary.kinds[k] for k in np.unique(queries.kind)}
     types = frozenset(t for kind in kinds for t in kind.arg_types) - {TIME}
     mentioned = _entities(table, types)
-    for group in dict.fromkeys(groups):
+    first: dict[frozenset[int], int] = {}
+    for group, time in zip(groups, queries.time.tolist(), strict=True):
+        first.setdefault(group, time)
+    names = {group: sorted(table.vocabulary.constants.names(group)) for group in first}
+    for group in sorted(first, key=lambda group: (first[group], names[group])):
         own = np.zeros(len(table), bool)
         own[rows] = [other == group for other in groups]
         about = np.fromiter((entities <= group for entities in mentioned), bool, len(table))

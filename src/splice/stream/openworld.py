@@ -2,15 +2,16 @@
 
 LoMRF reads evidence so. The values of a function-valued argument are those that function facts
 name in the sequence; where there are none, and for plain arguments, all combinations of the
-constants of the right types.
+constants of the right types. A pair is two: unless the domain allows ``self_pairs``, arguments of
+one type differ, also where function facts name such an instance. What the input writes itself stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from splice.stream.source import WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["OpenWorldSource"]
+__all__ = ["OpenWorldSource", "apart"]
 
 _Rows = npt.NDArray[np.int32]
 
@@ -67,6 +68,9 @@ def _grids(table: AtomTable, declared: PredicateDecl, domain: Domain) -> Iterato
     ]
     for chosen in product(*choices):
         instances = reduce(_crossed, (c.rows for c in chosen), np.zeros((1, 0), np.int32))
+        if not domain.self_pairs:
+            types = [name for choice in chosen for name in choice.types]
+            instances = instances[apart(instances, types)]
         kind = table.vocabulary.kind(_kind(declared, chosen))
         n = len(instances) * len(times)
         yield AtomTable(
@@ -119,6 +123,19 @@ def _constants(table: AtomTable, type_name: str) -> _Rows:
             if other == type_name:
                 found.append(table.args[table.kind == code, i])
     return np.unique(np.concatenate(found))[:, None]
+
+
+def apart(rows: npt.NDArray[np.integer], types: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which rows have different constants wherever two columns have the same type.
+
+    >>> apart(np.array([[1, 2, 1], [1, 1, 2]]), ("id", "id", "area")).tolist()
+    [True, False]
+    """
+    found = np.ones(len(rows), bool)
+    for i, j in combinations(range(len(types)), 2):
+        if types[i] == types[j]:
+            found &= rows[:, i] != rows[:, j]
+    return found
 
 
 def _crossed(left: _Rows, right: _Rows) -> _Rows:

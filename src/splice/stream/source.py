@@ -21,12 +21,14 @@ __all__ = ["MemorySource", "ReadReport", "Source", "WrappedSource", "collect", "
 
 @dataclass
 class ReadReport:
-    """What a reading met that is worth telling: merged duplicates and tolerated bad rows."""
+    """What a reading met that is worth telling: merged duplicates, tolerated bad rows, and notes."""
 
     rows: int = 0
     duplicates: int = 0
     bad: int = 0
     examples: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """How the input was taken, where someone may have meant it otherwise."""
 
 
 @runtime_checkable
