@@ -133,7 +133,7 @@ class _Sequence:
         yield Recognised(found.fluents, found.intervals.take((ends > self._final) & (ends <= cut)))
         self._final = cut
         if floor is not None:
-            self._carried = _carry(work, cut)
+            self._carried = _carry(work, last, cut)
             self._parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
 
     def _table(self) -> AtomTable:
@@ -143,12 +143,21 @@ class _Sequence:
         return table.take(np.sort(first))
 
 
-def _carry(work: Work, cut: int) -> Carried:
-    """Return what is worth knowing about the time up to the cut."""
-    horizon = _horizon(work, cut)
+def _carry(work: Work, last: int, cut: int) -> Carried:
+    """Return what is worth knowing about the time up to the cut.
+
+    The bodies of rules are true or false at the ``last`` final time-point once more, and what is
+    changed there changes after the cut, a step later: so what holds from ``last`` to the cut
+    is worth knowing even where it does not hold any more at the cut. With steps of 2::
+
+        point        3      4      5 = last    (6 = cut)   7
+        f ends at           4, and so holds at 5, not at 6
+        g, which a walk at 5 ends while f holds, asks for f at 5
+    """
+    horizon = _horizon(work, last, cut)
     held: dict[Signature, list[Held]] = {}
     simple = [d.fluent for d in work.program.definitions if not d.static]
-    referred = _referred(work.program)
+    mentioned = _mentioned(work.program)
     for fluent in (*work.program.inputs, *simple):
         held[fluent] = []
         for group in work.known.of(fluent):
@@ -159,7 +168,7 @@ def _carry(work: Work, cut: int) -> Carried:
             open_ = (own.start <= cut) & (own.end > cut)
             if fluent not in work.program.inputs:
                 since[row[open_]] = own.start[open_]
-            past = (own.end > horizon) & (own.start <= cut) & (fluent in referred)
+            past = (own.end > horizon) & (own.start <= cut) & (fluent in mentioned)
             pieces = Intervals(row[past], own.start[past], np.minimum(own.end[past], cut))
             pieces = pieces.take(pieces.start < pieces.end)
             kept = since != NO_TIME
@@ -176,18 +185,18 @@ def _carry(work: Work, cut: int) -> Carried:
     return Carried(held, horizon)
 
 
-def _referred(program: Program) -> set[Signature]:
-    """Return the fluents that ``holdsFor`` rules refer to."""
+def _mentioned(program: Program) -> set[Signature]:
+    """Return the fluents that the bodies of rules ask for."""
     return {
         fluent
         for definition in program.definitions
-        for rule in rules_of(definition.static)
+        for rule in rules_of(definition.statements())
         for _, fluent in mentioned_fluents(rule)
     }
 
 
-def _horizon(work: Work, cut: int) -> int:
-    """Return the time before which statically determined fluents need to know nothing.
+def _horizon(work: Work, last: int, cut: int) -> int:
+    """Return the time before which rules need to know nothing.
 
     Intervals that are still open at the cut count from their start, and none whose duration
     matters may be torn apart.
@@ -196,7 +205,7 @@ def _horizon(work: Work, cut: int) -> int:
     starts = [
         part.start[(part.start <= cut) & (part.end > cut)] for part in (*made.timed, *made.results)
     ]
-    horizon = min((int(part.min()) for part in starts if len(part)), default=cut)
+    horizon = min((last, *(int(part.min()) for part in starts if len(part))))
     torn = True
     while torn:
         across = [part.start[(part.start < horizon) & (part.end > horizon)] for part in made.timed]
