@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ec_worlds import WALK, streams, theories
+from ec_worlds import WALK, given_by, streams, theories
 from splice.errors import InputError, SpliceError
 from splice.events.intervals import Intervals, difference, intersection, longer_than, union
 from splice.events.points import Observed, Step
@@ -52,6 +52,7 @@ def programs(draw: st.DrawFn) -> Program:
         theory,
         simultaneous=draw(st.sampled_from(Simultaneous)),
         successor=draw(st.sampled_from([Observed(), Observed(), Step(1), Step(3)])),
+        given=given_by(theory),
     )
 
 
@@ -135,9 +136,7 @@ def following(draw: st.DrawFn) -> Theory:
 @settings(max_examples=100)
 @given(
     following(),
-    st.lists(
-        st.tuples(st.sampled_from([TICK, WALK]), st.integers(0, 14)), min_size=3, unique=True
-    ),
+    st.lists(st.tuples(st.sampled_from([TICK, WALK]), st.integers(0, 14)), min_size=3, unique=True),
     st.integers(1, 4),
     st.integers(1, 6),
     st.integers(0, 5),
@@ -187,10 +186,12 @@ def test_intervals_outside_those_of_the_fluents_they_need_cannot_be_asked_for_in
         WindowedRecogniser(compile_program(theory), 10)
 
 
-def test_what_the_rest_of_the_stream_mentions_cannot_be_asked_for_in_a_window() -> None:
-    theory = parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T), fluent(like(X,X)).")
-    with pytest.raises(InputError, match="only known later"):
-        WindowedRecogniser(compile_program(theory), 10)
+def test_a_window_knows_who_was_there_before_it() -> None:
+    theory = parse_theory("initiatedAt(f(X,Y),T) :- happensAt(walk(X),T), fluent(f(X,Y)).")
+    rows: list[Row] = [(0, time, WALK, (who,), 1) for time, who in ((1, "b"), (5, "a"), (9, "c"))]
+    source, program = MemorySource(table_of(rows)), compile_program(theory)
+    found = plain(list(recognise_windows(program, source, 2, 2)))
+    assert found == plain(list(recognise(program, source))) == [("s0", "f(a,b)", 9, 10)]
 
 
 @pytest.mark.parametrize(("window", "step"), [(5, 0), (5, 6), (0, 0)])

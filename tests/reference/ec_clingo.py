@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import clingo
 
-from reference.ec_naive import Found, Row, name_of, private, runs
+from reference.ec_naive import Found, Row, name_of, private, runs, since
 from splice.logic import VALUE, Atom, Constant, Function, Literal, Rule, Term, Theory, Variable
 
 AXIOMS = """
@@ -95,8 +95,8 @@ def facts(theory: Theory, rows: Sequence[Row], step: int | None) -> Iterator[str
     for row in rows:
         if row.truth > 0:
             yield f"ev({text(row.atom)})."
-        if row.atom.predicate == "holdsAt":
-            yield f"mentioned({text(row.atom.args[0], top=True)})."
+    for entity, first in (since(rows, times[0]) if times else {}).items():
+        yield f"there({text(entity)},{first})."
     atoms = [row.atom for row in rows]
     atoms += [x.atom for rule in theory.rules() for x in (rule.head, *rule.body)]
     names = {t for atom in atoms for t in atom.walk() if isinstance(t, Constant)}
@@ -126,13 +126,13 @@ def rules(theory: Theory) -> Iterator[str]:
 
 def conditions(rule: Rule, defined: set[str]) -> Iterator[str]:
     hidden = {v: Variable("_") for v in private(rule)}
-    for literal in rule.body:
+    for number, literal in enumerate(rule.body):
         if literal.atom.predicate in ("holdsFor", *STATIC):
             continue
-        yield from condition(literal.substitute(hidden), defined)
+        yield from condition(literal.substitute(hidden), defined, number)
 
 
-def condition(literal: Literal, defined: set[str]) -> Iterator[str]:
+def condition(literal: Literal, defined: set[str], number: int) -> Iterator[str]:
     atom = literal.atom
     sign = "" if literal.positive else "not "
     if atom.is_comparison:
@@ -145,7 +145,11 @@ def condition(literal: Literal, defined: set[str]) -> Iterator[str]:
     elif atom.predicate == "startsWith":
         yield f"{sign}sw({text(atom.args[0])},{text(atom.args[1])})"
     elif atom.predicate == "fluent":
-        yield f"{sign}mentioned({text(atom.args[0], top=True)})"
+        assert literal.positive
+        one, other = map(text, atom.args[0].args)
+        for who in (one, other):
+            yield f"there({who},S{who}{number}), S{who}{number} <= T"
+        yield f"{one} != {other}"
     elif atom.predicate == "holdsAt" and name_of(atom.args[0]) in defined:
         yield f"{sign}on({text(atom.args[0], top=True)},{text(atom.args[1])})"
     else:

@@ -63,6 +63,18 @@ def recognise(
     return found
 
 
+def since(rows: Sequence[Row], begin: int) -> dict[Term, int]:
+    """Return since when each entity is there; whatever is no number is one."""
+    found: dict[Term, int] = {}
+    for row in rows:
+        if row.truth > 0 and row.atom.predicate != "holdsAt":
+            time = begin if row.time is None else row.time
+            for term in row.atom.walk():
+                if isinstance(term, Constant) and term.number is None:
+                    found[term] = min(time, found.get(term, time))
+    return found
+
+
 def runs(points: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield the maximal intervals of a set of integers."""
     ordered = sorted(points)
@@ -90,7 +102,7 @@ class World:
         if not self.times:
             return {}
         self.true = {row.atom for row in self.rows if row.truth > 0}
-        self.mentioned = {row.atom.args[0] for row in self.rows if row.atom.predicate == "holdsAt"}
+        self.since = since(self.rows, self.times[0])
         atoms = [row.atom for row in self.rows]
         atoms += [x.atom for rule in self.theory.rules() for x in (rule.head, *rule.body)]
         leaves = {t for atom in atoms for t in atom.walk() if isinstance(t, Constant)}
@@ -198,7 +210,8 @@ class World:
             assert isinstance(begin, Constant)
             return text.name.startswith(begin.name)
         if atom.predicate == "fluent":
-            return atom.args[0] in self.mentioned
+            one, other = atom.args[0].args  # the fluents of this language are about pairs
+            return one != other and all(self.since.get(x, time + 1) <= time for x in (one, other))
         if atom.predicate == "holdsAt" and name_of(atom.args[0]) in self.defined:
             return time in self.on.get(atom.args[0], set())
         return atom in self.true

@@ -12,12 +12,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from splice.errors import InputError, Problem, SpliceError
-from splice.events.bindings import FLUENT_OF
 from splice.events.fluents import HOLDS_FOR, mentioned_fluents, place_of
 from splice.events.intervals import Intervals
 from splice.events.points import Step
-from splice.events.program import Program
-from splice.events.recognition import Carried, Held, Recognised, Work, rules_of
+from splice.events.program import Program, without_labels
+from splice.events.recognition import (
+    Carried,
+    Held,
+    Recognised,
+    Work,
+    rules_of,
+)
 from splice.events.static import LONGER_THAN, unanchored
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
@@ -47,6 +52,9 @@ def recognise_windows(
     due: dict[int, int] = {}
     for chunk in source.chunks():
         for piece in chunk.by_sequence():
+            piece = without_labels(piece, program.given)
+            if not len(piece):
+                continue
             sequence = int(piece.sequence[0])
             yield from recogniser.end_all_but(sequence)
             timed = piece.take(piece.time != NO_TIME)
@@ -79,7 +87,7 @@ class WindowedRecogniser:
 
     def feed(self, rows: AtomTable) -> None:
         """Take in atoms; those of a sequence that are older than its window are counted."""
-        for piece in rows.sorted().by_sequence():
+        for piece in without_labels(rows, self.program.given).sorted().by_sequence():
             sequence = int(piece.sequence[0])
             self.late += self._open.setdefault(sequence, _Sequence()).take_in(piece)
 
@@ -124,8 +132,8 @@ class _Sequence:
             self._floor = max(self._floor, floor)
         if not len(timed):
             return
-        work = Work(program, table, self._carried)
-        found = work.run(domain)
+        work = Work(program, table, domain, self._carried)
+        found = work.run()
         last = int(timed.max())
         step = program.successor.size if isinstance(program.successor, Step) else 1
         cut = last + step - 1 if floor is not None else np.iinfo(np.int64).max
@@ -182,7 +190,7 @@ def _carry(work: Work, last: int, cut: int) -> Carried:
                     Intervals(number[pieces.key], pieces.start, pieces.end),
                 )
             )
-    return Carried(held, horizon)
+    return Carried(held, horizon, work.entities.carried(last))
 
 
 def _mentioned(program: Program) -> set[Signature]:
@@ -234,8 +242,7 @@ def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None
     if rule.head.atom.predicate == HOLDS_FOR:
         guilty = unanchored(rule)
     else:
-        asked = (b.atom for b in rule.body if b.atom.predicate == FLUENT_OF)
-        guilty = _leans_on(rule, late) or next(asked, None)
+        guilty = _leans_on(rule, late)
     if guilty:
         message = f"only known later: {guilty}"
         hint = "recognise whole sequences, without a window"

@@ -8,13 +8,14 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Problem
 from splice.events.comparisons import STARTS_WITH
-from splice.events.fluents import HOLDS_FOR, fluent_of, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
 from splice.events.program import Program
 from splice.events.static import ALGEBRA, sources
+from splice.events.universe import FLUENT_OF
 from splice.io.asp.terms import VALUE_OF, asp_constant, asp_name, asp_term
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.schema import HOLDS_AT, TERMINATED_AT
+from splice.logic.schema import HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
@@ -131,7 +132,23 @@ class _Rule:
             return self._comparison(literal)
         if not literal.positive:
             self._check_private(literal)
+        border = border_of(atom)
+        if border is not None and fluent_of(border[1]) in self._defined():
+            self.refuse(f"'{literal}' is where a fluent starts or ends: not written for clingo yet")
+        if atom.predicate == FLUENT_OF:
+            time, since = self.term(self._rule.head.atom.args[1]), self._fresh("Since")
+            return f"{FLUENT_OF}({self.term(atom.args[0])},{since}), {since} <= {time}"
         return f"{'' if literal.positive else 'not '}{self.atom(atom)}"
+
+    def _defined(self) -> set[Signature]:
+        return {definition.fluent for definition in self._program.definitions}
+
+    def _fresh(self, name: str) -> str:
+        """Return a name that no variable of the rule has."""
+        while name in self._names.values():
+            name += "_"
+        self._names[Variable(f" {name}")] = name
+        return name
 
     def _check_private(self, literal: Literal) -> None:
         spoken = [self._rule.head, *(x for x in self._rule.body if x.positive)]
