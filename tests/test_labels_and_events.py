@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -74,14 +75,10 @@ def test_labels_change_nothing(
     events = events_of(rows)
     expected = at_once(program, events, domain)
     assert at_once(program, rows, domain) == expected
-    assert at_once(program, [r for r in rows if r[4] > 0], domain) == [
-        found for found in at_once(program, [r for r in events if r[4] > 0], domain)
-    ]
-    try:
+    true = [row for row in rows if row[4] > 0]
+    assert at_once(program, true, domain) == at_once(program, events_of(true), domain)
+    with suppress(InputError):  # some rules need to know what comes later
         parts = list(recognise_windows(program, MemorySource(table_of(rows), domain), window, 1))
-    except InputError as error:
-        assert "only known later" in str(error)
-    else:
         assert intervals(parts) == expected
 
 

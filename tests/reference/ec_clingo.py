@@ -17,7 +17,8 @@ from splice.logic import VALUE, Atom, Constant, Function, Literal, Rule, Term, T
 AXIOMS = """
 known(F) :- ini(F,_).
 inst(F) :- known(F).
-ter(val(F,U),T) :- ini(val(F,V),T), known(val(F,U)), U != V.
+other(val(F,U),T) :- ini(val(F,V),T), known(val(F,U)), U != V.
+ter(F,T) :- other(F,T).
 cut(F,S) :- ter(F,T), after(T,S).
 on(F,S) :- on(F,S-1), known(F), int(S), not cut(F,S).
 reach(R,S,S) :- i(R,S), not i(R,S-1).
@@ -26,7 +27,7 @@ reach(R,S,N+1) :- reach(R,S,N), i(R,N+1).
 """
 WINNER = {
     False: "on(F,S) :- ini(F,T), after(T,S), int(S), not ter(F,T).",
-    True: "on(F,S) :- ini(F,T), after(T,S), int(S).",
+    True: "on(F,S) :- ini(F,T), after(T,S), int(S), not other(F,T).",
 }
 
 
@@ -100,9 +101,12 @@ def facts(theory: Theory, rows: Sequence[Row], step: int | None) -> Iterator[str
     atoms = [row.atom for row in rows]
     atoms += [x.atom for rule in theory.rules() for x in (rule.head, *rule.body)]
     names = {t for atom in atoms for t in atom.walk() if isinstance(t, Constant)}
-    for constant in names:
+    for rank, constant in enumerate(sorted(names, key=lambda constant: constant.name)):
         if constant.number is not None:
             yield f"num({text(constant)})."
+            yield f"before({text(constant)},{text(constant)},0)."
+        else:
+            yield f"before({text(constant)},{rank},1)."
         yield from (f"sw({text(constant)},{text(c)})." for c in names if begins(constant, c))
 
 
@@ -138,6 +142,12 @@ def condition(literal: Literal, defined: set[str], number: int) -> Iterator[str]
     if atom.is_comparison:
         assert literal.positive
         left, right = atom.args
+        plain = not any(isinstance(s, Function) or s == Variable("T") for s in atom.args)
+        if plain and atom.predicate not in ("=", "\\="):
+            sign = {"=<": "<="}.get(atom.predicate, atom.predicate)
+            yield f"before({text(left)},A{number},K{number}), before({text(right)},B{number},K{number})"
+            yield f"A{number} {sign} B{number}"
+            return
         if atom.predicate not in ("=", "\\=") or any(isinstance(s, Function) for s in atom.args):
             yield from (f"num({v})" for v in atom.variables() if v.name != "T")
         sides = (left, {"=<": "<=", "\\=": "!="}.get(atom.predicate, atom.predicate), right)

@@ -139,8 +139,8 @@ class World:
         for fluent in fluents:
             begins = {t for t in self.times if fluent in begun[t]}
             ends = {t for t in self.times if fluent in ended[t]}
-            ends |= {t for t in self.times if any(rival(fluent, f) for f in begun[t])}
-            self.on[fluent] = self.inertia(begins, ends)
+            rivals = {t for t in self.times if any(rival(fluent, f) for f in begun[t])}
+            self.on[fluent] = self.inertia(begins - rivals, ends | rivals)
 
     def inertia(self, begins: set[int], ends: set[int]) -> set[int]:
         if not self.times:
@@ -303,12 +303,15 @@ def rival(one: Term, two: Term) -> bool:
 
 
 def compare(atom: Atom) -> bool:
-    """Whether a ground comparison is true; what is no number is in no order."""
+    """Whether a ground comparison is true; names are ordered among names, numbers among numbers."""
     left, right = atom.args
     a, b = number(left), number(right)
     if atom.predicate in ("=", "\\="):
         same = left == right or (a is not None and a == b)
         return same == (atom.predicate == "=")
+    if isinstance(left, Constant) and isinstance(right, Constant) and a is None and b is None:
+        x, y = left.name, right.name
+        return {"<": x < y, ">": x > y, "=<": x <= y, ">=": x >= y}[atom.predicate]
     if a is None or b is None:
         return False
     return {"<": a < b, ">": a > b, "=<": a <= b, ">=": a >= b}[atom.predicate]

@@ -40,6 +40,12 @@ class Changes:
             np.concatenate([part.point for part in parts]),
         )
 
+    def without(self, others: Changes, points: int) -> Changes:
+        """Return the changes that are not among others, given how many points there are."""
+        own, gone = (part.number * points + part.point for part in (self, others))
+        kept = ~np.isin(own, gone)
+        return Changes(self.number[kept], self.point[kept])
+
 
 def other_values(group: Group, initiated: Changes) -> Changes:
     """Return what initiating a value terminates: the fluent's other values."""

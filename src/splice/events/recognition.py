@@ -23,7 +23,7 @@ from splice.events.fluents import fluent_of, mentioned_fluents, place_of
 from splice.events.ground import NUMBER, Group, Heads, Known, find, numbered, shape_of
 from splice.events.intervals import Intervals, covered, union
 from splice.events.keys import Index
-from splice.events.program import Definition, Program, undefined, without_labels
+from splice.events.program import Definition, Program, Simultaneous, undefined, without_labels
 from splice.events.static import Made, solve_static
 from splice.events.universe import Entities, Seen, Universe
 from splice.labels import TRUE
@@ -38,9 +38,9 @@ from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = [
+    "OWN",
     "Carried",
     "Held",
-    "OWN",
     "Recognised",
     "Work",
     "check_inputs",
@@ -198,7 +198,11 @@ class Work:
         fresh = sum(len(h.point) for h in new)
         initiated = Changes(number[:fresh], point[:fresh])
         carried = _since(old, number[fresh:])
-        ended = self._terminations(definition, group, initiated, carried)
+        valued = shape_of(group.template).valued
+        rivals = other_values(group, initiated) if valued else Changes()
+        if self.program.simultaneous is Simultaneous.INITIATE:
+            initiated = initiated.without(rivals, len(points))  # two values at once are none
+        ended = [rivals, *self._terminations(definition, group, initiated, rivals, carried)]
         intervals = intervals_of(
             initiated, Changes.together(ended), points, self.program.simultaneous, carried
         )
@@ -222,7 +226,12 @@ class Work:
         return found.columns[term]
 
     def _terminations(
-        self, definition: Definition, group: Group, initiated: Changes, carried: Intervals
+        self,
+        definition: Definition,
+        group: Group,
+        initiated: Changes,
+        rivals: Changes,
+        carried: Intervals,
     ) -> list[Changes]:
         """Return the numbers of terminated ground fluents, and the points, rule by rule.
 
@@ -230,8 +239,6 @@ class Work:
         they are asked last, and only where the fluent may hold.
         """
         ended, silent = [], []
-        if shape_of(group.template).valued:
-            ended.append(other_values(group, initiated))
         for rule in rules_of(definition.terminations):
             fluent, time = rule.head.atom.args
             assert isinstance(time, Variable)
@@ -257,16 +264,14 @@ class Work:
                 group,
                 initiated,
                 carried.key,
-                Changes.together(ended),
+                Changes.together([rivals, *ended]),
                 self.evidence.points,
                 self.program.simultaneous,
             )
             ended.append(self.silent_ends(silent, stretches))
         return ended
 
-    def silent_ends(
-        self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches
-    ) -> Changes:
+    def silent_ends(self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches) -> Changes:
         """Return where rules that no event triggers end what may hold, with all that matters."""
         return first_ends(stretches, partial(self._ended_at, rules))
 

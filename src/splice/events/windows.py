@@ -239,10 +239,8 @@ def _leans_on(rule: Rule, late: set[Signature]) -> Atom | None:
 
 
 def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None:
-    if rule.head.atom.predicate == HOLDS_FOR:
-        guilty = unanchored(rule)
-    else:
-        guilty = _leans_on(rule, late)
+    static = rule.head.atom.predicate == HOLDS_FOR
+    guilty = unanchored(rule) if static else _leans_on(rule, late)
     if guilty:
         message = f"only known later: {guilty}"
         hint = "recognise whole sequences, without a window"

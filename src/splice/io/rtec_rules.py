@@ -104,7 +104,9 @@ class _Writer:
             atom = Atom("intDurGreater", atom.args)
         elif atom.is_comparison:
             if atom.predicate in _ORDERS and all(isinstance(arg, Variable) for arg in atom.args):
-                said = f"{atom.args[0]} @{atom.predicate} {atom.args[1]}"  # names have an order, too
+                said = (
+                    f"{atom.args[0]} @{atom.predicate} {atom.args[1]}"  # names have an order, too
+                )
                 return f"{sign}({said})" if sign else said
             return f"{sign}({atom})" if sign else str(atom)
         elif not static and atom.args and atom.args[-1] == time:

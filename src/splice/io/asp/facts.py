@@ -14,6 +14,7 @@ from splice.events.points import Points, Step
 from splice.events.program import Program, without_labels
 from splice.events.recognition import check_inputs
 from splice.events.universe import FLUENT_OF, SINCE, Entities, Universe
+from splice.io.asp.rules import RANK
 from splice.io.asp.terms import LARGEST, asp_constant, asp_name, asp_term
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
@@ -39,6 +40,7 @@ def format_asp_facts(program: Program, table: AtomTable, domain: Domain | None =
     lines += _inputs(program, table)
     lines += _ranges(program, asked, table, domain or Domain())
     lines += _builtins(asked, table)
+    lines += _ranks(asked, table)
     return "\n".join(lines) + "\n"
 
 
@@ -150,6 +152,19 @@ def _builtins(asked: _Asked, table: AtomTable) -> Iterator[str]:
         for name in table.vocabulary.constants:
             if name.startswith(beginning):
                 yield f"{STARTS_WITH}({asp_constant(name)},{shown})."
+
+
+def _ranks(asked: _Asked, table: AtomTable) -> Iterator[str]:
+    """Yield the order of constants, if rules ask for it: numbers by value, names by their text."""
+    if not any(_orders(atom) for atom in asked.atoms):
+        return
+    own = (t.name for atom in asked.atoms for t in atom.walk() if isinstance(t, Constant))
+    names = sorted({*table.vocabulary.constants, *own})
+    for rank, name in enumerate(names):
+        if Constant(name).number is None:
+            yield f"{RANK}({asp_constant(name)},name,{rank})."
+        elif not asp_constant(name).startswith('"'):
+            yield f"{RANK}({asp_constant(name)},number,{asp_constant(name)})."
 
 
 def _check_numbers(atom: Atom) -> None:
