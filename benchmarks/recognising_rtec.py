@@ -52,7 +52,8 @@ class Everywhere(Work):
 
 def stream(folder: Path) -> AtomTable:
     """Return the events of both files as one sequence."""
-    lines = [line for name in FILES for line in gzip.open(folder / name, "rt")]
+    texts = [gzip.decompress((folder / name).read_bytes()).decode() for name in FILES]
+    lines = [line for text in texts for line in text.splitlines(keepends=True)]
     lines.sort(key=lambda line: int(line.split("|")[2]))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "caviar.csv"

@@ -233,7 +233,8 @@ def test_rtecs_own_description_gives_rtecs_own_intervals(
         pytest.skip("RTEC's CAVIAR stream is not here")
     rules = Path(__file__).parents[1] / "benchmarks" / "rtec_caviar.rules"
     files = [folder / name for name in ("movementB.csv.gz", "appearance.csv.gz")]
-    lines = [line for path in files for line in gzip.open(path, "rt")]
+    texts = [gzip.decompress(path.read_bytes()).decode() for path in files]
+    lines = [line for text in texts for line in text.splitlines(keepends=True)]
     lines.sort(key=lambda line: int(line.split("|")[2]))
     stream = tmp_path / "caviar.csv"
     stream.write_text("".join(lines))

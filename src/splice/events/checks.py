@@ -114,16 +114,8 @@ def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
     """Yield what is wrong with the names of an atom."""
     name, arity = atom.signature
     schema = domain.schema
-    builtin = _BUILTIN.get(name)
-    if builtin is not None:
-        if arity != builtin:
-            yield f"'{name}' takes {builtin} arguments, not {arity}: {atom}", _COUNT
-        elif name == STARTS_WITH and not isinstance(atom.args[1], Constant):
-            yield f"'{STARTS_WITH}' compares with a constant: {atom}", "write a quoted text"
-        elif name == FLUENT_OF and static:
-            yield f"'{FLUENT_OF}' says who there is at a time: {atom}", "bind with holdsFor instead"
-        elif name == HAPPENS_AT and domain.closed and border_of(atom) is None:
-            yield from _known_event(atom.args[0], schema)
+    if name in _BUILTIN:
+        yield from _known_builtin(atom, domain, static)
         return
     if name == HOLDS_FOR:
         if arity != 2:
@@ -140,6 +132,18 @@ def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
         if near or domain.closed:
             known = f"known: {', '.join(sorted({*own, *declared}))}"
             yield f"unknown predicate '{name}/{arity}'", near or known
+
+
+def _known_builtin(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
+    name, arity = atom.signature
+    if arity != _BUILTIN[name]:
+        yield f"'{name}' takes {_BUILTIN[name]} arguments, not {arity}: {atom}", _COUNT
+    elif name == STARTS_WITH and not isinstance(atom.args[1], Constant):
+        yield f"'{STARTS_WITH}' compares with a constant: {atom}", "write a quoted text"
+    elif name == FLUENT_OF and static:
+        yield f"'{FLUENT_OF}' says who there is at a time: {atom}", "bind with holdsFor instead"
+    elif name == HAPPENS_AT and domain.closed and border_of(atom) is None:
+        yield from _known_event(atom.args[0], domain.schema)
 
 
 def _known_event(event: Term, schema: Schema) -> Iterator[_Trouble]:

@@ -51,10 +51,7 @@ def recognise_windows(
     recogniser = WindowedRecogniser(program, window, source.domain)
     due: dict[int, int] = {}
     for chunk in source.chunks():
-        for piece in chunk.by_sequence():
-            piece = without_labels(piece, program.given)
-            if not len(piece):
-                continue
+        for piece in without_labels(chunk, program.given).by_sequence():
             sequence = int(piece.sequence[0])
             yield from recogniser.end_all_but(sequence)
             timed = piece.take(piece.time != NO_TIME)
