@@ -39,6 +39,8 @@ initiatedAt(f(X,Y),T) :- happensAt(walk(X),T), fluent(like(X,Y)), not happensAt(
 terminatedAt(f(X,Y),T) :- happensAt(talk(X,Y),T).
 initiatedAt(g(X,Y),T) :- fluent(g(X,Y)), not holdsAt(f(X,Y),T), happensAt(talk(X,_),T).
 terminatedAt(g(X,Y),T) :- happensAt(walk(Y),T), not happensAt(walk(X),T).
+initiatedAt(h(X,Y),T) :- happensAt(talk(X,Y),T).
+terminatedAt(h(X,Y),T) :- fluent(like(Y,Z)), Z \\= X, not happensAt(walk(Z),T).
 """
 
 
@@ -101,6 +103,17 @@ def test_a_learned_rule_finds_the_same_with_labels_without_them_and_with_the_tru
         found.append(intervals(list(parts)))
     assert len(found[0]) == 67
     assert found[0] == found[1] == found[2]
+
+
+def test_a_window_remembers_whom_only_a_termination_asks_for() -> None:
+    program = compile_program(parse_theory(WHO[WHO.index("initiatedAt(h") :]))
+    rows = written(
+        "happensAt(walk(c),1). happensAt(speed(c,10),5). happensAt(talk(a,b),9). happensAt(x,12)."
+    )
+    source = MemorySource(table_of(rows), DOMAIN)
+    found = intervals(list(recognise_windows(program, source, 2, 2)))
+    assert found == intervals(list(recognise(program, source)))
+    assert found == []  # c was there, and does not walk
 
 
 def test_an_entity_is_there_from_the_first_event_that_shows_it() -> None:

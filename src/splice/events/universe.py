@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +102,13 @@ class Universe:
         """Return the universe by the schema of a domain, where it was given, else by the rules."""
         schema = domain.schema if domain.closed else declared or Schema()
         return cls(tuple(rules), schema)
+
+    @cached_property
+    def asked(self) -> frozenset[Position]:
+        """The positions of the arguments of all ``fluent(...)`` literals."""
+        atoms = (x.atom for rule in self.rules for x in rule.body)
+        asked = (atom for atom in atoms if atom.predicate == FLUENT_OF)
+        return frozenset(p for atom in asked for p, _ in _of_atom(atom) if p.is_function)
 
     def positions(self, position: Position) -> frozenset[Position]:
         """Return the positions that have the same type as a position, by schema or by rules."""
@@ -220,8 +228,11 @@ class Entities:
         return self._seen[position]
 
     def carried(self, until: int) -> dict[Position, Seen]:
-        """Return what a later table has to know of the entities seen so far."""
-        return {position: seen.until(until) for position, seen in self._seen.items()}
+        """Return what a later table has to know of the entities seen so far.
+
+        Whatever rules may ask for is looked up, even where no rule came so far as to ask.
+        """
+        return {position: self.seen(position).until(until) for position in self._universe.asked}
 
     def _look(self, position: Position) -> Seen:
         table, universe = self._table, self._universe
