@@ -108,7 +108,7 @@ def test_a_learned_rule_finds_the_same_with_labels_without_them_and_with_the_tru
 def test_a_window_remembers_whom_only_a_termination_asks_for() -> None:
     program = compile_program(parse_theory(WHO[WHO.index("initiatedAt(h") :]))
     rows = written(
-        "happensAt(walk(c),1). happensAt(speed(c,10),5). happensAt(talk(a,b),9). happensAt(x,12)."
+        "happensAt(walk(c),1). happensAt(x,4). happensAt(x,7). happensAt(talk(a,b),10). happensAt(x,13)."
     )
     source = MemorySource(table_of(rows), DOMAIN)
     found = intervals(list(recognise_windows(program, source, 2, 2)))
