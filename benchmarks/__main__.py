@@ -115,6 +115,22 @@ def recognising() -> list[Row]:
     ]
 
 
+def recognising_rtec() -> list[Row]:
+    """Rules that silence ends, on RTEC's own stream."""
+    found = in_process("benchmarks.recognising_rtec", threads=1)
+    if "missing" in found:
+        return [("recognise RTEC's CAVIAR stream", "", f"no {found['missing']}", "")]
+    twin, rtec = (found[name] / found["seconds"] for name in ("twin", "rtec"))
+    return [
+        (
+            f"recognise RTEC's CAVIAR stream ({found['events']:,} events)",
+            f"{found['seconds']:.2f} s",
+            f"{twin:.1f} x asking everywhere; {rtec:.1f} x RTEC's {found['rtec']} s elsewhere",
+            "2 x RTEC",
+        )
+    ]
+
+
 def chains() -> list[Row]:
     """The best states of a chain against HiGHS on the same ground network."""
     found = in_process("benchmarks.chains", threads=1)
@@ -207,6 +223,7 @@ def main() -> None:
         completing(),
         chains(),
         recognising(),
+        recognising_rtec(),
         learning(),
         osla(),
         maritime(),

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from splice.logic import Atom, Constant, Function, Term, Theory, Variable, parse_atom, parse_theory
+from splice.logic.domain import Domain
+from splice.logic.schema import FunctionDecl, PredicateDecl, Schema
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind
 from streams import Row
@@ -20,6 +22,23 @@ NEAR = Kind(parse_atom("near(V0,V1,V2,V3)"), ("id", "id", "dist", "time"), 3)
 PERSON = Kind(parse_atom("person(V0)"), ("id",), None)
 FRIEND = Kind(parse_atom("friend(V0,V1)"), ("id", "id"), None)
 LABEL = Kind(parse_atom("holdsAt(like(V0,V1),V2)"), ("id", "id", "time"), 2)
+
+DOMAIN = Domain(
+    schema=Schema(
+        predicates=(
+            PredicateDecl("near", ("id", "id", "dist", "time")),
+            PredicateDecl("person", ("id",)),
+            PredicateDecl("friend", ("id", "id")),
+        ),
+        functions=(
+            FunctionDecl("walk", ("id",), "event"),
+            FunctionDecl("talk", ("id", "id"), "event"),
+            FunctionDecl("speed", ("id", "knots"), "event"),
+            FunctionDecl("like", ("id", "id"), "fluent"),
+        ),
+    ),
+    closed=True,
+)
 
 IDS = ("a", "ab", "B")
 NUMBERS = ("10", "20", "34")
@@ -94,6 +113,10 @@ TESTS = (
     "X \\= Y",
     "X = a",
     "X < 20",
+    "X < Y",
+    "Y >= X",
+    "X > a",
+    "N =< D",
     "N >= 20",
     "N+D > 45",
     "N*2 = D+6",
@@ -193,6 +216,16 @@ def theories(draw: st.DrawFn, *, static: bool = True) -> Theory:
         else:
             rules += writer.simple(f"f{i}")
     return parse_theory("\n".join(rules))
+
+
+def given_by(theory: Theory) -> tuple[str, ...]:
+    """Return the fluents that a theory asks for and labels have to say."""
+    return ("like",) if "holdsAt(like" in str(theory) else ()
+
+
+def seen_by(theory: Theory, rows: list[Row]) -> list[Row]:
+    """Return what a theory may see of some rows: labels only of what is given."""
+    return [row for row in rows if row[2] is not LABEL or given_by(theory)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from ec_worlds import World, worlds
+from ec_worlds import DOMAIN, World, given_by, seen_by, worlds
 from reference import ec_clingo, ec_naive
 from reference.ec_naive import Found
 from splice.events.points import Observed, Step
@@ -20,6 +20,7 @@ def program_of(world: World) -> Program:
         world.theory,
         simultaneous=Simultaneous.INITIATE if world.initiate_wins else Simultaneous.TERMINATE,
         successor=Observed() if world.step is None else Step(world.step),
+        given=given_by(world.theory),
     )
 
 
@@ -27,7 +28,7 @@ def by_the_engine(world: World) -> set[Found]:
     program = program_of(world)
     defined = {definition.fluent.name for definition in program.definitions}
     found: set[Found] = set()
-    for part in recognise(program, MemorySource(table_of(world.rows))):
+    for part in recognise(program, MemorySource(table_of(world.rows), DOMAIN)):
         names = part.fluents.vocabulary.sequences
         found |= {
             (names[int(part.fluents.sequence[key])], str(part.fluent(key)), start, end)
@@ -38,14 +39,14 @@ def by_the_engine(world: World) -> set[Found]:
 
 
 def by_the_interpreter(world: World) -> set[Found]:
-    stream = ec_naive.rows_of(table_of(world.rows))
+    stream = ec_naive.rows_of(table_of(seen_by(world.theory, world.rows)))
     return ec_naive.recognise(
         world.theory, stream, initiate_wins=world.initiate_wins, step=world.step
     )
 
 
 def by_clingo(world: World) -> set[Found]:
-    stream = ec_naive.rows_of(table_of(world.rows))
+    stream = ec_naive.rows_of(table_of(seen_by(world.theory, world.rows)))
     return ec_clingo.recognise(
         world.theory, stream, initiate_wins=world.initiate_wins, step=world.step
     )
@@ -56,7 +57,7 @@ def by_the_export(world: World) -> set[Found]:
     found: set[Found] = set()
     for piece in table_of(world.rows).by_sequence():
         name = piece.vocabulary.sequences[int(piece.sequence[0])]
-        text = format_asp(program) + format_asp_facts(program, piece)
+        text = format_asp(program) + format_asp_facts(program, piece, DOMAIN)
         found |= {(name, str(f), start, end) for f, start, end in ec_clingo.intervals(text)}
     return found
 

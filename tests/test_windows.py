@@ -9,16 +9,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ec_worlds import WALK, streams, theories
+from ec_worlds import WALK, given_by, streams, theories
 from splice.errors import InputError, SpliceError
 from splice.events.intervals import Intervals, difference, intersection, longer_than, union
 from splice.events.points import Observed, Step
 from splice.events.program import Program, Simultaneous, compile_program
 from splice.events.recognition import Recognised, recognise
 from splice.events.windows import WindowedRecogniser, recognise_windows
-from splice.logic import Theory, parse_theory
+from splice.logic import Theory, parse_atom, parse_theory
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Kind
 from streams import Row, table_of
 
 Found = tuple[str, str, int, int]
@@ -51,6 +52,7 @@ def programs(draw: st.DrawFn) -> Program:
         theory,
         simultaneous=draw(st.sampled_from(Simultaneous)),
         successor=draw(st.sampled_from([Observed(), Observed(), Step(1), Step(3)])),
+        given=given_by(theory),
     )
 
 
@@ -95,6 +97,60 @@ def test_windows_over_an_ordered_source_change_nothing(
     assert plain(list(recognise_windows(program, source, step + more, step))) == at_once
 
 
+FOLLOWING = """
+initiatedAt(f0(X),T) :- happensAt(tick(X),T).
+terminatedAt(f0(X),T) :- happensAt(walk(X),T).
+initiatedAt(f1(X),T) :- happensAt(walk(X),T).
+terminatedAt(f1(X),T) :- not holdsAt(f0(X),T).
+"""
+TICK = Kind(parse_atom("happensAt(tick(V0),V1)"), ("id", "time"), 1)
+
+
+@pytest.mark.parametrize("window", range(1, 7))
+def test_a_window_knows_what_held_at_the_time_point_it_begins_with(window: int) -> None:
+    program = compile_program(parse_theory(FOLLOWING), successor=Step(2))
+    rows: list[Row] = [(0, 3, TICK, ("a",), 1)]
+    source = MemorySource(table_of([*rows, *_walks([4, 5, 8, 12])]))
+    at_once = plain(list(recognise(program, source)))
+    assert at_once == [("s0", "f0(a)", 5, 6), ("s0", "f1(a)", 7, 10)]
+    for step in range(1, window + 1):
+        assert plain(list(recognise_windows(program, source, window, step))) == at_once
+
+
+@st.composite
+def following(draw: st.DrawFn) -> Theory:
+    """Fluents that begin and end by events, each while the one before it holds or does not."""
+    rules = []
+    for i in range(draw(st.integers(2, 4))):
+        for head in ("initiatedAt", "terminatedAt"):
+            for _ in range(draw(st.integers(1, 2))):
+                event = draw(st.sampled_from(["tick", "walk"]))
+                body = [f"happensAt({event}(X),T)"] if head == "initiatedAt" or not i else []
+                if i:
+                    sign = draw(st.sampled_from(["", "not "]))
+                    body.append(f"{sign}holdsAt(f{draw(st.integers(0, i - 1))}(X),T)")
+                rules.append(f"{head}(f{i}(X),T) :- {', '.join(body)}.")
+    return parse_theory("\n".join(rules))
+
+
+@settings(max_examples=100)
+@given(
+    following(),
+    st.lists(st.tuples(st.sampled_from([TICK, WALK]), st.integers(0, 14)), min_size=3, unique=True),
+    st.integers(1, 4),
+    st.integers(1, 6),
+    st.integers(0, 5),
+)
+def test_windows_change_nothing_whatever_the_step_of_time(
+    theory: Theory, events: list[tuple[Kind, int]], size: int, step: int, more: int
+) -> None:
+    program = compile_program(theory, successor=Step(size))
+    rows: list[Row] = [(0, time, kind, ("a",), 1) for kind, time in events]
+    source = MemorySource(table_of(sorted(rows, key=lambda row: row[1])))
+    at_once = plain(list(recognise(program, source)))
+    assert plain(list(recognise_windows(program, source, step + more, step))) == at_once
+
+
 def test_what_comes_too_late_is_counted() -> None:
     program = compile_program(parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T)."))
     table = table_of(_walks([1, 5, 9]))
@@ -130,10 +186,12 @@ def test_intervals_outside_those_of_the_fluents_they_need_cannot_be_asked_for_in
         WindowedRecogniser(compile_program(theory), 10)
 
 
-def test_what_the_rest_of_the_stream_mentions_cannot_be_asked_for_in_a_window() -> None:
-    theory = parse_theory("initiatedAt(f(X),T) :- happensAt(walk(X),T), fluent(like(X,X)).")
-    with pytest.raises(InputError, match="only known later"):
-        WindowedRecogniser(compile_program(theory), 10)
+def test_a_window_knows_who_was_there_before_it() -> None:
+    theory = parse_theory("initiatedAt(f(X,Y),T) :- happensAt(walk(X),T), fluent(f(X,Y)).")
+    rows: list[Row] = [(0, time, WALK, (who,), 1) for time, who in ((1, "b"), (5, "a"), (9, "c"))]
+    source, program = MemorySource(table_of(rows)), compile_program(theory)
+    found = plain(list(recognise_windows(program, source, 2, 2)))
+    assert found == plain(list(recognise(program, source))) == [("s0", "f(a,b)", 9, 10)]
 
 
 @pytest.mark.parametrize(("window", "step"), [(5, 0), (5, 6), (0, 0)])

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from splice.events.explain import explain_interval as explain_interval
     from splice.events.inference import Inference as Inference
     from splice.events.inference import infer as infer
+    from splice.events.inference import infer_events as infer_events
     from splice.events.intervals import Intervals as Intervals
     from splice.events.points import Observed as Observed
     from splice.events.points import Step as Step
@@ -166,6 +167,7 @@ _HOMES: Final[dict[str, str]] = {
     "explain_interval": "splice.events.explain",
     "fetch": "splice.datasets.fetch",
     "infer": "splice.events.inference",
+    "infer_events": "splice.events.inference",
     "load_domain": "splice.datasets.domains",
     "load_theory": "splice.datasets.theories",
     "make_maritime": "splice.datasets.maritime",

@@ -11,13 +11,14 @@ from itertools import pairwise
 
 import clingo
 
-from reference.ec_naive import Found, Row, name_of, private, runs
+from reference.ec_naive import Found, Row, name_of, private, runs, since
 from splice.logic import VALUE, Atom, Constant, Function, Literal, Rule, Term, Theory, Variable
 
 AXIOMS = """
 known(F) :- ini(F,_).
 inst(F) :- known(F).
-ter(val(F,U),T) :- ini(val(F,V),T), known(val(F,U)), U != V.
+other(val(F,U),T) :- ini(val(F,V),T), known(val(F,U)), U != V.
+ter(F,T) :- other(F,T).
 cut(F,S) :- ter(F,T), after(T,S).
 on(F,S) :- on(F,S-1), known(F), int(S), not cut(F,S).
 reach(R,S,S) :- i(R,S), not i(R,S-1).
@@ -26,7 +27,7 @@ reach(R,S,N+1) :- reach(R,S,N), i(R,N+1).
 """
 WINNER = {
     False: "on(F,S) :- ini(F,T), after(T,S), int(S), not ter(F,T).",
-    True: "on(F,S) :- ini(F,T), after(T,S), int(S).",
+    True: "on(F,S) :- ini(F,T), after(T,S), int(S), not other(F,T).",
 }
 
 
@@ -95,14 +96,17 @@ def facts(theory: Theory, rows: Sequence[Row], step: int | None) -> Iterator[str
     for row in rows:
         if row.truth > 0:
             yield f"ev({text(row.atom)})."
-        if row.atom.predicate == "holdsAt":
-            yield f"mentioned({text(row.atom.args[0], top=True)})."
+    for entity, first in (since(rows, times[0]) if times else {}).items():
+        yield f"there({text(entity)},{first})."
     atoms = [row.atom for row in rows]
     atoms += [x.atom for rule in theory.rules() for x in (rule.head, *rule.body)]
     names = {t for atom in atoms for t in atom.walk() if isinstance(t, Constant)}
-    for constant in names:
+    for rank, constant in enumerate(sorted(names, key=lambda constant: constant.name)):
         if constant.number is not None:
             yield f"num({text(constant)})."
+            yield f"before({text(constant)},{text(constant)},0)."
+        else:
+            yield f"before({text(constant)},{rank},1)."
         yield from (f"sw({text(constant)},{text(c)})." for c in names if begins(constant, c))
 
 
@@ -126,18 +130,24 @@ def rules(theory: Theory) -> Iterator[str]:
 
 def conditions(rule: Rule, defined: set[str]) -> Iterator[str]:
     hidden = {v: Variable("_") for v in private(rule)}
-    for literal in rule.body:
+    for number, literal in enumerate(rule.body):
         if literal.atom.predicate in ("holdsFor", *STATIC):
             continue
-        yield from condition(literal.substitute(hidden), defined)
+        yield from condition(literal.substitute(hidden), defined, number)
 
 
-def condition(literal: Literal, defined: set[str]) -> Iterator[str]:
+def condition(literal: Literal, defined: set[str], number: int) -> Iterator[str]:
     atom = literal.atom
     sign = "" if literal.positive else "not "
     if atom.is_comparison:
         assert literal.positive
         left, right = atom.args
+        plain = not any(isinstance(s, Function) or s == Variable("T") for s in atom.args)
+        if plain and atom.predicate not in ("=", "\\="):
+            sign = {"=<": "<="}.get(atom.predicate, atom.predicate)
+            yield f"before({text(left)},A{number},K{number}), before({text(right)},B{number},K{number})"
+            yield f"A{number} {sign} B{number}"
+            return
         if atom.predicate not in ("=", "\\=") or any(isinstance(s, Function) for s in atom.args):
             yield from (f"num({v})" for v in atom.variables() if v.name != "T")
         sides = (left, {"=<": "<=", "\\=": "!="}.get(atom.predicate, atom.predicate), right)
@@ -145,7 +155,11 @@ def condition(literal: Literal, defined: set[str]) -> Iterator[str]:
     elif atom.predicate == "startsWith":
         yield f"{sign}sw({text(atom.args[0])},{text(atom.args[1])})"
     elif atom.predicate == "fluent":
-        yield f"{sign}mentioned({text(atom.args[0], top=True)})"
+        assert literal.positive
+        one, other = map(text, atom.args[0].args)
+        for who in (one, other):
+            yield f"there({who},S{who}{number}), S{who}{number} <= T"
+        yield f"{one} != {other}"
     elif atom.predicate == "holdsAt" and name_of(atom.args[0]) in defined:
         yield f"{sign}on({text(atom.args[0], top=True)},{text(atom.args[1])})"
     else:

@@ -63,6 +63,18 @@ def recognise(
     return found
 
 
+def since(rows: Sequence[Row], begin: int) -> dict[Term, int]:
+    """Return since when each entity is there; whatever is no number is one."""
+    found: dict[Term, int] = {}
+    for row in rows:
+        if row.truth > 0 and row.atom.predicate != "holdsAt":
+            time = begin if row.time is None else row.time
+            for term in row.atom.walk():
+                if isinstance(term, Constant) and term.number is None:
+                    found[term] = min(time, found.get(term, time))
+    return found
+
+
 def runs(points: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield the maximal intervals of a set of integers."""
     ordered = sorted(points)
@@ -90,7 +102,7 @@ class World:
         if not self.times:
             return {}
         self.true = {row.atom for row in self.rows if row.truth > 0}
-        self.mentioned = {row.atom.args[0] for row in self.rows if row.atom.predicate == "holdsAt"}
+        self.since = since(self.rows, self.times[0])
         atoms = [row.atom for row in self.rows]
         atoms += [x.atom for rule in self.theory.rules() for x in (rule.head, *rule.body)]
         leaves = {t for atom in atoms for t in atom.walk() if isinstance(t, Constant)}
@@ -127,8 +139,8 @@ class World:
         for fluent in fluents:
             begins = {t for t in self.times if fluent in begun[t]}
             ends = {t for t in self.times if fluent in ended[t]}
-            ends |= {t for t in self.times if any(rival(fluent, f) for f in begun[t])}
-            self.on[fluent] = self.inertia(begins, ends)
+            rivals = {t for t in self.times if any(rival(fluent, f) for f in begun[t])}
+            self.on[fluent] = self.inertia(begins - rivals, ends | rivals)
 
     def inertia(self, begins: set[int], ends: set[int]) -> set[int]:
         if not self.times:
@@ -198,7 +210,8 @@ class World:
             assert isinstance(begin, Constant)
             return text.name.startswith(begin.name)
         if atom.predicate == "fluent":
-            return atom.args[0] in self.mentioned
+            one, other = atom.args[0].args  # the fluents of this language are about pairs
+            return one != other and all(self.since.get(x, time + 1) <= time for x in (one, other))
         if atom.predicate == "holdsAt" and name_of(atom.args[0]) in self.defined:
             return time in self.on.get(atom.args[0], set())
         return atom in self.true
@@ -290,12 +303,15 @@ def rival(one: Term, two: Term) -> bool:
 
 
 def compare(atom: Atom) -> bool:
-    """Whether a ground comparison is true; what is no number is in no order."""
+    """Whether a ground comparison is true; names are ordered among names, numbers among numbers."""
     left, right = atom.args
     a, b = number(left), number(right)
     if atom.predicate in ("=", "\\="):
         same = left == right or (a is not None and a == b)
         return same == (atom.predicate == "=")
+    if isinstance(left, Constant) and isinstance(right, Constant) and a is None and b is None:
+        x, y = left.name, right.name
+        return {"<": x < y, ">": x > y, "=<": x <= y, ">=": x >= y}[atom.predicate]
     if a is None or b is None:
         return False
     return {"<": a < b, ">": a > b, "=<": a <= b, ">=": a >= b}[atom.predicate]

@@ -64,6 +64,15 @@ Winner: TypeAlias = Annotated[
         help="What wins where a fluent is initiated and terminated at once.",
     ),
 ]
+Given: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        metavar="NAME",
+        help="Read this fluent, which rules ask for and none defines, from the labels of the "
+        "input; may be repeated. No other label is looked at.",
+    ),
+]
 TimeStep: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -97,6 +106,7 @@ def recognise(
     ] = False,
     simultaneous: Winner = Simultaneous.TERMINATE,
     time_step: TimeStep = None,
+    given: Given = None,
     fluents: FluentOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write the intervals.")
@@ -129,12 +139,18 @@ def recognise(
             raise SpliceError("windows are for theories without weights", "leave --window out")
         if simultaneous is not Simultaneous.TERMINATE:
             note("--simultaneous says nothing here: weights decide what wins")
-        frame = _weighted(rules, source, successor, fluents, probabilities=probabilities)
+        frame = _weighted(
+            rules, source, successor, fluents, given or (), probabilities=probabilities
+        )
     elif probabilities:
         raise SpliceError(f"'{theory}' has no weights, so nothing has a probability")
     else:
         program = compile_program(
-            rules, source.domain, simultaneous=simultaneous, successor=successor
+            rules,
+            source.domain,
+            simultaneous=simultaneous,
+            successor=successor,
+            given=given or (),
         )
         keep = _chosen({d.fluent.name for d in program.definitions}, source.domain, fluents)
         frame = interval_frame(_crisp(program, source, window, step), keep=keep)
@@ -169,13 +185,14 @@ def _weighted(
     source: Source,
     successor: Successor | None,
     fluents: list[str] | None,
+    given: Iterable[str],
     *,
     probabilities: bool,
 ) -> pl.DataFrame:
-    from splice.events.inference import Ask, infer
+    from splice.events.inference import Ask, infer_events
 
     ask = Ask.MARGINALS if probabilities else Ask.MAP
-    found = infer(theory, source, ask=ask, successor=successor)
+    found = infer_events(theory, source, given=given, ask=ask, successor=successor)
     note(f"solved as: {found.method.value}; {found.structure.reason}", detail=True)
     if not found.optimal:
         note(f"the answer is not proved to be the best ({found.method.value})")
@@ -233,6 +250,7 @@ def explain_interval(
     ] = None,
     simultaneous: Winner = Simultaneous.TERMINATE,
     time_step: TimeStep = None,
+    given: Given = None,
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain an interval: which rules began and ended it, and with which events."""
@@ -247,6 +265,7 @@ def explain_interval(
         source.domain,
         simultaneous=simultaneous,
         successor=Step(time_step) if time_step else None,
+        given=given or (),
     )
     table = one_sequence(source, sequence)
     said = explain(program, table, parse_ground_term(fluent), moment_of(at, options), source.domain)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tracked
 from splice.cli.options import DomainOption, Force, Printed, with_input_options
-from splice.cli.recognise import TheoryArgument, TimeStep, Winner, one_sequence
+from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner, one_sequence
 from splice.datasets.domains import load_domain
 from splice.datasets.inputs import InputOptions, input_paths, open_input
 from splice.datasets.outputs import WatchedSource
@@ -199,6 +199,7 @@ def export(
     ] = None,
     simultaneous: Winner = Simultaneous.TERMINATE,
     time_step: TimeStep = None,
+    given: Given = None,
     force: Force = False,
 ) -> None:
     """Write a theory in another language, with the axioms of the Event Calculus.
@@ -217,7 +218,7 @@ def export(
     elif to is Language.RTEC:
         text = _rtec(rules, options, facts)
     else:
-        text = _asp(rules, options, facts, sequence, simultaneous, time_step)
+        text = _asp(rules, options, facts, sequence, simultaneous, time_step, given or ())
     if out is None:
         print(text, end="")
         return
@@ -256,14 +257,18 @@ def _asp(
     sequence: str | None,
     simultaneous: Simultaneous,
     time_step: int | None,
+    given: Iterable[str],
 ) -> str:
     from splice.io.asp import format_asp, format_asp_facts
 
     domain = load_domain(options.domain).domain if options.domain else Domain()
     successor = Step(time_step) if time_step else None
-    program = compile_program(theory, domain, simultaneous=simultaneous, successor=successor)
+    program = compile_program(
+        theory, domain, simultaneous=simultaneous, successor=successor, given=given
+    )
     text = format_asp(program)
     if facts is None:
         return text
     source = WatchedSource(open_input(facts, options), tracked, "reading")
-    return f"{text}\n% The stream.\n{format_asp_facts(program, one_sequence(source, sequence))}"
+    table = one_sequence(source, sequence)
+    return f"{text}\n% The stream.\n{format_asp_facts(program, table, source.domain)}"

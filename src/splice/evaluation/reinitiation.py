@@ -15,7 +15,7 @@ import numpy as np
 
 from splice.evaluation.recognition import score, universe
 from splice.events.ground import kind_of
-from splice.events.program import Program
+from splice.events.program import Program, without_labels
 from splice.events.recognition import Work, rules_of
 from splice.labels import TRUE
 from splice.logic.domain import Domain
@@ -70,8 +70,8 @@ def reinitiation_rates(program: Program, source: Source) -> list[Rate]:
 
 
 def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator[Rate]:
-    work = Work(program, table)
-    recognised = work.run(domain)
+    work = Work(program, without_labels(table, program.given), domain)
+    recognised = work.run()
     initiated = _initiations(work, domain)
     points = {
         Basis.LABELLED: table.take(query_rows(table, domain)),

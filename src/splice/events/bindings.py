@@ -18,14 +18,12 @@ import numpy.typing as npt
 from splice.events.comparisons import STARTS_WITH, Comparing
 from splice.events.evidence import Evidence, Relation
 from splice.events.keys import ROOM, Index, mixed, packed
+from splice.events.universe import FLUENT_OF, SINCE
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.terms import Term, Variable
 
 __all__ = ["FLUENT_OF", "Bindings", "Fluents", "binds", "solve"]
-
-FLUENT_OF: Final = "fluent"
-"""The builtin that binds variables to the ground fluents which the input mentions."""
 
 _Ints = npt.NDArray[np.int64]
 _Mask = npt.NDArray[np.bool_]
@@ -69,6 +67,15 @@ class Fluents(Protocol):
     def holds(self, numbers: _Ints, times: _Ints) -> _Mask:
         """Return which numbered ground fluents hold at the times beside them."""
 
+    def borders(self, atom: Atom) -> Relation | None:
+        """Return where a fluent starts or ends, if an event says so; None where it is another."""
+
+    def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]] | None:
+        """Return what the arguments of a fluent range over, one relation each, and what tests them.
+
+        None where they range over the ground fluents that the table mentions.
+        """
+
 
 def binds(literal: Literal) -> bool:
     """Return whether a literal says what its variables stand for, rather than testing it."""
@@ -90,8 +97,9 @@ def solve(
     columns are bound already, row by row. A variable that only negated literals mention must
     stand alone in one of them: the literal then says that there is no such atom at all.
     """
-    waiting = [_Goal(literal, evidence, time, fluents) for literal in body]
-    waiting += [_Goal(_GIVEN, evidence, time, fluents, relation) for relation in given]
+    tests, ranges = _ranging(body, fluents)
+    waiting = [_Goal(literal, evidence, time, fluents) for literal in tests]
+    waiting += [_Goal(_GIVEN, evidence, time, fluents, relation) for relation in (*given, *ranges)]
     found = start
     while waiting:
         goal = min(waiting, key=lambda g: g.rank(found))
@@ -102,6 +110,26 @@ def solve(
     if found is None:
         return Bindings(np.arange(len(evidence.points), dtype=np.int64))
     return found
+
+
+def _ranging(
+    body: Sequence[Literal], fluents: Fluents | None
+) -> tuple[list[Literal], list[Relation]]:
+    """Return a body with the ranges of its ``fluent(...)`` literals, argument by argument.
+
+    So who else there is is only asked for those who are not bound yet: no pairs are made.
+    """
+    literals: list[Literal] = []
+    relations: list[Relation] = []
+    for literal in body:
+        asks = literal.positive and literal.atom.predicate == FLUENT_OF
+        found = fluents.ranges(literal.atom.args[0]) if asks and fluents is not None else None
+        if found is None:
+            literals.append(literal)
+        else:
+            relations += found[0]
+            literals += found[1]
+    return literals, relations
 
 
 def _nothing(
@@ -127,7 +155,7 @@ class _Goal:
         self.literal, self.evidence, self.time = literal, evidence, time
         self._fluents = fluents
         named = literal.variables() if relation is None else relation.columns
-        self.variables = frozenset(v for v in named if v != time)
+        self.variables = frozenset(v for v in named if v not in (time, SINCE))
         self._relation = relation
 
     @property
@@ -156,8 +184,9 @@ class _Goal:
         atom = self.literal.atom
         if atom.predicate == FLUENT_OF and len(atom.args) == 1:
             return self.evidence.mentioned(atom.args[0])
-        if atom.signature == DEFAULT_QUERY and self._fluents is not None:
-            found = self._fluents.instances(atom.args[0])
+        if self._fluents is not None:
+            asks = atom.signature == DEFAULT_QUERY
+            found = self._fluents.instances(atom.args[0]) if asks else self._fluents.borders(atom)
             if found is not None:
                 return found
         return self.evidence.relation(atom, self.time)
@@ -225,9 +254,12 @@ class _Goal:
         if _NUMBER in relation.columns:
             good = self._holding(relation.columns[_NUMBER][partner], rows.point[at])
             at, partner = at[good], partner[good]
+        if SINCE in relation.columns:
+            good = self.evidence.points.time[rows.point[at]] >= relation.columns[SINCE][partner]
+            at, partner = at[good], partner[good]
         result = rows.take(at)
         for name, column in relation.columns.items():
-            if name not in shared and name != _NUMBER:
+            if name not in shared and name not in (_NUMBER, SINCE):
                 result.columns[name] = column[partner]
         return result
 

@@ -19,11 +19,12 @@ from splice.events.bindings import FLUENT_OF, Fluents
 from splice.events.comparisons import STARTS_WITH
 from splice.events.fluents import fluent_of, place_of
 from splice.events.ground import shape_of
-from splice.events.grounding import Grounder, candidates_of
+from splice.events.grounding import Grounder, candidates_of, everyone
 from splice.events.instances import find_instances, with_kinds
 from splice.events.networks import Network
 from splice.events.points import Successor
 from splice.events.templates import Template
+from splice.events.universe import Universe
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import EVENT_CALCULUS, FLUENT, INITIATED_AT, Schema, Signature
 from splice.logic.terms import Function, Term, Variable
@@ -69,8 +70,10 @@ def ground(
         for predicate in {d.predicate for d in axioms.definitions}
     }
     speaking = [*templates, *firing.get(INITIATED_AT, ())]
-    spoken = partial(candidates_of, speaking, below)
-    instances = find_instances(table, domain, own, spoken, successor)
+    universe = Universe.of(theory.rules(), domain, theory.schema)
+    spoken = partial(candidates_of, speaking, below, universe)
+    there = partial(everyone, universe)
+    instances = find_instances(table, domain, own, spoken, there, successor)
     building = Assembly(Grounder(instances, domain.schema, below), firing)
     for template in templates:
         building.add(template)

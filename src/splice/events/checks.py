@@ -8,7 +8,7 @@ from typing import Final
 from splice.errors import Problem, did_you_mean
 from splice.events.bindings import FLUENT_OF, binds
 from splice.events.comparisons import STARTS_WITH
-from splice.events.fluents import HOLDS_FOR, fluent_of, mentioned_fluents, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents, place_of
 from splice.events.static import ALGEBRA, check_static
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -94,6 +94,12 @@ def _body_troubles(rule: Rule, domain: Domain, arities: dict[str, set[int]]) -> 
         ):
             yield f"'{atom.predicate}' cannot stand in a body here", "ask for holdsAt(F,T) instead"
             continue
+        if atom.predicate == FLUENT_OF and not literal.positive:
+            yield (
+                f"'{FLUENT_OF}' cannot be negated: {literal}",
+                "it says who there is; leave it out",
+            )
+            continue
         unknown = list(_known(atom, domain, static))
         yield from unknown or _values(atom)
     for atom, fluent in mentioned_fluents(rule):
@@ -108,14 +114,8 @@ def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
     """Yield what is wrong with the names of an atom."""
     name, arity = atom.signature
     schema = domain.schema
-    builtin = _BUILTIN.get(name)
-    if builtin is not None:
-        if arity != builtin:
-            yield f"'{name}' takes {builtin} arguments, not {arity}: {atom}", _COUNT
-        elif name == STARTS_WITH and not isinstance(atom.args[1], Constant):
-            yield f"'{STARTS_WITH}' compares with a constant: {atom}", "write a quoted text"
-        elif name == HAPPENS_AT and domain.closed:
-            yield from _known_event(atom.args[0], schema)
+    if name in _BUILTIN:
+        yield from _known_builtin(atom, domain, static)
         return
     if name == HOLDS_FOR:
         if arity != 2:
@@ -132,6 +132,18 @@ def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
         if near or domain.closed:
             known = f"known: {', '.join(sorted({*own, *declared}))}"
             yield f"unknown predicate '{name}/{arity}'", near or known
+
+
+def _known_builtin(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
+    name, arity = atom.signature
+    if arity != _BUILTIN[name]:
+        yield f"'{name}' takes {_BUILTIN[name]} arguments, not {arity}: {atom}", _COUNT
+    elif name == STARTS_WITH and not isinstance(atom.args[1], Constant):
+        yield f"'{STARTS_WITH}' compares with a constant: {atom}", "write a quoted text"
+    elif name == FLUENT_OF and static:
+        yield f"'{FLUENT_OF}' says who there is at a time: {atom}", "bind with holdsFor instead"
+    elif name == HAPPENS_AT and domain.closed and border_of(atom) is None:
+        yield from _known_event(atom.args[0], domain.schema)
 
 
 def _known_event(event: Term, schema: Schema) -> Iterator[_Trouble]:
@@ -192,7 +204,7 @@ def _unsafe(rule: Rule) -> Iterator[_Trouble]:
         if variable not in bound:
             yield (
                 f"unsafe variable '{variable}': no positive literal of the body binds it",
-                f"add one, or '{FLUENT_OF}({head.args[0]})' for every fluent the input mentions",
+                f"add one, or '{FLUENT_OF}({head.args[0]})' for everyone that events have shown",
             )
     for literal in rule.body:
         loose = [v for v in literal.variables() if v not in bound and v not in head.variables()]

@@ -1,7 +1,7 @@
 """Comparisons, arithmetic and text tests over the rows of some bindings.
 
-Arithmetic is that of real numbers; a constant that is no number is in no order to anything, and nor
-is what was divided by zero.
+Arithmetic is that of real numbers. Two names are in the order of their text, letter by letter, as
+Prolog's ``@<`` has it; a name and a number are in no order, and nor is what was divided by zero.
 """
 
 from __future__ import annotations
@@ -51,9 +51,19 @@ class Comparing:
         if atom.predicate in ("=", "\\="):
             same: _Mask = self._same(left, right, a, b)
             return same if atom.predicate == "=" else ~same
+        order = _ORDERS[atom.predicate]
         with np.errstate(invalid="ignore"):
-            compared: _Mask = _ORDERS[atom.predicate](a, b)
+            compared: _Mask = order(a, b)
+        if self._is_plain(left) and self._is_plain(right):
+            names = np.isnan(a) & np.isnan(b)
+            if names.any():
+                one, other = (self._evidence.ranks[self._codes(x)[names]] for x in (left, right))
+                compared[names] = order(one, other)
         return compared
+
+    def _is_plain(self, term: Term) -> bool:
+        """Return whether a term stands for a constant, rather than for the time or a sum."""
+        return not isinstance(term, Function) and term != self._time
 
     def _same(self, left: Term, right: Term, a: _Floats, b: _Floats) -> _Mask:
         equal: _Mask = a == b

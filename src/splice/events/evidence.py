@@ -149,6 +149,13 @@ class Evidence:
         return np.array([np.nan if value is None else value for value in values])
 
     @cached_property
+    def ranks(self) -> _Ints:
+        """The place of each constant in the order of their texts."""
+        ranks = np.empty(len(self.names), np.int64)
+        ranks[np.argsort(self.names, kind="stable")] = np.arange(len(ranks))
+        return ranks
+
+    @cached_property
     def names(self) -> npt.NDArray[np.str_]:
         """The text of each constant."""
         return np.array(list(self.table.vocabulary.constants), dtype=np.str_)

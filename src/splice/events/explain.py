@@ -12,7 +12,7 @@ from splice.errors import SpliceError
 from splice.events.bindings import Bindings, solve
 from splice.events.fluents import HOLDS_FOR, fluent_of
 from splice.events.ground import NUMBER
-from splice.events.program import Definition, Program
+from splice.events.program import Definition, Program, without_labels
 from splice.events.recognition import Work, rules_of
 from splice.logic.atoms import Literal
 from splice.logic.clauses import Rule
@@ -107,8 +107,8 @@ def explain_interval(
     definition = None if name is None else program.definition(name)
     if definition is None:
         raise SpliceError(f"no rule defines '{fluent}'", "name a fluent that the theory defines")
-    work = Work(program, table)
-    work.run(domain or Domain())
+    work = Work(program, without_labels(table, program.given), domain)
+    work.run()
     found = work.known.instances(fluent)
     if found is None or not len(found):
         raise SpliceError(f"{fluent} is never initiated here", "look at another sequence")

@@ -8,14 +8,25 @@ from typing import Final
 from splice.errors import Place
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
-from splice.logic.schema import HOLDS_AT, Signature
+from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = ["HOLDS_FOR", "fluent_of", "mentioned_fluents", "place_of", "plain"]
+__all__ = [
+    "BORDERS",
+    "HOLDS_FOR",
+    "border_of",
+    "fluent_of",
+    "mentioned_fluents",
+    "place_of",
+    "plain",
+]
 
 HOLDS_FOR: Final = "holdsFor"
 """The predicate of statically determined fluents: a fluent and its intervals."""
+
+BORDERS: Final = ("start", "end")
+"""The events that happen where a fluent is initiated and terminated: RTEC's internal ones."""
 
 _NOWHERE: Final = Place("<theory>")
 
@@ -37,10 +48,29 @@ def fluent_of(fluent: Term) -> Signature | None:
     return Signature(inner.functor, len(inner.args))
 
 
+def border_of(atom: Atom) -> tuple[str, Term] | None:
+    """Return which border of which fluent's intervals an event is: ``start(F)`` or ``end(F)``.
+
+    A name alone, as in ``start(race)``, is a fluent only where rules define one of that name.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> border = border_of(parse_atom("happensAt(start(meet(X,Y)),T)"))
+    >>> border and (border[0], str(border[1]))
+    ('start', 'meet(X,Y)')
+    """
+    event = atom.args[0] if atom.predicate == HAPPENS_AT and len(atom.args) == 2 else None
+    if not isinstance(event, Function) or event.functor not in BORDERS or len(event.args) != 1:
+        return None
+    return None if isinstance(event.args[0], Variable) else (event.functor, event.args[0])
+
+
 def mentioned_fluents(rule: Rule) -> Iterator[tuple[Atom, Signature]]:
-    """Yield the ``holdsAt`` and ``holdsFor`` atoms of a body and the fluents they ask for."""
+    """Yield the atoms of a body that ask for fluents, and for which: when they hold, start or end."""
     for literal in rule.body:
         atom = literal.atom
+        border = border_of(atom)
+        if border is not None and (fluent := fluent_of(border[1])) is not None:
+            yield atom, fluent
         if atom.predicate in (HOLDS_AT, HOLDS_FOR) and len(atom.args) == 2:
             fluent = fluent_of(atom.args[0])
             if fluent is not None:

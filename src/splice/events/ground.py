@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.events.evidence import Relation, leaves_of, matching_rows, together
-from splice.events.fluents import fluent_of
+from splice.events.fluents import border_of, fluent_of
 from splice.events.intervals import Intervals
-from splice.events.keys import lookup, packed
+from splice.events.keys import join, lookup, packed
 from splice.events.points import Points
-from splice.logic.atoms import Atom
+from splice.events.universe import Entities
+from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.schema import HOLDS_AT, TIME, Signature
 from splice.logic.terms import Function, Term, Variable
@@ -86,8 +87,14 @@ class Group:
 class Known:
     """The ground fluents that were worked out so far, by the fluent's name."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        entities: Entities | None = None,
+        points: Points | None = None,
+    ) -> None:
         self._vocabulary = vocabulary
+        self._entities, self._points = entities, points
         self._groups: dict[Signature, list[Group]] = {}
         self.size = 0
         self.intervals = Intervals.empty()
@@ -128,6 +135,33 @@ class Known:
     def holds(self, numbers: _Ints, times: _Ints) -> npt.NDArray[np.bool_]:
         """Return which numbered ground fluents hold at the times beside them."""
         return self.intervals.holds(numbers, times)
+
+    def borders(self, atom: Atom) -> Relation | None:
+        """Return the points at which a fluent is initiated or terminated for good.
+
+        These are the points after which one of its maximal intervals starts, or ends; where a
+        sequence ends, nobody knows whether a fluent does.
+        """
+        border, points = border_of(atom), self._points
+        found = None if border is None else self.instances(border[1])
+        if found is None or border is None or points is None:
+            return None
+        at, which = join(found.columns[NUMBER], self.intervals.key)
+        sequence = found.place[at]
+        time = (self.intervals.start if border[0] == "start" else self.intervals.end)[which]
+        changing = np.flatnonzero(~points.is_last)
+        own, asked = packed(
+            (len(changing), [points.sequence[changing], points.next_time[changing]]),
+            (len(at), [sequence, time]),
+        )
+        place = lookup(own, asked)
+        seen = place >= 0
+        columns = {v: c[at[seen]] for v, c in found.columns.items() if v != NUMBER}
+        return Relation(changing[place[seen]], columns)
+
+    def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]] | None:
+        """Return what the arguments of a fluent range over: the entities seen in evidence."""
+        return None if self._entities is None else self._entities.ranges(fluent)
 
     def table(self, domain: Domain) -> AtomTable:
         """Return all ground fluents as ``holdsAt`` atoms without a time, by number."""

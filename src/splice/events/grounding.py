@@ -20,6 +20,7 @@ from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.instances import Instances, constants_of
 from splice.events.keys import join, packed
 from splice.events.templates import START_TIME, Template
+from splice.events.universe import Entities, Universe
 from splice.logic.atoms import Atom, Literal
 from splice.logic.schema import Schema
 from splice.logic.terms import Function, Term, Variable
@@ -233,14 +234,54 @@ def _declared_type(variable: Variable, atom: Atom, schema: Schema) -> str:
     return ""
 
 
+class _Ranging:
+    """The fluents below, and for those of ``fluent(...)`` literals the entities that there are."""
+
+    def __init__(self, below: Fluents | None, entities: Entities) -> None:
+        self._below, self._entities = below, entities
+
+    def instances(self, fluent: Term) -> Relation | None:
+        """Return the ground fluents that fit, by sequence; None where no layer below has them."""
+        return None if self._below is None else self._below.instances(fluent)
+
+    def holds(self, numbers: _Ints, times: _Ints) -> npt.NDArray[np.bool_]:
+        """Return which numbered ground fluents hold at the times beside them."""
+        assert self._below is not None
+        return self._below.holds(numbers, times)
+
+    def borders(self, atom: Atom) -> Relation | None:
+        """Return None: weighted theories have no events at the borders of intervals."""
+        return None
+
+    def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]]:
+        """Return what the arguments of a fluent range over: the entities seen in evidence."""
+        return self._entities.ranges(fluent)
+
+
+def everyone(universe: Universe, evidence: Evidence, shape: Term) -> Relation:
+    """Return a ground fluent of a shape for all who were ever seen in a sequence together."""
+    ranging = _Ranging(None, Entities(universe, evidence.table))
+    last = Bindings(np.flatnonzero(evidence.points.is_last).astype(np.int64))
+    asked = [Literal(Atom(FLUENT_OF, (shape,)))]
+    rows = solve(asked, evidence, Variable(" "), last, ranging)
+    said = leaves_of(Atom("", (shape,)), Atom("", (shape,)))
+    assert said is not None
+    return _places(rows, said, evidence)
+
+
 def candidates_of(
-    templates: Sequence[Template], below: Fluents | None, evidence: Evidence, shape: Term
+    templates: Sequence[Template],
+    below: Fluents | None,
+    universe: Universe,
+    evidence: Evidence,
+    shape: Term,
 ) -> Iterator[Relation]:
     """Yield the ground fluents of a shape that conditions of templates speak for.
 
     A template speaks for a fluent if none of its literals about it is negative: where its
     conditions hold, and nothing else satisfies it, the fluent must hold.
     """
+    ranging = _Ranging(below, Entities(universe, evidence.table))
     for template in templates:
         against = {x.atom.args[0] for x in template.queries if not x.positive}
         for fluent in {x.atom.args[0]: None for x in template.queries}:
@@ -251,7 +292,7 @@ def candidates_of(
             bound = {v for literal in bodies.binding for v in literal.variables()}
             if not set(fluent.variables()) <= bound:
                 continue
-            query = _Query(evidence, template.times, below)
+            query = _Query(evidence, template.times, ranging)
             query.add(bodies.binding)
             query.add([test for test in bodies.tests if set(test.variables()) <= bound])
             yield _places(query.result(), said, evidence)

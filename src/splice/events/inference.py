@@ -12,6 +12,7 @@ and ask the network.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -21,22 +22,24 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.errors import InputError, Problem, SpliceError
+from splice.events.axioms import read_axioms
 from splice.events.building import ground
-from splice.events.fluents import place_of
+from splice.events.fluents import border_of, fluent_of, place_of
 from splice.events.ground import Group, Known
 from splice.events.intervals import Intervals
 from splice.events.networks import Method, Network
 from splice.events.points import Step, Successor
-from splice.events.program import stated_step
+from splice.events.program import check_given, stated_step, undefined, without_labels
 from splice.events.structure import Coupling, Structure, structure
 from splice.labels import TRUE, LabelArray
-from splice.logic.domain import Domain
+from splice.logic.clauses import Rule
+from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Signature
 from splice.logic.theory import HARD, Theory
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
-__all__ = ["Ask", "Inference", "Method", "ground", "infer", "structure"]
+__all__ = ["Ask", "Inference", "Method", "ground", "infer", "infer_events", "structure"]
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -139,6 +142,38 @@ def infer(
     return replace(result, method=solution.method, optimal=solution.optimal)
 
 
+def infer_events(
+    theory: Theory,
+    source: Source,
+    *,
+    given: Iterable[str] = (),
+    ask: Ask = Ask.MAP,
+    successor: Successor | None = None,
+) -> Inference:
+    """Return what holds according to a weighted theory and the events of a source alone.
+
+    Labels are neither read nor asked about, but for those of fluents that the theory asks
+    for without defining or weighing them: these must be ``given`` by name.
+    """
+    table = collect(source)
+    axioms = read_axioms(theory, source.domain.schema)
+    asked = {fluent_of(fluent) for fluent in axioms.fluents}
+    wanted = {
+        fluent: axioms.statements[template.statement]
+        for template in (*axioms.templates, *(d.firing for d in axioms.definitions))
+        for literal in (*template.queries, *template.conditions)
+        if literal.atom.signature == DEFAULT_QUERY
+        and (fluent := fluent_of(literal.atom.args[0])) is not None
+        and fluent not in asked
+    }
+    names = check_given(given, wanted, [fluent for fluent in asked if fluent])
+    problems = [undefined(fluent, wanted[fluent]) for fluent in wanted if fluent not in names]
+    if problems:
+        raise InputError(sorted(set(problems)))
+    evidence = without_labels(table, names)
+    return infer(theory, evidence, source.domain, ask=ask, successor=successor)
+
+
 def _result(
     network: Network, labels: LabelArray, probability: _Floats | None, found: Structure
 ) -> Inference:
@@ -230,6 +265,12 @@ def _refuse(theory: Theory, successor: Successor | None) -> None:
         if stated_step(statement) is not None:
             message = "weighted theories go from one observed time-point to the next"
             hint = "remove it, or mention in the input every time that matters"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+        content = statement.content
+        body = content.body if isinstance(content, Rule) else ()
+        for atom in (x.atom for x in body if (b := border_of(x.atom)) and b[1].variables()):
+            message = f"weighted theories have no events where fluents start or end: {atom}"
+            hint = "ask for holdsAt(F,T), or leave the weights out"
             problems.append(Problem(place_of(statement), message, str(statement), hint))
         weight = statement.weight
         if weight is not None and math.isfinite(weight) and abs(weight) > _HEAVIEST:

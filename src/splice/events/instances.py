@@ -3,7 +3,8 @@
 They are those that the input mentions, in query atoms or in function facts such as
 ``Meet_A_B = meet(A,B)``, and those that the theory names. Where the input mentions none of a
 fluent, they are those that some condition of the theory speaks for (see ``candidates``); where
-no condition binds all their arguments, all combinations of the right constants.
+no condition binds all their arguments, all combinations of the right constants. Query atoms are what
+is asked about, and whoever asks about nothing in particular leaves them out: ``infer_events`` does.
 
 A chain has all time-points of its sequence: those of any timed atom, and those that atoms mention
 otherwise (``next(101,100)``).
@@ -35,12 +36,15 @@ from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["Candidates", "Instances", "find_instances"]
+__all__ = ["Candidates", "Everyone", "Instances", "find_instances"]
 
 _Ints = npt.NDArray[np.int64]
 
 Candidates = Callable[[Evidence, Term], Iterable[Relation]]
 """Gives the ground fluents of a shape that a theory speaks for, by sequence."""
+
+Everyone = Callable[[Evidence, Term], Relation]
+"""Gives a ground fluent of a shape for all entities that evidence shows, by sequence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +129,7 @@ def find_instances(
     domain: Domain,
     fluents: Sequence[Term],
     candidates: Candidates,
+    everyone: Everyone,
     successor: Successor | None = None,
 ) -> Instances:
     """Return the ground fluents of a table that fit any of some fluents with variables."""
@@ -140,7 +145,7 @@ def find_instances(
     found = []
     for shape, kind in zip(shapes, kinds, strict=True):
         ground = [term for term in fluents if not term.variables()]
-        found.append(_instances(table, domain, shape, kind, ground, first, candidates))
+        found.append(_instances(table, domain, shape, kind, ground, first, candidates, everyone))
     rows = AtomTable.concat(found, table.vocabulary)
     groups, start = [], 0
     for shape, part in zip(shapes, found, strict=True):
@@ -179,6 +184,7 @@ def _instances(
     ground: Sequence[Term],
     evidence: Evidence,
     candidates: Candidates,
+    everyone: Everyone,
 ) -> AtomTable:
     """Return one row for each ground fluent of a shape, by sequence and arguments."""
     width = len(shape.variables())
@@ -192,6 +198,8 @@ def _instances(
         more = [_stacked(relation, shape) for relation in spoken]
         if len(silent) and not spoken:
             more = [_open_world(table, domain, shape, width)]
+            if not len(more[0]) and isinstance(shape, Function):  # where nobody declared it
+                more = [_stacked(everyone(evidence, shape), shape)]
         rows += [part[np.isin(part[:, 0], silent)] for part in more]
     for term in ground:
         leaves = shape_of(term)

@@ -97,3 +97,17 @@ class Points:
         number = np.cumsum(self.is_first) - 1
         ends: _Ints = self.next_time[self.is_last][number]
         return ends
+
+    def first_of(self, sequence: _Ints) -> _Ints:
+        """Return the first point of each of some sequences, all of which have points."""
+        return self._at(np.flatnonzero(self.is_first), sequence)
+
+    def last_of(self, sequence: _Ints) -> _Ints:
+        """Return the last point of each of some sequences, all of which have points."""
+        return self._at(np.flatnonzero(self.is_last), sequence)
+
+    def _at(self, borders: npt.NDArray[np.intp], sequence: _Ints) -> _Ints:
+        own = self.sequence[borders]
+        order = np.argsort(own, kind="stable")
+        found: _Ints = borders[order[np.searchsorted(own, sequence, sorter=order)]]
+        return found

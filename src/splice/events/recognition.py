@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,28 +17,41 @@ import numpy.typing as npt
 
 from splice.errors import InputError, Problem
 from splice.events.bindings import Bindings, binds, solve
-from splice.events.changes import Changes, intervals_of, other_values
+from splice.events.changes import Changes, Stretches, first_ends, intervals_of, other_values
 from splice.events.evidence import Evidence, Relation
 from splice.events.fluents import fluent_of, mentioned_fluents, place_of
 from splice.events.ground import NUMBER, Group, Heads, Known, find, numbered, shape_of
 from splice.events.intervals import Intervals, covered, union
-from splice.events.program import Definition, Program
+from splice.events.keys import Index
+from splice.events.program import Definition, Program, Simultaneous, undefined, without_labels
 from splice.events.static import Made, solve_static
+from splice.events.universe import Entities, Seen, Universe
 from splice.labels import TRUE
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import HOLDS_AT, Signature
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
+from splice.stream.inference import Position
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Carried", "Held", "Recognised", "Work", "recognise", "recognise_table", "rules_of"]
+__all__ = [
+    "OWN",
+    "Carried",
+    "Held",
+    "Recognised",
+    "Work",
+    "check_inputs",
+    "recognise",
+    "recognise_table",
+    "rules_of",
+]
 
 _Ints = npt.NDArray[np.int64]
 
-_OWN: Final = Variable("#")
+OWN: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
 
 _BLOCK: Final = 500_000
@@ -60,7 +74,7 @@ def recognise(program: Program, source: Source) -> Iterator[Recognised]:
     """Yield what holds in a source, some whole sequences at a time."""
     held: list[AtomTable] = []
     for chunk in source.chunks():
-        for piece in chunk.by_sequence():
+        for piece in without_labels(chunk, program.given).by_sequence():
             new = bool(held) and held[-1].sequence[0] != piece.sequence[0]
             if new and sum(map(len, held)) >= _BLOCK:
                 yield _of_pieces(program, held, source)
@@ -76,7 +90,7 @@ def _of_pieces(program: Program, pieces: list[AtomTable], source: Source) -> Rec
 
 def recognise_table(program: Program, table: AtomTable, domain: Domain | None = None) -> Recognised:
     """Return what holds in a table of whole sequences, ordered by sequence and time."""
-    return Work(program, table).run(domain or Domain())
+    return Work(program, without_labels(table, program.given), domain).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,33 +113,42 @@ class Carried:
 
     held: Mapping[Signature, list[Held]] = field(default_factory=dict)
     horizon: int | None = None
+    seen: Mapping[Position, Seen] = field(default_factory=dict)
+    """The entities that ``fluent(...)`` ranges over, as far as they were seen."""
 
 
 class Work:
-    """A table, and what was worked out of it so far."""
+    """A table, and what was worked out of it so far.
+
+    Labels are not read, unless they are of a fluent that is given; the times of those that are
+    in the table are time-points all the same (see :func:`without_labels`).
+    """
 
     def __init__(
         self,
         program: Program,
         table: AtomTable,
+        domain: Domain | None = None,
         carried: Carried | None = None,
     ) -> None:
         _declare(program, table.vocabulary)
-        _check_inputs(program, table.vocabulary)
-        self.program = program
+        check_inputs(program, table.vocabulary)
+        self.program, self.domain = program, domain or Domain()
         self.carried = carried or Carried()
         self.made = Made()
         self.evidence = Evidence(table, program.successor)
-        self.known = Known(table.vocabulary)
+        universe = Universe.of(program.rules(), self.domain, program.schema)
+        self.entities = Entities(universe, table, self.carried.seen)
+        self.known = Known(table.vocabulary, self.entities, self.evidence.points)
         for fluent in program.inputs:
             self._read(fluent)
 
-    def run(self, domain: Domain) -> Recognised:
+    def run(self) -> Recognised:
         """Work out all definitions; fluents that were read are not among the answers."""
         read = self.known.size
         for definition in self.program.definitions:
             self.work_out(definition)
-        fluents, found = self.known.table(domain), self.known.intervals
+        fluents, found = self.known.table(self.domain), self.known.intervals
         own = found.take(found.key >= read)
         return Recognised(
             fluents.take(slice(read, None)), Intervals(own.key - read, own.start, own.end)
@@ -174,15 +197,14 @@ class Work:
         group, number, point = numbered([*new, *_at_first(old)], points)
         fresh = sum(len(h.point) for h in new)
         initiated = Changes(number[:fresh], point[:fresh])
-        ended = self._terminations(definition, group)
-        if shape_of(group.template).valued:
-            ended.append(other_values(group, initiated))
+        carried = _since(old, number[fresh:])
+        valued = shape_of(group.template).valued
+        rivals = other_values(group, initiated) if valued else Changes()
+        if self.program.simultaneous is Simultaneous.INITIATE:
+            initiated = initiated.without(rivals, len(points))  # two values at once are none
+        ended = [rivals, *self._terminations(definition, group, initiated, rivals, carried)]
         intervals = intervals_of(
-            initiated,
-            Changes.together(ended),
-            points,
-            self.program.simultaneous,
-            _since(old, number[fresh:]),
+            initiated, Changes.together(ended), points, self.program.simultaneous, carried
         )
         self.known.add(definition.fluent, group, _with_past(intervals, old, number[fresh:]))
 
@@ -203,26 +225,70 @@ class Work:
         assert isinstance(term, Variable)
         return found.columns[term]
 
-    def _terminations(self, definition: Definition, group: Group) -> list[Changes]:
-        """Return the numbers of terminated ground fluents, and the points, rule by rule."""
-        ended = []
+    def _terminations(
+        self,
+        definition: Definition,
+        group: Group,
+        initiated: Changes,
+        rivals: Changes,
+        carried: Intervals,
+    ) -> list[Changes]:
+        """Return the numbers of terminated ground fluents, and the points, rule by rule.
+
+        Rules that no event triggers (``not happensAt(walking(X),T)``) are true at most points:
+        they are asked last, and only where the fluent may hold.
+        """
+        ended, silent = [], []
         for rule in rules_of(definition.terminations):
-            relation = group.relation(rule.head.atom.args[0], self.evidence.table.vocabulary)
-            if relation is None:
-                continue
             fluent, time = rule.head.atom.args
             assert isinstance(time, Variable)
+            relation = group.relation(fluent, self.evidence.table.vocabulary)
+            if relation is None:
+                continue
             bound = {v for b in rule.body if binds(b) for v in b.variables()}
             if set(fluent.variables()) <= bound:
                 heads = self.heads(rule)
                 number = find(group, heads, self.evidence.points)
                 ended.append(Changes(number[number >= 0], heads.point[number >= 0]))
                 continue
-            columns = {**relation.columns, _OWN: relation.columns[NUMBER]}
+            columns = {**relation.columns, OWN: relation.columns[NUMBER]}
             del columns[NUMBER]
             own = Relation(relation.place, columns, timed=False)
+            if time not in bound:
+                silent.append((rule, own))
+                continue
             found = solve(rule.body, self.evidence, time, None, self.known, (own,))
-            ended.append(Changes(found.columns[_OWN], found.point))
+            ended.append(Changes(found.columns[OWN], found.point))
+        if silent:
+            stretches = Stretches.of(
+                group,
+                initiated,
+                carried.key,
+                Changes.together([rivals, *ended]),
+                self.evidence.points,
+                self.program.simultaneous,
+            )
+            ended.append(self.silent_ends(silent, stretches))
+        return ended
+
+    def silent_ends(self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches) -> Changes:
+        """Return where rules that no event triggers end what may hold, with all that matters."""
+        return first_ends(stretches, partial(self._ended_at, rules))
+
+    def _ended_at(
+        self, rules: Sequence[tuple[Rule, Relation]], number: _Ints, point: _Ints
+    ) -> npt.NDArray[np.bool_]:
+        """Return at which points some rule terminates the ground fluents beside them."""
+        ended = np.zeros(len(number), bool)
+        for rule, own in rules:
+            time = rule.head.atom.args[1]
+            assert isinstance(time, Variable)
+            row = Index(own.columns[OWN]).find(number)
+            asked = np.flatnonzero((row >= 0) & ~ended)
+            columns = {v: c[row[asked]] for v, c in own.columns.items() if v != OWN}
+            start = Bindings(point[asked], {**columns, OWN: asked.astype(np.int64)})
+            found = solve(rule.body, self.evidence, time, start, self.known)
+            ended[found.columns[OWN]] = True
         return ended
 
     def _static(self, definition: Definition) -> None:
@@ -287,22 +353,21 @@ def _declare(program: Program, vocabulary: Vocabulary) -> None:
                         vocabulary.constants.code(term.name)
 
 
-def _check_inputs(program: Program, vocabulary: Vocabulary) -> None:
-    """Refuse rules that ask for a fluent which neither a rule nor the input knows."""
+def check_inputs(program: Program, vocabulary: Vocabulary) -> None:
+    """Refuse rules that ask for a fluent which no rule defines and the input does not give."""
     there = {kind.functor for kind in vocabulary.kinds if kind.predicate == HOLDS_AT}
-    missing = {fluent for fluent in program.inputs if fluent.arity and fluent.name not in there}
-    problems = [
-        Problem(
-            place_of(statement),
-            f"no rule defines '{fluent.name}/{fluent.arity}', and the input has no such fluent",
-            str(atom),
-            "define it, or check its name",
-        )
-        for definition in program.definitions
-        for statement in definition.statements()
-        if isinstance(statement.content, Rule)
-        for atom, fluent in mentioned_fluents(statement.content)
-        if fluent in missing
-    ]
+
+    problems = []
+    for definition in program.definitions:
+        for statement in definition.statements():
+            for atom, fluent in (
+                m for rule in rules_of([statement]) for m in mentioned_fluents(rule)
+            ):
+                if fluent in program.inputs and fluent not in program.given:
+                    problems.append(undefined(fluent, statement))
+                elif fluent in program.inputs and fluent.arity and fluent.name not in there:
+                    message = f"no rule defines '{fluent}', and the input has no such fluent"
+                    hint = "define it, or check its name"
+                    problems.append(Problem(place_of(statement), message, str(atom), hint))
     if problems:
         raise InputError(problems)

@@ -12,12 +12,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from splice.errors import InputError, Problem, SpliceError
-from splice.events.bindings import FLUENT_OF
 from splice.events.fluents import HOLDS_FOR, mentioned_fluents, place_of
 from splice.events.intervals import Intervals
 from splice.events.points import Step
-from splice.events.program import Program
-from splice.events.recognition import Carried, Held, Recognised, Work, rules_of
+from splice.events.program import Program, without_labels
+from splice.events.recognition import (
+    Carried,
+    Held,
+    Recognised,
+    Work,
+    rules_of,
+)
 from splice.events.static import LONGER_THAN, unanchored
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
@@ -46,7 +51,7 @@ def recognise_windows(
     recogniser = WindowedRecogniser(program, window, source.domain)
     due: dict[int, int] = {}
     for chunk in source.chunks():
-        for piece in chunk.by_sequence():
+        for piece in without_labels(chunk, program.given).by_sequence():
             sequence = int(piece.sequence[0])
             yield from recogniser.end_all_but(sequence)
             timed = piece.take(piece.time != NO_TIME)
@@ -79,7 +84,7 @@ class WindowedRecogniser:
 
     def feed(self, rows: AtomTable) -> None:
         """Take in atoms; those of a sequence that are older than its window are counted."""
-        for piece in rows.sorted().by_sequence():
+        for piece in without_labels(rows, self.program.given).sorted().by_sequence():
             sequence = int(piece.sequence[0])
             self.late += self._open.setdefault(sequence, _Sequence()).take_in(piece)
 
@@ -124,8 +129,8 @@ class _Sequence:
             self._floor = max(self._floor, floor)
         if not len(timed):
             return
-        work = Work(program, table, self._carried)
-        found = work.run(domain)
+        work = Work(program, table, domain, self._carried)
+        found = work.run()
         last = int(timed.max())
         step = program.successor.size if isinstance(program.successor, Step) else 1
         cut = last + step - 1 if floor is not None else np.iinfo(np.int64).max
@@ -133,7 +138,7 @@ class _Sequence:
         yield Recognised(found.fluents, found.intervals.take((ends > self._final) & (ends <= cut)))
         self._final = cut
         if floor is not None:
-            self._carried = _carry(work, cut)
+            self._carried = _carry(work, last, cut)
             self._parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
 
     def _table(self) -> AtomTable:
@@ -143,12 +148,21 @@ class _Sequence:
         return table.take(np.sort(first))
 
 
-def _carry(work: Work, cut: int) -> Carried:
-    """Return what is worth knowing about the time up to the cut."""
-    horizon = _horizon(work, cut)
+def _carry(work: Work, last: int, cut: int) -> Carried:
+    """Return what is worth knowing about the time up to the cut.
+
+    The bodies of rules are true or false at the ``last`` final time-point once more, and what is
+    changed there changes after the cut, a step later: so what holds from ``last`` to the cut
+    is worth knowing even where it does not hold any more at the cut. With steps of 2::
+
+        point        3      4      5 = last    (6 = cut)   7
+        f ends at           4, and so holds at 5, not at 6
+        g, which a walk at 5 ends while f holds, asks for f at 5
+    """
+    horizon = _horizon(work, last, cut)
     held: dict[Signature, list[Held]] = {}
     simple = [d.fluent for d in work.program.definitions if not d.static]
-    referred = _referred(work.program)
+    mentioned = _mentioned(work.program)
     for fluent in (*work.program.inputs, *simple):
         held[fluent] = []
         for group in work.known.of(fluent):
@@ -159,7 +173,7 @@ def _carry(work: Work, cut: int) -> Carried:
             open_ = (own.start <= cut) & (own.end > cut)
             if fluent not in work.program.inputs:
                 since[row[open_]] = own.start[open_]
-            past = (own.end > horizon) & (own.start <= cut) & (fluent in referred)
+            past = (own.end > horizon) & (own.start <= cut) & (fluent in mentioned)
             pieces = Intervals(row[past], own.start[past], np.minimum(own.end[past], cut))
             pieces = pieces.take(pieces.start < pieces.end)
             kept = since != NO_TIME
@@ -173,21 +187,21 @@ def _carry(work: Work, cut: int) -> Carried:
                     Intervals(number[pieces.key], pieces.start, pieces.end),
                 )
             )
-    return Carried(held, horizon)
+    return Carried(held, horizon, work.entities.carried(last))
 
 
-def _referred(program: Program) -> set[Signature]:
-    """Return the fluents that ``holdsFor`` rules refer to."""
+def _mentioned(program: Program) -> set[Signature]:
+    """Return the fluents that the bodies of rules ask for."""
     return {
         fluent
         for definition in program.definitions
-        for rule in rules_of(definition.static)
+        for rule in rules_of(definition.statements())
         for _, fluent in mentioned_fluents(rule)
     }
 
 
-def _horizon(work: Work, cut: int) -> int:
-    """Return the time before which statically determined fluents need to know nothing.
+def _horizon(work: Work, last: int, cut: int) -> int:
+    """Return the time before which rules need to know nothing.
 
     Intervals that are still open at the cut count from their start, and none whose duration
     matters may be torn apart.
@@ -196,7 +210,7 @@ def _horizon(work: Work, cut: int) -> int:
     starts = [
         part.start[(part.start <= cut) & (part.end > cut)] for part in (*made.timed, *made.results)
     ]
-    horizon = min((int(part.min()) for part in starts if len(part)), default=cut)
+    horizon = min((last, *(int(part.min()) for part in starts if len(part))))
     torn = True
     while torn:
         across = [part.start[(part.start < horizon) & (part.end > horizon)] for part in made.timed]
@@ -222,11 +236,8 @@ def _leans_on(rule: Rule, late: set[Signature]) -> Atom | None:
 
 
 def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None:
-    if rule.head.atom.predicate == HOLDS_FOR:
-        guilty = unanchored(rule)
-    else:
-        asked = (b.atom for b in rule.body if b.atom.predicate == FLUENT_OF)
-        guilty = _leans_on(rule, late) or next(asked, None)
+    static = rule.head.atom.predicate == HOLDS_FOR
+    guilty = unanchored(rule) if static else _leans_on(rule, late)
     if guilty:
         message = f"only known later: {guilty}"
         hint = "recognise whole sequences, without a window"

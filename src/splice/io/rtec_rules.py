@@ -11,13 +11,13 @@ RTEC's time goes on in steps of 1. A fluent that is initiated and terminated at 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NoReturn
 
 from splice.errors import InputError, Problem
 from splice.events.bindings import FLUENT_OF
 from splice.events.comparisons import STARTS_WITH
-from splice.events.fluents import HOLDS_FOR, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
 from splice.events.points import Step
 from splice.events.program import Program
 from splice.events.static import LONGER_THAN
@@ -34,13 +34,14 @@ OBSERVED: Final = "observed"
 """An event that must happen at every time-point, for rules that wait for no event of their own."""
 
 _TRUE: Final = Constant("true")
+_ORDERS: Final = frozenset({"<", ">", "=<", ">="})
 _ENTITY: Final = "entity"
 _TIMED: Final = frozenset({"initiatedAt", "terminatedAt", HOLDS_AT, HAPPENS_AT})
 
 
 def format_rtec(program: Program, domain: Domain | None = None) -> str:
     """Return a program as an event description; the domain says of which types entities are."""
-    writer = _Writer(domain or Domain())
+    writer = _Writer(domain or Domain(), {d.fluent for d in program.definitions})
     rules = [writer.rule(s) for d in program.definitions for s in d.statements()]
     lines = ["% An event description for RTEC."]
     if program.successor != Step(1):
@@ -55,8 +56,8 @@ def format_rtec(program: Program, domain: Domain | None = None) -> str:
 class _Writer:
     """Rules one by one, and what they mention."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, domain: Domain, defined: Collection[Signature]) -> None:
+        self._domain, self._defined = domain, defined
         self._events: dict[Term, None] = {}
         self._inputs: dict[Term, None] = {}
         self._heads: dict[Term, tuple[str, ...]] = {}
@@ -89,7 +90,11 @@ class _Writer:
         self, literal: Literal, time: Term, types: dict[Variable, str], *, static: bool
     ) -> str:
         atom, sign = literal.atom, "" if literal.positive else "\\+"
-        if atom.predicate == HAPPENS_AT:
+        border = border_of(atom)
+        if border is not None and fluent_of(border[1]) in self._defined:
+            event = Function(border[0], (_valued(border[1]),))
+            atom = Atom(HAPPENS_AT, (event, atom.args[1]))
+        elif atom.predicate == HAPPENS_AT:
             self._events.setdefault(_shape(atom.args[0]))
         elif atom.predicate in (HOLDS_AT, HOLDS_FOR):
             atom = Atom(atom.predicate, (_valued(atom.args[0]), *atom.args[1:]))
@@ -98,6 +103,11 @@ class _Writer:
         elif atom.predicate == LONGER_THAN:
             atom = Atom("intDurGreater", atom.args)
         elif atom.is_comparison:
+            if atom.predicate in _ORDERS and all(isinstance(arg, Variable) for arg in atom.args):
+                said = (
+                    f"{atom.args[0]} @{atom.predicate} {atom.args[1]}"  # names have an order, too
+                )
+                return f"{sign}({said})" if sign else said
             return f"{sign}({atom})" if sign else str(atom)
         elif not static and atom.args and atom.args[-1] == time:
             fluent = _valued(_term(atom.predicate, atom.args[:-1]))

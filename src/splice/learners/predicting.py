@@ -6,7 +6,7 @@ import numpy as np
 
 from splice.events.keys import lookup, packed
 from splice.events.program import Simultaneous, compile_program
-from splice.events.recognition import Recognised, recognise_table
+from splice.events.recognition import Recognised, Work
 from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.domain import Domain
 from splice.logic.theory import Theory
@@ -21,7 +21,8 @@ def predict(
 ) -> LabelArray:
     """Return what a theory says of each query atom; nothing holds at the first time-point.
 
-    The labels of the batch are not looked at.
+    The labels of the batch are not looked at, nor whom they are about: who there is, events say.
+    The time-points are those of the batch, asked about or observed.
     """
     queries = batch.queries
     said = np.full(len(queries), FALSE, np.int8)
@@ -49,7 +50,7 @@ def _recognised(
     """Return what holds: crisp where no rule has a weight, else the most probable."""
     if theory.is_crisp:
         program = compile_program(theory, simultaneous=simultaneous)
-        return recognise_table(program, table, domain)
+        return Work(program, table, domain).run()
     from splice.events.inference import infer  # noqa: PLC0415  (numba: only where needed)
 
     found = infer(theory, table, domain)

@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
 from splice.errors import SpliceError
-from splice.events.bindings import FLUENT_OF
 from splice.events.comparisons import STARTS_WITH
 from splice.events.fluents import fluent_of
 from splice.events.points import Points, Step
-from splice.events.program import Program
+from splice.events.program import Program, without_labels
+from splice.events.recognition import check_inputs
+from splice.events.universe import FLUENT_OF, SINCE, Entities, Universe
+from splice.io.asp.rules import RANK
 from splice.io.asp.terms import LARGEST, asp_constant, asp_name, asp_term
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
 from splice.logic.schema import HOLDS_AT
-from splice.logic.terms import Constant, Function, Term
-from splice.stream.table import AtomTable
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind
 
 __all__ = ["format_asp_facts"]
 
 
-def format_asp_facts(program: Program, table: AtomTable) -> str:
+def format_asp_facts(program: Program, table: AtomTable, domain: Domain | None = None) -> str:
     """Return the atoms of one sequence that the rules of a program ask for, and its time line."""
     if len(np.unique(table.sequence)) > 1:
         raise SpliceError("a program for clingo has one time line", "choose one sequence")
+    check_inputs(program, table.vocabulary)
+    table = without_labels(table, program.given)
     asked = _Asked(program)
     lines = [*_time_line(program, Points.of(table, program.successor))]
     lines += _evidence(asked, table)
     lines += _inputs(program, table)
+    lines += _ranges(program, asked, table, domain or Domain())
     lines += _builtins(asked, table)
+    lines += _ranks(asked, table)
     return "\n".join(lines) + "\n"
 
 
@@ -50,7 +57,7 @@ class _Asked:
         return any(a.signature == kind.signature and _alike(a, kind.template) for a in self.atoms)
 
     def fluents(self) -> list[Term]:
-        """Return the fluents of which the rules ask whether the input mentions them."""
+        """Return the fluents of which the rules ask what they range over."""
         return [a.args[0] for a in self.atoms if a.predicate == FLUENT_OF]
 
     def beginnings(self) -> list[str]:
@@ -115,19 +122,49 @@ def _inputs(program: Program, table: AtomTable) -> Iterator[str]:
             yield from (f"{HOLDS_AT}({fluent},{tick})." for tick in ticks[within].tolist())
 
 
+def _ranges(program: Program, asked: _Asked, table: AtomTable, domain: Domain) -> Iterator[str]:
+    """Yield what fluents range over, and since when: each argument is an entity that was seen."""
+    entities = Entities(Universe.of(program.rules(), domain, program.schema), table)
+    names = table.vocabulary.constants
+    begin = int(table.time[table.time != NO_TIME].min(initial=0)) if len(table) else 0
+    found: dict[str, None] = {}
+    for fluent in asked.fluents():
+        relations, tests = entities.ranges(fluent)
+        rows = [range(len(relation)) for relation in relations]
+        for chosen in product(*rows):
+            theta: dict[Variable, Term] = {}
+            since, fits = begin, True
+            for relation, row in zip(relations, chosen, strict=True):
+                since = max(since, int(relation.columns[SINCE][row]))
+                for variable, column in relation.columns.items():
+                    if variable != SINCE:
+                        name = Constant(names[int(column[row])])
+                        fits &= theta.setdefault(variable, name) == name
+            pairs = (tuple(arg.substitute(theta) for arg in test.atom.args) for test in tests)
+            if fits and all(one != other for one, other in pairs):
+                found[f"{FLUENT_OF}({_text(fluent.substitute(theta))},{since})."] = None
+    yield from found
+
+
 def _builtins(asked: _Asked, table: AtomTable) -> Iterator[str]:
-    wanted = {fluent_of(fluent) for fluent in asked.fluents()}
-    mentioned: dict[str, None] = {}
-    for row in np.flatnonzero(table.of_predicates([HOLDS_AT])).tolist() if wanted else ():
-        fluent = table.atom(row).args[0]
-        if fluent_of(fluent) in wanted:
-            mentioned[f"{FLUENT_OF}({_text(fluent)})."] = None
-    yield from mentioned
     for beginning in asked.beginnings():
         shown = asp_constant(beginning)
         for name in table.vocabulary.constants:
             if name.startswith(beginning):
                 yield f"{STARTS_WITH}({asp_constant(name)},{shown})."
+
+
+def _ranks(asked: _Asked, table: AtomTable) -> Iterator[str]:
+    """Yield the order of constants, if rules ask for it: numbers by value, names by their text."""
+    if not any(_orders(atom) for atom in asked.atoms):
+        return
+    own = (t.name for atom in asked.atoms for t in atom.walk() if isinstance(t, Constant))
+    names = sorted({*table.vocabulary.constants, *own})
+    for rank, name in enumerate(names):
+        if Constant(name).number is None:
+            yield f"{RANK}({asp_constant(name)},name,{rank})."
+        elif not asp_constant(name).startswith('"'):
+            yield f"{RANK}({asp_constant(name)},number,{asp_constant(name)})."
 
 
 def _check_numbers(atom: Atom) -> None:

@@ -50,7 +50,8 @@ _UNLESS: Final = {
     Simultaneous.INITIATE: "",
 }
 _OTHERS: Final = """\
-terminatedAt({f},T) :- initiatedAt({other},T), known({f}), Value != Other.
+rival({f},T) :- initiatedAt({other},T), known({f}), Value != Other.
+terminatedAt({f},T) :- rival({f},T).
 """
 _INTERVALS: Final = """\
 % From points to maximal intervals.
@@ -96,6 +97,8 @@ def _axioms(definition: Definition, simultaneous: Simultaneous) -> str:
     for valued in sorted({isinstance(f, Function) and f.functor == VALUE for f in fluents}):
         fluent = f"{VALUE_OF}({plain},Value)" if valued else plain
         unless = _UNLESS[simultaneous].format(f=fluent)
+        if valued and simultaneous is Simultaneous.INITIATE:
+            unless = f", not rival({fluent},T)"  # two values at once are none
         text += _SIMPLE.format(f=fluent, unless=unless)
         text += _OTHERS.format(f=fluent, other=f"{VALUE_OF}({plain},Other)") if valued else ""
     return text

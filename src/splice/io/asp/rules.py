@@ -8,22 +8,26 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Problem
 from splice.events.comparisons import STARTS_WITH
-from splice.events.fluents import HOLDS_FOR, fluent_of, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
 from splice.events.program import Program
 from splice.events.static import ALGEBRA, sources
+from splice.events.universe import FLUENT_OF
 from splice.io.asp.terms import VALUE_OF, asp_constant, asp_name, asp_term
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.schema import HOLDS_AT, TERMINATED_AT
+from splice.logic.schema import HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = ["format_statement"]
+__all__ = ["RANK", "format_statement"]
+
+RANK: Final = "rank"
+"""The facts that put constants in order: a constant, what it is, and its number among those."""
 
 _RESERVED: Final = frozenset(
     {
         "before", "begun", "broken", "during", "end", "follows", "held", "interval", "known",
-        "lasts", "next", "point", "row", "since", VALUE_OF,
+        "lasts", "next", "point", RANK, "rival", "row", "since", VALUE_OF,
     }
 )  # fmt: skip
 _TIME: Final = "T"
@@ -131,7 +135,23 @@ class _Rule:
             return self._comparison(literal)
         if not literal.positive:
             self._check_private(literal)
+        border = border_of(atom)
+        if border is not None and fluent_of(border[1]) in self._defined():
+            self.refuse(f"'{literal}' is where a fluent starts or ends: not written for clingo yet")
+        if atom.predicate == FLUENT_OF:
+            time, since = self.term(self._rule.head.atom.args[1]), self._fresh("Since")
+            return f"{FLUENT_OF}({self.term(atom.args[0])},{since}), {since} <= {time}"
         return f"{'' if literal.positive else 'not '}{self.atom(atom)}"
+
+    def _defined(self) -> set[Signature]:
+        return {definition.fluent for definition in self._program.definitions}
+
+    def _fresh(self, name: str) -> str:
+        """Return a name that no variable of the rule has."""
+        while name in self._names.values():
+            name += "_"
+        self._names[Variable(f" {name}")] = name
+        return name
 
     def _check_private(self, literal: Literal) -> None:
         spoken = [self._rule.head, *(x for x in self._rule.body if x.positive)]
@@ -144,11 +164,26 @@ class _Rule:
         equality = atom.predicate in ("=", "\\=")
         if not literal.positive and not equality:
             self.refuse(f"'{literal}' is a negated order", "write the opposite comparison")
+        if not equality and all(self._is_ranked(side) for side in atom.args):
+            return self._ranked(atom)
         sides = [self.number(side) if not equality else self.term(side) for side in atom.args]
         sign = atom.predicate
         if not literal.positive:
             sign = "=" if sign == "\\=" else "\\="
         return f"{sides[0]} {_COMPARED.get(sign, sign)} {sides[1]}"
+
+    def _is_ranked(self, term: Term) -> bool:
+        """Return whether a side may be a name: no time, no sum and no number."""
+        if isinstance(term, Constant):
+            return term.number is None
+        return isinstance(term, Variable) and term != self._rule.head.atom.args[1]
+
+    def _ranked(self, atom: Atom) -> str:
+        """Return an order of constants: numbers among numbers, names among names."""
+        kind, one, other = (self._fresh(name) for name in ("Kind", "One", "Other"))
+        left, right = map(self.term, atom.args)
+        sign = _COMPARED.get(atom.predicate, atom.predicate)
+        return f"{RANK}({left},{kind},{one}), {RANK}({right},{kind},{other}), {one} {sign} {other}"
 
     def number(self, term: Term) -> str:
         """Write one side of an order, which is true of numbers only: clingo drops the rest."""

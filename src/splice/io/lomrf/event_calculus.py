@@ -10,7 +10,7 @@ from splice.errors import InputError, Problem
 from splice.events.axioms import standard_axioms
 from splice.events.bindings import FLUENT_OF
 from splice.events.comparisons import STARTS_WITH
-from splice.events.fluents import HOLDS_FOR, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, place_of
 from splice.events.program import Simultaneous, stated_step
 from splice.io.lomrf.mln_writer import format_mln
 from splice.io.lomrf.theory_schema import schema_of_theory
@@ -108,6 +108,9 @@ def _troubles(statement: Statement) -> Iterator[_Trouble]:
         if atom.predicate == HOLDS_FOR:
             yield "LoMRF has no statically determined fluents", "export the others, or to ASP"
             return
+        border = border_of(atom)
+        if border is not None and border[1].variables():
+            yield f"LoMRF has no events where fluents start or end: {atom}", "ask for holdsAt(F,T)"
         if atom.predicate in (FLUENT_OF, STARTS_WITH):
             yield f"LoMRF has no '{atom.predicate}'", "write a predicate of the evidence instead"
         terms = [t for t in atom.walk() if isinstance(t, Function)]
