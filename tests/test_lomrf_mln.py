@@ -55,7 +55,7 @@ def test_a_knowledge_base_survives_print_and_parse() -> None:
 
 def test_trained_theories_survive(shared_data: Path) -> None:
     files = sorted((shared_data / "mln-ec").rglob("*.mln"))
-    assert len(files) == 12
+    assert len(files) >= 12
     for file in files:
         theory = read_mln(file)
         assert len(theory) == 25
