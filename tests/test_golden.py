@@ -1,0 +1,91 @@
+"""The same bytes before and after walls are moved: sums of what the command writes.
+
+`SPLICE_GOLDEN=check` adds CAVIAR, which takes minutes. `SPLICE_GOLDEN=renew` writes the sums anew; do that
+only where an answer is meant to change, and say so in the commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from splice.cli import main
+
+SUMS = Path(__file__).parent / "golden.json"
+ASKED = os.environ.get("SPLICE_GOLDEN", "")
+RENEW = ASKED == "renew"
+
+
+def run(*words: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--quiet", *words])
+    assert not ended.value.code, words
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """Return a sum for each file below a folder, by its path."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def road(data: str, out: Path, *, levels: tuple[str, ...] = ("10",)) -> None:
+    """Go the whole road: mask, complete, learn by both learners, recognise."""
+    masked = str(out / "masked")
+    for level in levels:
+        run("mask", data, "--level", level, "--scope", "batches", "--seed", "1", "--out", masked)
+        run("complete", masked, "--out", str(out / "completed"))
+        paper = ("--connector", "knn:2", "--profile", "paper")
+        run("complete", masked, *paper, "--out", str(out / "paper"))
+        for learner, ending in (("oled", "rules"), ("osla", "mln")):
+            theory = str(out / f"{learner}.{ending}")
+            run("learn", masked, "--learner", learner, "--out", theory)
+            run("recognise", theory, data, "--out", str(out / f"{learner}.csv"))
+        shards = ("--shards", "2", "--jobs", "1")
+        run("learn", masked, *shards, "--out", str(out / "shards.rules"))
+
+
+def check(name: str, folder: Path) -> None:
+    known = json.loads(SUMS.read_text("utf-8")) if SUMS.exists() else {}
+    found = sums(folder)
+    if RENEW:
+        SUMS.write_text(
+            json.dumps({**known, name: found}, indent=1, sort_keys=True) + "\n", "utf-8"
+        )
+        return
+    assert found == known[name]
+
+
+def test_plaza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = ("--sequences", "2", "--frames", "300", "--people", "3", "--seed", "5", "--out", "plaza")
+    run("data", "make", "plaza", *made)
+    road("plaza", tmp_path / "out", levels=("20",))
+    check("plaza", tmp_path / "out")
+
+
+def test_the_small_sea(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    run("data", "make", "maritime", "--preset", "small", "--out", "sea")
+    run("mask", "sea", "--level", "10", "--scope", "batches", "--seed", "1", "--out", "masked")
+    run("learn", "masked", "--out", "out/oled.rules")
+    run("recognise", "out/oled.rules", "sea", "--out", "out/oled.csv")
+    check("sea", tmp_path / "out")
+
+
+@pytest.mark.skipif(not ASKED, reason="takes minutes: SPLICE_GOLDEN=check runs it")
+@pytest.mark.parametrize("name", ["caviar-meet", "caviar-move"])
+def test_caviar(
+    name: str, tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPLICE_DATA", str(shared_data))
+    road(name, tmp_path / "out")
+    check(name, tmp_path / "out")
