@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import best_of, in_process
-from splice.datasets.plaza import make_plaza
+from splice.lab.plaza import make_plaza
 
 Row = tuple[str, str, str, str]
 

@@ -7,8 +7,8 @@ import time
 import numpy as np
 
 from benchmarks.measure import best_of, report
-from splice.events.building import ground
-from splice.events.networks import Method, Network
+from splice.events.weighted.builder import ground
+from splice.events.weighted.network import Method, Network
 from splice.logic.syntax import parse_atom, parse_theory
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary

@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.measure import best_of, report
 from splice.completion.completer import SupervisionCompleter
-from splice.datasets.inputs import open_input
-from splice.datasets.plaza import make_plaza
-from splice.datasets.registry import DATASETS, data_home
+from splice.inputs.open import open_input
+from splice.inputs.registry import DATASETS, data_home
+from splice.lab.plaza import make_plaza
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints
-from splice.stream.masking import KeepBatches, MaskedSource
+from splice.stream.batches import TimePoints
+from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, Source, collect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

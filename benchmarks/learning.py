@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import peak_memory, report
-from splice.datasets.inputs import open_input
-from splice.datasets.plaza import make_plaza
-from splice.datasets.registry import DATASETS, data_home
+from splice.inputs.open import open_input
+from splice.inputs.registry import DATASETS, data_home
+from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource, collect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

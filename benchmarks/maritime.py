@@ -7,8 +7,8 @@ is a sixteenth and a quarter of it.
 from __future__ import annotations
 
 from benchmarks.measure import report
-from splice.experiments.run import load, named
-from splice.experiments.scale import cells, work
+from splice.lab.experiments.run import load, named
+from splice.lab.experiments.scale import cells, work
 
 
 def main() -> None:

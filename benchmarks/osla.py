@@ -13,16 +13,16 @@ import time
 import numpy as np
 
 from benchmarks.measure import peak_memory, report
-from splice.datasets.inputs import open_input
-from splice.datasets.plaza import make_plaza
-from splice.datasets.registry import DATASETS, data_home
 from splice.evaluation.folds import assigned
-from splice.events.building import ground
-from splice.events.networks import Method
+from splice.events.weighted.builder import ground
+from splice.events.weighted.network import Method
+from splice.inputs.open import open_input
+from splice.inputs.registry import DATASETS, data_home
+from splice.lab.plaza import make_plaza
 from splice.learners.osla.learner import Osla
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import AtomTable
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.measure import best_of, report
-from splice.datasets.plaza import make_plaza
-from splice.datasets.theories import load_theory
-from splice.events.program import compile_program
-from splice.events.recognition import recognise
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import recognise
+from splice.inputs.theories import load_theory
+from splice.lab.plaza import make_plaza
 from splice.logic.theory import Theory
 from splice.stream.batch import query_rows
 from splice.stream.source import MemorySource, collect

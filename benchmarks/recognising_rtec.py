@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measure import best_of, report
-from splice.events.bindings import solve
-from splice.events.changes import Changes, Stretches
+from splice.events.crisp.changes import Changes, Stretches
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import OWN, Recognised, Work
 from splice.events.evidence import Relation
+from splice.events.joins import solve
 from splice.events.points import Step
-from splice.events.program import compile_program
-from splice.events.recognition import OWN, Recognised, Work
 from splice.io.rtec import RtecSource
 from splice.logic.clauses import Rule
 from splice.logic.syntax import parse_theory

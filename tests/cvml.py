@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from splice.io.caviar_xml import GROUPS, PERSONS, Annotation
+from splice.lab.cvml import GROUPS, PERSONS, Annotation
 
 WORDS = ("movement", "role", "context", "situation")
 

@@ -8,13 +8,13 @@ import pytest
 
 from ec_worlds import written
 from reference import ec_clingo
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.theories import load_theory
 from splice.errors import InputError, SpliceError
-from splice.events.inference import infer
+from splice.events.crisp.program import Program, Simultaneous, compile_program
+from splice.events.crisp.recognition import Recognised, recognise
 from splice.events.points import Step
-from splice.events.program import Program, Simultaneous, compile_program
-from splice.events.recognition import Recognised, recognise
+from splice.events.weighted.inference import infer
+from splice.inputs.open import InputOptions, open_input
+from splice.inputs.theories import load_theory
 from splice.io.asp import format_asp, format_asp_facts
 from splice.io.intervals import interval_frame
 from splice.io.lomrf.event_calculus import format_lomrf, lomrf_theory

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from ec_worlds import DOMAIN, given_by, streams, theories, written
 from splice.errors import InputError
-from splice.events.bindings import solve
-from splice.events.changes import Changes, Stretches
+from splice.events.crisp.changes import Changes, Stretches
+from splice.events.crisp.program import Program, Simultaneous, compile_program
+from splice.events.crisp.recognition import OWN, Recognised, Work, recognise
+from splice.events.crisp.windows import recognise_windows
 from splice.events.evidence import Relation
+from splice.events.joins import solve
 from splice.events.points import Observed, Step
-from splice.events.program import Program, Simultaneous, compile_program
-from splice.events.recognition import OWN, Recognised, Work, recognise
-from splice.events.windows import recognise_windows
 from splice.io.rtec import RtecSource
 from splice.logic import Rule, Theory, Variable, parse_theory
 from splice.stream.source import MemorySource, collect

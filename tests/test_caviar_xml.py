@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from cvml import annotation, cvml, group, person, shared_annotation
 from reference import caviar_twin
-from splice.datasets.caviar import CLIPS, PUBLISHED, Composite, Pair, all_pairs, caviar_source
-from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import InputError, SpliceError
-from splice.io import caviar_xml
-from splice.io.caviar_xml import Annotation, read_cvml, read_cvml_files
+from splice.inputs.open import InputOptions, open_input
+from splice.lab import cvml as caviar_xml
+from splice.lab.caviar import CLIPS, PUBLISHED, Composite, Pair, all_pairs, caviar_source
+from splice.lab.cvml import Annotation, read_cvml, read_cvml_files
 from splice.stream.source import MemorySource, Source, collect
 from streams import plain_source
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import mln_chains as twin
-from splice.events.chains import forward_backward, viterbi
+from splice.events.weighted.chains import forward_backward, viterbi
 
 
 @st.composite

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from splice.cli import main
-from splice.experiments.grid import read_result
 from splice.io import checkpoints
 from splice.io.checkpoints import Checkpoint, Keeper, read_checkpoint, write_checkpoint
 from splice.io.outputs import new_file, sweep
+from splice.lab.experiments.grid import read_result
 from test_cli import Command
 
 WAYS = {
@@ -159,9 +159,9 @@ def test_types_that_are_found_out_on_the_way_are_those_of_the_whole_run(
 
 FORKS = """
 import json, os, signal, sys, time
-import splice.cli.commands, splice.experiments.run
+import splice.cli.commands, splice.lab.experiments.run
 from splice.cli import main
-splice.experiments.run._code = lambda: "as it was"  # somebody may be working on it
+splice.lab.experiments.run._code = lambda: "as it was"  # somebody may be working on it
 for line in sys.stdin:
     words, wait = json.loads(line)
     pid = os.fork()

@@ -16,7 +16,7 @@ import pytest
 from malformed import DB, DB_IN_CAVIAR, MLN, MODES, Malformed
 from malformed_tables import CSV_EVENTS, DOMAIN, NDJSON, RTEC
 from splice.cli import main
-from splice.datasets.inputs import InputOptions, open_input
+from splice.inputs.open import InputOptions, open_input
 from streams import plain_source
 
 

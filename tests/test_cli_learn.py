@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from splice.cli import console, main
-from splice.datasets.inputs import open_input
-from splice.datasets.theories import load_theory
 from splice.errors import InputError
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.prequential import Prequential
+from splice.inputs.open import open_input
+from splice.inputs.theories import load_theory
 from splice.learners.oled.learner import Oled
-from splice.learners.predicting import predict
+from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic import parse_rule, parse_theory
 from splice.logic.theory import Theory
 from splice.report.rules import learned_rules, rule_text
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from test_cli import Command
 
 COUNTS = ("examples", "batches", "given", "completed")

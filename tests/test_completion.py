@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from busy import MODES, busy_rows
 from reference.splice_twin import Twin
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.completion import Completion
-from splice.completion.lens import Lens
-from splice.completion.partition import Examples, partition
-from splice.completion.patterns import Lifting
+from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.strategies import (
     KNN,
@@ -49,8 +46,11 @@ from splice.io.lomrf.modes import parse_modes
 from splice.logic.canonical import canonical_key
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_rule
+from splice.patterns.lifting import Lifting
+from splice.patterns.partition import Examples, partition
+from splice.patterns.visibility import Lens
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import CLOSE, MEET, WALKING, Row, source_of
 

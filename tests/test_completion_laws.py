@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.strategies import Profile, Temporal, profile
-from splice.datasets.inputs import InputOptions, open_input
 from splice.evaluation.confusion import Confusion
+from splice.inputs.open import InputOptions, open_input
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource, Source
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

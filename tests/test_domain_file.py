@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.datasets.domains import domain_names, load_domain
 from splice.errors import InputError, SpliceError, UnknownName
+from splice.inputs.domains import domain_names, load_domain
 from splice.io.domain_file import format_domain, parse_domain
 from splice.io.oled_modes import parse_oled_modes
 from splice.logic.domain import Domain

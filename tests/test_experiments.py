@@ -43,12 +43,12 @@ from splice.completion.strategies import (
     Zero,
 )
 from splice.errors import SpliceError
-from splice.experiments import completion, learning, scale
-from splice.experiments.grid import Cell
-from splice.experiments.published import published
-from splice.experiments.run import load, named, resume, rows_of, start
-from splice.experiments.tables import summarise, to_csv
-from splice.stream.cutting import TimePoints, batches
+from splice.lab.experiments import completion, learning, scale
+from splice.lab.experiments.grid import Cell
+from splice.lab.experiments.published import published
+from splice.lab.experiments.run import load, named, resume, rows_of, start
+from splice.lab.experiments.tables import summarise, to_csv
+from splice.stream.batches import TimePoints, batches
 from streams import MEET, Row, rows, source_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -362,7 +362,7 @@ def test_a_run_does_not_go_on_with_other_code_or_data(
 ) -> None:
     folder = tmp_path / "run"
     start(load(small), folder, jobs=1)
-    monkeypatch.setattr("splice.experiments.run._code", lambda: "other")
+    monkeypatch.setattr("splice.lab.experiments.run._code", lambda: "other")
     with pytest.raises(SpliceError, match=r"the code of .* changed"):
         resume(folder, jobs=1)
 

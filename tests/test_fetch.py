@@ -22,14 +22,14 @@ import pytest
 
 from cvml import cvml, group, person
 from splice.cli import main
-from splice.datasets import archives
-from splice.datasets import fetch as fetching
-from splice.datasets.archives import FETCHED
-from splice.datasets.caviar import CLIPS, PUBLISHED
-from splice.datasets.fetch import fetch
-from splice.datasets.inputs import open_input
 from splice.errors import InputError, OutputError, SpliceError, UnknownName
-from splice.io.download import SUMS, DownloadError, FewRedirects, download, read_sums
+from splice.inputs.open import open_input
+from splice.lab import archives
+from splice.lab import fetch as fetching
+from splice.lab.archives import FETCHED
+from splice.lab.caviar import CLIPS, PUBLISHED
+from splice.lab.download import SUMS, DownloadError, FewRedirects, download, read_sums
+from splice.lab.fetch import fetch
 from splice.stream.summary import summarise
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.errors import InputError, SpliceError
-from splice.experiments.grid import Cell, Progress, canonical, read_result, run_grid
+from splice.lab.experiments.grid import Cell, Progress, canonical, read_result, run_grid
 
 TESTS = Path(__file__).resolve().parent
 
@@ -157,7 +157,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(tmp_path: Path) -> No
     cells = squares(30, sleep=0.02)
     program = (
         "from pathlib import Path; from test_grid import squares; "
-        "from splice.experiments.grid import run_grid; "
+        "from splice.lab.experiments.grid import run_grid; "
         f"run_grid(squares(30, sleep=0.02), 'grid_work:square', Path({str(tmp_path / 'killed')!r}), jobs=1)"
     )
     path = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
@@ -186,7 +186,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(tmp_path: Path) -> No
 def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     program = (
         "from pathlib import Path; from test_grid import squares; "
-        "from splice.experiments.grid import run_grid; "
+        "from splice.lab.experiments.grid import run_grid; "
         f"run_grid(squares(9, sleep=60, trace={str(tmp_path / 'trace')!r}), "
         f"'grid_work:square', Path({str(tmp_path / 'cells')!r}), jobs=2)"
     )

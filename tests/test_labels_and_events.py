@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ec_worlds import DOMAIN, LABEL, WALK, streams, theories, written
-from splice.datasets.plaza import make_plaza
 from splice.errors import InputError, SpliceError
-from splice.events.inference import infer_events
+from splice.events.crisp.program import Program, compile_program
+from splice.events.crisp.recognition import Recognised, recognise
+from splice.events.crisp.windows import recognise_windows
 from splice.events.points import Observed, Step
-from splice.events.program import Program, compile_program
-from splice.events.recognition import Recognised, recognise
-from splice.events.windows import recognise_windows
-from splice.learners.predicting import predict
+from splice.events.weighted.inference import infer_events
+from splice.lab.plaza import make_plaza
+from splice.learners.predict import predict
 from splice.logic import Theory, parse_theory
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, Schema, TypeDecl
@@ -244,7 +244,7 @@ def test_what_is_predicted_of_an_atom_does_not_depend_on_other_labels(
 
 
 def test_a_folder_without_labels_and_domain_is_recognised(tmp_path: Path) -> None:
-    from splice.datasets.inputs import open_input
+    from splice.inputs.open import open_input
 
     lines = [
         "time,event,arg1",

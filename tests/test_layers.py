@@ -14,20 +14,21 @@ LAYERS = (
     ("errors", "kernels", "labels", "threads"),
     ("logic",),
     ("stream",),
+    ("patterns",),
     ("completion", "events"),
     ("learners",),
     ("pipeline",),
     ("evaluation",),
     ("io",),
-    ("datasets",),
-    ("experiments",),
+    ("inputs",),
     ("report",),
+    ("lab",),
     ("cli",),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
 RENDERING = frozenset({"click", "matplotlib", "plotly", "rich", "typer"})
-MAY_RENDER = frozenset({"report", "cli"})
+MAY_RENDER = frozenset({"report", "lab", "cli"})
 
 
 def modules_imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people import DOMAIN, window
-from splice.datasets.plaza import make_plaza
 from splice.evaluation.confusion import Confusion
-from splice.events.bindings import FLUENT_OF
-from splice.events.program import compile_program
-from splice.events.structure import Coupling, structure
+from splice.events.crisp.program import compile_program
+from splice.events.joins import FLUENT_OF
+from splice.events.weighted.structure import Coupling, structure
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
+from splice.lab.plaza import make_plaza
 from splice.labels import FALSE, TRUE, UNKNOWN
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
@@ -37,7 +37,6 @@ from splice.learners.oled.options import (
 from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
-from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
 from splice.logic import (
     Atom,
@@ -53,8 +52,9 @@ from splice.logic import (
     Variable,
     parse_theory,
 )
+from splice.patterns.transitions import Unlabelled
 from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.cutting import Cut, Duration, TimePoints, batches
+from splice.stream.batches import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of

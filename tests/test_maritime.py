@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import maritime_twin as twin
-from splice.datasets.inputs import open_input
-from splice.datasets.maritime import PRESETS, MaritimeSource, WordChoice, make_maritime
-from splice.datasets.maritime.areas import disc
-from splice.datasets.maritime.critical import CRITICAL, critical_points
-from splice.datasets.maritime.positions import Positions
-from splice.datasets.maritime.proximity import proximity
-from splice.datasets.maritime.statistics import Statistics, measure
-from splice.datasets.maritime.thresholds import Thresholds
-from splice.datasets.outputs import OutFormat, write_source
-from splice.datasets.theories import load_theory
 from splice.errors import SpliceError
-from splice.events.program import compile_program
-from splice.events.recognition import recognise_table
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import recognise_table
+from splice.inputs.open import open_input
+from splice.inputs.theories import load_theory
+from splice.inputs.write import OutFormat, write_source
+from splice.lab.maritime import PRESETS, MaritimeSource, WordChoice, make_maritime
+from splice.lab.maritime.areas import disc
+from splice.lab.maritime.critical import CRITICAL, critical_points
+from splice.lab.maritime.positions import Positions
+from splice.lab.maritime.proximity import proximity
+from splice.lab.maritime.statistics import Statistics, measure
+from splice.lab.maritime.thresholds import Thresholds
 from splice.stream.source import collect
 from splice.stream.table import NO_TIME, AtomTable
 
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_does_not(tmp_path: P
 
 def test_a_pair_does_not_depend_on_how_many_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     few = collect(make_maritime(4, 0.6, 5))
-    monkeypatch.setattr("splice.datasets.maritime._BLOCK", 0.7)
+    monkeypatch.setattr("splice.lab.maritime._BLOCK", 0.7)
     source = make_maritime(8, 0.6, 5)
     assert len(list(source.chunks())) == 4
     first = collect(source)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from reference.mln_twin import Held, Twin, World
 from splice.errors import InputError, SpliceError
-from splice.events.inference import Ask, Inference, Method, ground, infer, structure
-from splice.events.networks import Network
-from splice.events.structure import Coupling
+from splice.events.weighted.inference import Ask, Inference, Method, ground, infer, structure
+from splice.events.weighted.network import Network
+from splice.events.weighted.structure import Coupling
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import parse_mln, read_mln
 from splice.logic import HARD, parse_atom, parse_term, parse_theory

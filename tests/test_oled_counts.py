@@ -19,7 +19,7 @@ from reference.ec_naive import rows_of
 from splice.learners.bodies import counted, fires_by_join, needs_join
 from splice.learners.oled.firing import Firing
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.numbered import Literals
+from splice.learners.oled.literals import Literals
 from splice.learners.oled.options import (
     FoilGain,
     FScore,
@@ -32,6 +32,7 @@ from splice.learners.oled.options import (
     Score,
     TerminationCounts,
 )
+from splice.learners.oled.rule_block import Stack
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import (
     Counts,
@@ -40,11 +41,10 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
-from splice.learners.oled.stack import Stack
-from splice.learners.patterns import Body
-from splice.learners.transitions import Overlap, Reader, Transitions, Unlabelled
 from splice.logic import Atom, Literal, Rule, parse_atom, parse_literal
-from splice.stream.cutting import Cut, Duration, TimePoints, batches
+from splice.patterns.columns import Body
+from splice.patterns.transitions import Overlap, Reader, Transitions, Unlabelled
+from splice.stream.batches import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.vocabulary import Kind
 from streams import MEET, WALKING, Row, table_of

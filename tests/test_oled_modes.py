@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malformed import MODES, Malformed
-from splice.completion.lens import Lens
-from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import InputError
+from splice.inputs.open import InputOptions, open_input
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, read_oled_modes
 from splice.io.oled_unseen import unseen_modes
@@ -25,7 +24,8 @@ from splice.logic import (
     parse_literal,
 )
 from splice.logic.domain import DEFAULT_QUERY
-from splice.stream.cutting import TimePoints, batches
+from splice.patterns.visibility import Lens
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import collect
 from splice.stream.vocabulary import Kind, Vocabulary
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splice.datasets.maritime import make_maritime
+from splice.lab.maritime import make_maritime
 from splice.learners.inertia import agreement, holds_next
 from splice.learners.oled import selection
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options, Points, TerminationCounts
 from splice.learners.oled.scores import termination_counts
 from splice.learners.oled.selection import Candidate, Part, Remembered, chosen
-from splice.learners.oled.together import agreements
+from splice.learners.oled.simulate import agreements
 from splice.logic.terms import Variable
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 
 Mask = npt.NDArray[np.bool_]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splice.datasets.plaza import make_plaza
 from splice.errors import SpliceError
+from splice.lab.plaza import make_plaza
 from splice.learners import memory
 from splice.learners.inertia import agreement, holds_next
 from splice.learners.oled.learner import Oled
@@ -21,7 +21,7 @@ from splice.logic import parse_atom
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from people import DOMAIN, window
 from rearranged import rearranged
 from splice.completion.completer import SupervisionCompleter
-from splice.datasets.plaza import make_plaza
 from splice.io.lomrf.modes import parse_modes
+from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
-from splice.learners.thresholds import Thresholds
-from splice.learners.transitions import Reader
 from splice.logic import Constant, Domain, Function, parse_atom
-from splice.pipeline import Splice
-from splice.stream.cutting import Entities, TimePoints, batches
-from splice.stream.masking import KeepAtoms, MaskedSource
+from splice.patterns.numeric import Thresholds
+from splice.patterns.transitions import Reader
+from splice.pipeline.splice import Splice
+from splice.stream.batches import Entities, TimePoints, batches
+from splice.stream.mask import KeepAtoms, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from people import DOMAIN, window
 from reference import osla_steps as twin
-from splice.datasets.plaza import make_plaza
-from splice.datasets.theories import AXIOMS, load_theory
 from splice.errors import InputError, SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
-from splice.events.axioms import read_axioms, standard_axioms
-from splice.events.inference import infer
+from splice.events.weighted.axioms import read_axioms, standard_axioms
+from splice.events.weighted.inference import infer
+from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.lomrf.mln import parse_mln
 from splice.io.lomrf.mln_writer import format_mln
+from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
 from splice.learners.osla.completed import completed
 from splice.learners.osla.learner import Osla
@@ -33,7 +33,7 @@ from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
 from splice.logic import Theory, parse_theory, subsumes
 from splice.logic.theory import HARD
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import table_of
 

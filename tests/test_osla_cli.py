@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from splice.cli import main
-from splice.datasets.theories import load_theory
+from splice.inputs.theories import load_theory
 from splice.logic.clauses import Rule
 from test_cli import Command
 

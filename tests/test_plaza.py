@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import plaza_twin as twin
-from splice.datasets.domains import load_domain
-from splice.datasets.plaza import PERFECT, USUAL, Annotator, Plaza, make_plaza
-from splice.datasets.plaza.perception import DISTANCES, MOVEMENTS
 from splice.errors import SpliceError
+from splice.inputs.domains import load_domain
+from splice.lab.plaza import PERFECT, USUAL, Annotator, Plaza, make_plaza
+from splice.lab.plaza.perception import DISTANCES, MOVEMENTS
 from splice.logic.schema import Signature
 from splice.stream.table import AtomTable
 
@@ -68,8 +68,8 @@ def test_a_sequence_does_not_depend_on_how_many_follow(
 
 def test_the_prefix_property_holds_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = make_plaza(sequences=5, people=3, frames=80)
-    monkeypatch.setattr("splice.datasets.plaza._BLOCK", 2 * 3 * 80)
-    monkeypatch.setattr("splice.datasets.plaza.atoms._CELLS", 1000)
+    monkeypatch.setattr("splice.lab.plaza._BLOCK", 2 * 3 * 80)
+    monkeypatch.setattr("splice.lab.plaza.atoms._CELLS", 1000)
     pieces = make_plaza(sequences=5, people=3, frames=80)
     assert same_rows(whole.source.table, pieces.source.table)
     assert whole.tracks.equals(pieces.tracks)

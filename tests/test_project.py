@@ -104,7 +104,7 @@ def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert "splice/py.typed" in files
-    assert any(name.startswith("splice/datasets/domains/") for name in files)
+    assert any(name.startswith("splice/inputs/domains/") for name in files)
     assert files <= inside
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from ec_worlds import DOMAIN, World, given_by, seen_by, worlds
 from reference import ec_clingo, ec_naive
 from reference.ec_naive import Found
+from splice.events.crisp.program import Program, Simultaneous, compile_program
+from splice.events.crisp.recognition import recognise
 from splice.events.points import Observed, Step
-from splice.events.program import Program, Simultaneous, compile_program
-from splice.events.recognition import recognise
 from splice.io.asp import format_asp, format_asp_facts
 from splice.stream.source import MemorySource
 from streams import table_of

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.datasets.inputs import open_input
-from splice.datasets.theories import load_theory
 from splice.evaluation.reinitiation import Basis, reinitiation_rates
-from splice.events.program import compile_program
+from splice.events.crisp.program import compile_program
+from splice.inputs.open import open_input
+from splice.inputs.theories import load_theory
 from splice.logic.syntax import parse_theory
 from splice.stream.source import Source
 from test_cli import Command

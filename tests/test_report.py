@@ -21,9 +21,11 @@ from hypothesis import strategies as st
 
 from splice.completion.source import CompletedSource
 from splice.completion.strategies import profile
-from splice.datasets.plaza import make_plaza
 from splice.errors import InputError, SpliceError
-from splice.experiments.published import published
+from splice.lab.experiments.published import published
+from splice.lab.figures.pictures import draw, pictures
+from splice.lab.figures.results import Results, read_results, results_report
+from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
@@ -45,19 +47,17 @@ from splice.report.document import (
     Table,
     Timeline,
 )
-from splice.report.drawing import draw, pictures
 from splice.report.figures import figure_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
-from splice.report.results import Results, read_results, results_report
+from splice.report.observer import Watched
 from splice.report.rules import learned_rules
+from splice.report.run import story
 from splice.report.saved import from_json, load, save, to_json
-from splice.report.story import story
 from splice.report.tracks import timeline_spec
-from splice.report.watching import Watched
 from splice.stream.batch import query_rows
-from splice.stream.cutting import TimePoints, batches
-from splice.stream.masking import KeepBatches, MaskedSource
+from splice.stream.batches import TimePoints, batches
+from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import AtomTable
 

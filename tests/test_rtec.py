@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.cli.console import tell_reading
-from splice.datasets.domains import load_domain
 from splice.errors import InputError, OutputError
+from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, looks_like_rtec, rtec_files, write_rtec
 from splice.io.tables import TableSource
 from splice.logic.domain import Domain

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from splice.datasets.domains import load_domain
-from splice.datasets.theories import load_theory, theory_names
 from splice.errors import InputError
-from splice.events.program import compile_program, stated_step
+from splice.events.crisp.program import compile_program, stated_step
+from splice.inputs.domains import load_domain
+from splice.inputs.theories import load_theory, theory_names
 from splice.io.rtec_rules import format_rtec
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -128,7 +128,7 @@ def test_a_rule_without_an_event_waits_for_one_that_always_happens() -> None:
 
 
 def test_weights_are_refused_with_their_place() -> None:
-    from splice.events.program import Definition, Program
+    from splice.events.crisp.program import Definition, Program
     from splice.logic.schema import Signature
 
     soft = parse_theory("1.5 :: initiatedAt(f(X),T) :- happensAt(e(X),T).", "soft.rules")

@@ -16,14 +16,14 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.options import profile_of
 from splice.completion.source import CompletedSource, by_sequence
 from splice.completion.strategies import PROFILES
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.outputs import OutFormat, write_source
-from splice.datasets.plaza import make_plaza
-from splice.datasets.shards import RelabelledSource, ShardSource, shards
 from splice.errors import SpliceError
+from splice.inputs.open import InputOptions, open_input
+from splice.inputs.write import OutFormat, write_source
+from splice.lab.plaza import make_plaza
+from splice.pipeline.shards import RelabelledSource, ShardSource, shards
 from splice.stream.batch import query_rows
-from splice.stream.cutting import TimePoints, batches
-from splice.stream.masking import KeepBatches, MaskedSource
+from splice.stream.batches import TimePoints, batches
+from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import collect
 from splice.stream.vocabulary import Vocabulary
 

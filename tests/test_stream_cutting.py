@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from splice.errors import InputError, Place, SpliceError
 from splice.stream.assembly import aligned, ordered, without_duplicates
-from splice.stream.cutting import Cut, Duration, Entities, TimePoints, batches
-from splice.stream.rows import unique_rows
+from splice.stream.batches import Cut, Duration, Entities, TimePoints, batches
+from splice.stream.distinct import unique_rows
 from splice.stream.source import MemorySource, ReadReport, collect
 from splice.stream.table import NO_TIME, AtomTable
 from streams import CLOSE, MEET, WALKING, Chunked, Row, plain, rows, source_of, table_of

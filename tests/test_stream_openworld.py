@@ -9,7 +9,7 @@ from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import parse_mln
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
-from splice.stream.openworld import OpenWorldSource
+from splice.stream.open_world import OpenWorldSource
 from splice.stream.source import collect
 from streams import plain
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.datasets.domains import load_domain
 from splice.errors import InputError
+from splice.inputs.domains import load_domain
 from splice.io.domain_file import parse_domain
 from splice.io.tables import TableSource
 from splice.logic.domain import Domain
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import Source, collect
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import malformed_tables as bad
 from malformed import Malformed
-from splice.datasets.domains import load_domain
 from splice.errors import InputError, Problem, SpliceError
+from splice.inputs.domains import load_domain
 from splice.io.domain_file import read_domain_file
 from splice.io.rtec import RtecSource, check_rtec
 from splice.io.tables import TableSource, check_tables, write_tables

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from ec_worlds import written
-from splice.datasets.domains import load_domain
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.theories import load_theory, theory_names
 from splice.errors import InputError, SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import recognise
 from splice.events.points import Step
-from splice.events.program import compile_program
-from splice.events.recognition import recognise
+from splice.inputs.domains import load_domain
+from splice.inputs.open import InputOptions, open_input
+from splice.inputs.theories import load_theory, theory_names
 from splice.stream.source import MemorySource, Source
 from streams import table_of
 

@@ -7,10 +7,10 @@ import pytest
 
 from ec_worlds import WALK
 from splice.errors import InputError, SpliceError
-from splice.events.inference import infer
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import recognise
 from splice.events.points import Step
-from splice.events.program import compile_program
-from splice.events.recognition import recognise
+from splice.events.weighted.inference import infer
 from splice.logic import parse_theory
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable

@@ -45,7 +45,7 @@ from splice.errors import SpliceError
 from splice.io.lomrf.modes import parse_modes
 from splice.logic import Atom, Constant, Domain, canonical, parse_atom, parse_literal, parse_rule
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind

@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.maritime import make_maritime
-from splice.datasets.maritime.deriving import AisOptions, derive_ais
-from splice.datasets.maritime.positions import Positions
-from splice.datasets.maritime.recorded import derive_recorded
-from splice.datasets.maritime.sea import AREAS
-from splice.datasets.theories import load_theory
 from splice.errors import InputError
-from splice.events.program import compile_program
-from splice.events.recognition import recognise_table
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import recognise_table
+from splice.inputs.open import InputOptions, open_input
+from splice.inputs.theories import load_theory
+from splice.lab.maritime import make_maritime
+from splice.lab.maritime.deriving import AisOptions, derive_ais
+from splice.lab.maritime.positions import Positions
+from splice.lab.maritime.recorded import derive_recorded
+from splice.lab.maritime.sea import AREAS
 from splice.stream.source import Source, collect
 from test_cli import Command
 from test_maritime import texts

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import maritime_twin as twin
-from splice.datasets.maritime import make_maritime
-from splice.datasets.maritime.deriving import AisOptions, derive_ais
-from splice.datasets.maritime.positions import KNOT, Positions
-from splice.datasets.maritime.proximity import Encounters, proximity
-from splice.datasets.maritime.recorded import derive_recorded
-from splice.datasets.maritime.thresholds import Thresholds
 from splice.errors import InputError
-from splice.io.ais import ais_files
 from splice.io.rtec import write_rtec
+from splice.lab.ais import ais_files
+from splice.lab.maritime import make_maritime
+from splice.lab.maritime.deriving import AisOptions, derive_ais
+from splice.lab.maritime.positions import KNOT, Positions
+from splice.lab.maritime.proximity import Encounters, proximity
+from splice.lab.maritime.recorded import derive_recorded
+from splice.lab.maritime.thresholds import Thresholds
 from splice.stream.source import Source, collect
 from test_maritime import texts
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from ec_worlds import WALK, given_by, streams, theories
 from splice.errors import InputError, SpliceError
-from splice.events.intervals import Intervals, difference, intersection, longer_than, union
+from splice.events.crisp.intervals import Intervals, difference, intersection, longer_than, union
+from splice.events.crisp.program import Program, Simultaneous, compile_program
+from splice.events.crisp.recognition import Recognised, recognise
+from splice.events.crisp.windows import WindowedRecogniser, recognise_windows
 from splice.events.points import Observed, Step
-from splice.events.program import Program, Simultaneous, compile_program
-from splice.events.recognition import Recognised, recognise
-from splice.events.windows import WindowedRecogniser, recognise_windows
 from splice.logic import Theory, parse_atom, parse_theory
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable

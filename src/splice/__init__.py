@@ -21,22 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from splice.completion.completer import SupervisionCompleter as SupervisionCompleter
-    from splice.completion.completion import Completion as Completion
     from splice.completion.explain import Explanation as Explanation
+    from splice.completion.result import Completion as Completion
     from splice.completion.source import CompletedSource as CompletedSource
     from splice.completion.strategies import Profile as Profile
     from splice.completion.strategies import profile as profile
-    from splice.datasets.caviar import caviar_source as caviar_source
-    from splice.datasets.domains import load_domain as load_domain
-    from splice.datasets.fetch import fetch as fetch
-    from splice.datasets.inputs import InputOptions as InputOptions
-    from splice.datasets.inputs import open_input as open_input
-    from splice.datasets.maritime import make_maritime as make_maritime
-    from splice.datasets.maritime.deriving import derive_ais as derive_ais
-    from splice.datasets.outputs import OutFormat as OutFormat
-    from splice.datasets.outputs import write_source as write_source
-    from splice.datasets.plaza import make_plaza as make_plaza
-    from splice.datasets.theories import load_theory as load_theory
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
     from splice.errors import Problem as Problem
@@ -44,23 +33,36 @@ if TYPE_CHECKING:
     from splice.errors import UnknownName as UnknownName
     from splice.evaluation.confusion import Confusion as Confusion
     from splice.evaluation.reinitiation import reinitiation_rates as reinitiation_rates
-    from splice.events.explain import explain_interval as explain_interval
-    from splice.events.inference import Inference as Inference
-    from splice.events.inference import infer as infer
-    from splice.events.inference import infer_events as infer_events
-    from splice.events.intervals import Intervals as Intervals
+    from splice.events.crisp.explain import explain_interval as explain_interval
+    from splice.events.crisp.intervals import Intervals as Intervals
+    from splice.events.crisp.program import Program as Program
+    from splice.events.crisp.program import Simultaneous as Simultaneous
+    from splice.events.crisp.program import compile_program as compile_program
+    from splice.events.crisp.recognition import Recognised as Recognised
+    from splice.events.crisp.recognition import recognise as recognise
+    from splice.events.crisp.windows import WindowedRecogniser as WindowedRecogniser
     from splice.events.points import Observed as Observed
     from splice.events.points import Step as Step
-    from splice.events.program import Program as Program
-    from splice.events.program import Simultaneous as Simultaneous
-    from splice.events.program import compile_program as compile_program
-    from splice.events.recognition import Recognised as Recognised
-    from splice.events.recognition import recognise as recognise
-    from splice.events.windows import WindowedRecogniser as WindowedRecogniser
-    from splice.io.caviar_xml import read_cvml_files as read_cvml_files
+    from splice.events.weighted.inference import Inference as Inference
+    from splice.events.weighted.inference import infer as infer
+    from splice.events.weighted.inference import infer_events as infer_events
+    from splice.inputs.domains import load_domain as load_domain
+    from splice.inputs.open import InputOptions as InputOptions
+    from splice.inputs.open import open_input as open_input
+    from splice.inputs.theories import load_theory as load_theory
+    from splice.inputs.write import OutFormat as OutFormat
+    from splice.inputs.write import write_source as write_source
     from splice.io.checkpoints import Checkpoint as Checkpoint
     from splice.io.checkpoints import read_checkpoint as read_checkpoint
     from splice.io.checkpoints import write_checkpoint as write_checkpoint
+    from splice.lab.caviar import caviar_source as caviar_source
+    from splice.lab.cvml import read_cvml_files as read_cvml_files
+    from splice.lab.fetch import fetch as fetch
+    from splice.lab.figures.results import read_results as read_results
+    from splice.lab.figures.results import results_report as results_report
+    from splice.lab.maritime import make_maritime as make_maritime
+    from splice.lab.maritime.deriving import derive_ais as derive_ais
+    from splice.lab.plaza import make_plaza as make_plaza
     from splice.learners.oled.learner import Oled as Oled
     from splice.learners.osla.learner import Osla as Osla
     from splice.logic.atoms import Atom as Atom
@@ -78,23 +80,21 @@ if TYPE_CHECKING:
     from splice.logic.terms import Function as Function
     from splice.logic.terms import Variable as Variable
     from splice.logic.theory import Theory as Theory
-    from splice.pipeline import Splice as Splice
-    from splice.pipeline import StepReport as StepReport
+    from splice.pipeline.splice import Splice as Splice
+    from splice.pipeline.splice import StepReport as StepReport
     from splice.report.document import Report as Report
     from splice.report.html import report_page as report_page
-    from splice.report.results import read_results as read_results
-    from splice.report.results import results_report as results_report
     from splice.stream.batch import MicroBatch as MicroBatch
-    from splice.stream.cutting import Duration as Duration
-    from splice.stream.cutting import Entities as Entities
-    from splice.stream.cutting import TimePoints as TimePoints
-    from splice.stream.cutting import batches as batches
-    from splice.stream.masking import KeepAtoms as KeepAtoms
-    from splice.stream.masking import KeepBatches as KeepBatches
-    from splice.stream.masking import KeepSequences as KeepSequences
-    from splice.stream.masking import MaskedSource as MaskedSource
-    from splice.stream.masking import Unit as Unit
-    from splice.stream.openworld import OpenWorldSource as OpenWorldSource
+    from splice.stream.batches import Duration as Duration
+    from splice.stream.batches import Entities as Entities
+    from splice.stream.batches import TimePoints as TimePoints
+    from splice.stream.batches import batches as batches
+    from splice.stream.mask import KeepAtoms as KeepAtoms
+    from splice.stream.mask import KeepBatches as KeepBatches
+    from splice.stream.mask import KeepSequences as KeepSequences
+    from splice.stream.mask import MaskedSource as MaskedSource
+    from splice.stream.mask import Unit as Unit
+    from splice.stream.open_world import OpenWorldSource as OpenWorldSource
     from splice.stream.source import MemorySource as MemorySource
     from splice.stream.source import Source as Source
     from splice.stream.source import collect as collect
@@ -112,82 +112,82 @@ _HOMES: Final[dict[str, str]] = {
     "Checkpoint": "splice.io.checkpoints",
     "Clause": "splice.logic.clauses",
     "CompletedSource": "splice.completion.source",
-    "Completion": "splice.completion.completion",
+    "Completion": "splice.completion.result",
     "Confusion": "splice.evaluation.confusion",
     "Constant": "splice.logic.terms",
     "Domain": "splice.logic.domain",
-    "Duration": "splice.stream.cutting",
-    "Entities": "splice.stream.cutting",
+    "Duration": "splice.stream.batches",
+    "Entities": "splice.stream.batches",
     "Explanation": "splice.completion.explain",
     "Function": "splice.logic.terms",
-    "Inference": "splice.events.inference",
+    "Inference": "splice.events.weighted.inference",
     "InputError": "splice.errors",
-    "InputOptions": "splice.datasets.inputs",
-    "Intervals": "splice.events.intervals",
-    "KeepAtoms": "splice.stream.masking",
-    "KeepBatches": "splice.stream.masking",
-    "KeepSequences": "splice.stream.masking",
+    "InputOptions": "splice.inputs.open",
+    "Intervals": "splice.events.crisp.intervals",
+    "KeepAtoms": "splice.stream.mask",
+    "KeepBatches": "splice.stream.mask",
+    "KeepSequences": "splice.stream.mask",
     "Literal": "splice.logic.atoms",
-    "MaskedSource": "splice.stream.masking",
+    "MaskedSource": "splice.stream.mask",
     "MemorySource": "splice.stream.source",
     "MicroBatch": "splice.stream.batch",
     "Modes": "splice.logic.modes",
     "Observed": "splice.events.points",
     "Oled": "splice.learners.oled.learner",
-    "OpenWorldSource": "splice.stream.openworld",
+    "OpenWorldSource": "splice.stream.open_world",
     "Osla": "splice.learners.osla.learner",
-    "OutFormat": "splice.datasets.outputs",
+    "OutFormat": "splice.inputs.write",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.strategies",
-    "Program": "splice.events.program",
-    "Recognised": "splice.events.recognition",
+    "Program": "splice.events.crisp.program",
+    "Recognised": "splice.events.crisp.recognition",
     "Report": "splice.report.document",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
-    "Simultaneous": "splice.events.program",
+    "Simultaneous": "splice.events.crisp.program",
     "Source": "splice.stream.source",
-    "Splice": "splice.pipeline",
+    "Splice": "splice.pipeline.splice",
     "SpliceError": "splice.errors",
     "Step": "splice.events.points",
-    "StepReport": "splice.pipeline",
+    "StepReport": "splice.pipeline.splice",
     "SupervisionCompleter": "splice.completion.completer",
     "Theory": "splice.logic.theory",
-    "TimePoints": "splice.stream.cutting",
-    "Unit": "splice.stream.masking",
+    "TimePoints": "splice.stream.batches",
+    "Unit": "splice.stream.mask",
     "UnknownName": "splice.errors",
     "Variable": "splice.logic.terms",
     "Vocabulary": "splice.stream.vocabulary",
-    "WindowedRecogniser": "splice.events.windows",
-    "batches": "splice.stream.cutting",
-    "caviar_source": "splice.datasets.caviar",
+    "WindowedRecogniser": "splice.events.crisp.windows",
+    "batches": "splice.stream.batches",
+    "caviar_source": "splice.lab.caviar",
     "collect": "splice.stream.source",
-    "compile_program": "splice.events.program",
-    "derive_ais": "splice.datasets.maritime.deriving",
-    "explain_interval": "splice.events.explain",
-    "fetch": "splice.datasets.fetch",
-    "infer": "splice.events.inference",
-    "infer_events": "splice.events.inference",
-    "load_domain": "splice.datasets.domains",
-    "load_theory": "splice.datasets.theories",
-    "make_maritime": "splice.datasets.maritime",
-    "make_plaza": "splice.datasets.plaza",
-    "open_input": "splice.datasets.inputs",
+    "compile_program": "splice.events.crisp.program",
+    "derive_ais": "splice.lab.maritime.deriving",
+    "explain_interval": "splice.events.crisp.explain",
+    "fetch": "splice.lab.fetch",
+    "infer": "splice.events.weighted.inference",
+    "infer_events": "splice.events.weighted.inference",
+    "load_domain": "splice.inputs.domains",
+    "load_theory": "splice.inputs.theories",
+    "make_maritime": "splice.lab.maritime",
+    "make_plaza": "splice.lab.plaza",
+    "open_input": "splice.inputs.open",
     "parse_atom": "splice.logic.syntax",
     "parse_rule": "splice.logic.syntax",
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
     "profile": "splice.completion.strategies",
     "read_checkpoint": "splice.io.checkpoints",
-    "read_cvml_files": "splice.io.caviar_xml",
-    "read_results": "splice.report.results",
-    "recognise": "splice.events.recognition",
+    "read_cvml_files": "splice.lab.cvml",
+    "read_results": "splice.lab.figures.results",
+    "recognise": "splice.events.crisp.recognition",
     "reinitiation_rates": "splice.evaluation.reinitiation",
     "report_page": "splice.report.html",
-    "results_report": "splice.report.results",
+    "results_report": "splice.lab.figures.results",
     "sequences": "splice.stream.source",
     "write_checkpoint": "splice.io.checkpoints",
-    "write_source": "splice.datasets.outputs",
+    "write_source": "splice.inputs.write",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604  (every entry is a string)

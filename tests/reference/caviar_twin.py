@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from splice.io.caviar_xml import Annotation
+from splice.lab.cvml import Annotation
 
 Row = tuple[str, str, int]
 

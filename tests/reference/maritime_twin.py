@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations, groupby, pairwise
 
-from splice.datasets.maritime.positions import Positions
-from splice.datasets.maritime.thresholds import Thresholds
+from splice.lab.maritime.positions import Positions
+from splice.lab.maritime.thresholds import Thresholds
 
 Row = tuple[int, int, float, float]
 

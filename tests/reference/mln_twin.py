@@ -1,6 +1,6 @@
 """Weighted theories by the book: every substitution, every state.
 
-The slow, obvious twin of :mod:`splice.events.inference`. Variables that start with T are times, all
+The slow, obvious twin of :mod:`splice.events.weighted.inference`. Variables that start with T are times, all
 others range over the ids. A theory is rules and clauses; definitions are completed as the project
 says: an initiation or a termination counts once a grounding of its rule, inertia once a point.
 """

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from splice.events.building import ground
+from splice.events.weighted.builder import ground
 from splice.labels import FALSE
 from splice.learners.weights import AdaGrad
 from splice.logic.clauses import Rule

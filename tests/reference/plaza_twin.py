@@ -9,8 +9,8 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
-from splice.datasets.plaza import Plaza
-from splice.datasets.plaza.perception import DISTANCES, RUN, STIR, TURN, WALK, WINDOW
+from splice.lab.plaza import Plaza
+from splice.lab.plaza.perception import DISTANCES, RUN, STIR, TURN, WALK, WINDOW
 
 
 def evidence(plaza: Plaza) -> set[tuple[str, str]]:

@@ -30,13 +30,13 @@ from splice.cli.options import (
 )
 from splice.completion.source import CompletedSource
 from splice.completion.strategies import PROFILES
-from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import format_of_input, write_source
-from splice.datasets.shards import RelabelledSource
 from splice.errors import SpliceError
+from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.logic.syntax import parse_ground_term
-from splice.stream.cutting import TimePoints
+from splice.pipeline.shards import RelabelledSource
+from splice.stream.batches import TimePoints
 
 __all__ = ["complete", "explain"]
 

@@ -12,16 +12,16 @@ import numpy as np
 from splice.cli.console import tracked
 from splice.cli.elsewhere import Labelling, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.completion import Completion
+from splice.completion.result import Completion
 from splice.completion.source import Before, CompletedSource
 from splice.completion.strategies import Profile
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.shards import WHOLE, Shard, ShardSource, in_processes, shards
 from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
+from splice.inputs.open import InputOptions, open_input
 from splice.labels import UNKNOWN, LabelArray
+from splice.pipeline.shards import WHOLE, Shard, ShardSource, in_processes, shards
 from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.cutting import BatchedSource, TimePoints
+from splice.stream.batches import BatchedSource, TimePoints
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 

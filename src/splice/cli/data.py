@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
-from splice.cli.deriving import derive
-from splice.cli.making import make, tell_summary
+from splice.cli.data_derive import derive
+from splice.cli.data_make import make, tell_summary
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
-from splice.datasets.checking import input_problems
-from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import OutFormat, WatchedSource, write_source
+from splice.inputs.check import input_problems
+from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.write import OutFormat, WatchedSource, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
@@ -27,7 +27,7 @@ app = typer.Typer(
 @app.command("list")
 def list_datasets(style: Printed = Format.TABLE) -> None:
     """Say which datasets have a name, and whether they are on this machine."""
-    from splice.datasets.registry import DATASETS, data_home
+    from splice.inputs.registry import DATASETS, data_home
 
     emit(
         [
@@ -67,8 +67,8 @@ def fetch(
 
     The sums of the first download are kept; a file that has changed since is an error.
     """
-    from splice.datasets.archives import archive_of
-    from splice.datasets.fetch import fetch as fetch_archive
+    from splice.lab.archives import archive_of
+    from splice.lab.fetch import fetch as fetch_archive
 
     archive = archive_of(name)
     note(f"{archive.about}\nlicence: {archive.licence}\nsource:  {archive.credit}")

@@ -13,25 +13,25 @@ from splice.cli.console import Format, emit, note, tracked
 from splice.cli.options import Force, Printed, Seed
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.completion.strategies import profile
-from splice.datasets.plaza import make_plaza
-from splice.datasets.theories import load_theory
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import score
-from splice.events.program import compile_program
-from splice.events.recognition import Recognised, recognise_table
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import Recognised, recognise_table
+from splice.inputs.theories import load_theory
+from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
-from splice.learners.transitions import Unlabelled
 from splice.logic.theory import Theory
+from splice.patterns.transitions import Unlabelled
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
+from splice.report.observer import Watched, Watcher
 from splice.report.rules import LearnedRule, learned_rules
-from splice.report.story import story, table_of
+from splice.report.run import story, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
-from splice.report.watching import Watched, Watcher
 from splice.stream.batch import query_rows
-from splice.stream.cutting import TimePoints, batches
-from splice.stream.masking import KeepBatches, MaskedSource
+from splice.stream.batches import TimePoints, batches
+from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.source import sequences as sequences_of
 from splice.stream.table import AtomTable

@@ -15,10 +15,10 @@ from splice.cli.console import tracked
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.source import Before, by_sequence
 from splice.completion.strategies import Profile
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.shards import WHOLE, Shard, ShardSource, in_processes, shards
 from splice.errors import SpliceError
-from splice.stream.cutting import TimePoints
+from splice.inputs.open import InputOptions, open_input
+from splice.pipeline.shards import WHOLE, Shard, ShardSource, in_processes, shards
+from splice.stream.batches import TimePoints
 
 __all__ = ["Labelling", "arranged", "labels_elsewhere"]
 

@@ -10,10 +10,10 @@ import typer
 
 from splice.cli.console import Format, emit, note, tell_reading
 from splice.cli.options import FluentOption, Printed, with_input_options
-from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import SpliceError
 from splice.evaluation.recognition import score, universe
-from splice.events.recognition import Recognised
+from splice.events.crisp.recognition import Recognised
+from splice.inputs.open import InputOptions, open_input
 from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain

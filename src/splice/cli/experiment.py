@@ -15,8 +15,8 @@ from splice.cli.console import Format, emit, note, settings
 from splice.cli.options import Printed
 
 if TYPE_CHECKING:
-    from splice.experiments.grid import Progress
-    from splice.experiments.tables import Row
+    from splice.lab.experiments.grid import Progress
+    from splice.lab.experiments.tables import Row
 
 __all__ = ["app"]
 
@@ -57,7 +57,7 @@ def run(
 
     It may be interrupted at any moment; `splice experiment resume DIR` goes on.
     """
-    from splice.experiments.run import load, named, start
+    from splice.lab.experiments.run import load, named, start
 
     experiment = load(named(name))
     _check_table(table)
@@ -71,7 +71,7 @@ def resume(
     folder: Folder, jobs: Jobs = 2, table: Table = None, style: Printed = Format.TABLE
 ) -> None:
     """Go on with a run that was interrupted; what is there is not computed again."""
-    from splice.experiments.run import resume as go_on
+    from splice.lab.experiments.run import resume as go_on
 
     _check_table(table)
     with _resumable(folder):
@@ -96,7 +96,7 @@ def show(
     The table for people has a column for each level; csv, json and ndjson have a row for each,
     with all measures, their deviations and the published number.
     """
-    from splice.experiments.run import rows_of
+    from splice.lab.experiments.run import rows_of
 
     manifest, rows = rows_of(folder)
     there = len(list((folder / "cells").glob("*.json")))
@@ -130,10 +130,10 @@ def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) ->
 
 def _print(rows: list[Row], table: Path | None, style: Format, measure: str | None = None) -> None:
     from splice.errors import UnknownName
-    from splice.experiments.tables import to_csv, wide
     from splice.io.outputs import new_file
-    from splice.report.results import by_setting
-    from splice.report.scales import is_scale
+    from splice.lab.experiments.tables import to_csv, wide
+    from splice.lab.figures.results import by_setting
+    from splice.lab.figures.scales import is_scale
 
     known = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
     if measure is not None and rows and measure not in known:

@@ -23,9 +23,9 @@ from splice.cli.options import (
 )
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
-from splice.datasets.checking import RULE_ENDINGS
-from splice.datasets.inputs import InputOptions, input_paths
 from splice.errors import OutputError, SpliceError
+from splice.inputs.check import RULE_ENDINGS
+from splice.inputs.open import InputOptions, input_paths
 from splice.io.checkpoints import Keeper
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from splice.cli.console import note
-from splice.datasets.inputs import InputOptions, open_input
-from splice.stream.cutting import TimePoints, batches
+from splice.inputs.open import InputOptions, open_input
+from splice.stream.batches import TimePoints, batches
 
 if TYPE_CHECKING:
     from splice.cli.learning import Learned
     from splice.cli.learning_options import Choices
     from splice.report.document import Report
-    from splice.report.watching import Watcher
+    from splice.report.observer import Watcher
 
 __all__ = ["learned_report"]
 
@@ -25,7 +25,7 @@ def learned_report(
     The input is read again, so that a run that was resumed is told from its beginning.
     """
     from splice.report.document import Note, Table
-    from splice.report.story import story
+    from splice.report.run import story
 
     note("reading the input again, for the report")
     watcher = _watched(data, options, choices)
@@ -46,7 +46,7 @@ def learned_report(
 
 
 def _watched(data: str, options: InputOptions, choices: Choices) -> Watcher:
-    from splice.report.watching import Watched, Watcher
+    from splice.report.observer import Watched, Watcher
 
     source, cut = open_input(data, options), TimePoints(choices.batch_size)
     watcher = Watcher()

@@ -11,21 +11,21 @@ from typing import Any, Final, TypeAlias
 from splice.cli.console import is_watched, note, settings, tell_reading, tracked
 from splice.cli.learning_options import Choices
 from splice.cli.sharded import learned_in_shards
-from splice.completion.ahead import blocks
 from splice.completion.completer import SupervisionCompleter
-from splice.datasets.inputs import InputOptions, open_input
 from splice.errors import InputError, SpliceError
 from splice.evaluation.prequential import Prequential
+from splice.inputs.open import InputOptions, open_input
 from splice.io.checkpoints import Keeper
 from splice.io.oled_unseen import unseen_modes
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
-from splice.pipeline import Splice, StepReport
+from splice.patterns.prefetch import blocks
+from splice.pipeline.splice import Splice, StepReport
 from splice.report.rules import LearnedRule, learned_rules
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import TimePoints, batches
+from splice.stream.batches import TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["Learned", "learned_by_parts", "learned_from"]

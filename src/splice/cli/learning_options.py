@@ -15,16 +15,16 @@ from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_prof
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
 from splice.completion.strategies import PROFILES, Profile
-from splice.datasets.theories import AXIOMS, load_theory
 from splice.errors import SpliceError
+from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.sums import files_in, sum_of
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options, Points
 from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
-from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
 from splice.logic.schema import Schema
+from splice.patterns.transitions import Unlabelled
 
 __all__ = ["Choices", "with_learning_options"]
 

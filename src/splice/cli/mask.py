@@ -19,12 +19,12 @@ from splice.cli.options import (
     Written,
     with_input_options,
 )
-from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import format_of_input, write_source
 from splice.errors import SpliceError
+from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
-from splice.stream.cutting import TimePoints
-from splice.stream.masking import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
+from splice.stream.batches import TimePoints
+from splice.stream.mask import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
 from splice.stream.summary import summarise
 
 __all__ = ["mask"]

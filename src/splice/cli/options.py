@@ -12,9 +12,9 @@ import polars as pl
 import typer
 
 from splice.cli.console import Format
-from splice.datasets.inputs import InputOptions
-from splice.datasets.outputs import OutFormat
 from splice.errors import SpliceError
+from splice.inputs.open import InputOptions
+from splice.inputs.write import OutFormat
 from splice.io.tables.values import read_times
 from splice.stream.table import NO_TIME
 

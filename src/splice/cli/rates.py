@@ -5,12 +5,12 @@ from __future__ import annotations
 from splice.cli.console import Format, emit, note, tell_reading, tracked
 from splice.cli.options import InputArgument, Printed, with_input_options
 from splice.cli.recognise import TheoryArgument
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.outputs import WatchedSource
-from splice.datasets.theories import load_theory
 from splice.errors import SpliceError
 from splice.evaluation.reinitiation import reinitiation_rates
-from splice.events.program import compile_program
+from splice.events.crisp.program import compile_program
+from splice.inputs.open import InputOptions, open_input
+from splice.inputs.theories import load_theory
+from splice.inputs.write import WatchedSource
 
 __all__ = ["rates"]
 

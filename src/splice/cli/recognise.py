@@ -18,16 +18,16 @@ from splice.cli.options import (
     moment_of,
     with_input_options,
 )
-from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import WatchedSource
-from splice.datasets.registry import DATASETS
-from splice.datasets.theories import load_theory
 from splice.errors import SpliceError, UnknownName
+from splice.events.crisp.program import Program, Simultaneous, compile_program
+from splice.events.crisp.recognition import Recognised
+from splice.events.crisp.recognition import recognise as run
 from splice.events.fluents import fluent_of
 from splice.events.points import Step, Successor
-from splice.events.program import Program, Simultaneous, compile_program
-from splice.events.recognition import Recognised
-from splice.events.recognition import recognise as run
+from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.registry import DATASETS
+from splice.inputs.theories import load_theory
+from splice.inputs.write import WatchedSource
 from splice.io.domain_file import DOMAIN_FILE
 from splice.io.intervals import (
     IntervalFormat,
@@ -175,7 +175,7 @@ def _crisp(
 ) -> Iterable[Recognised]:
     if window is None:
         return run(program, source)
-    from splice.events.windows import recognise_windows
+    from splice.events.crisp.windows import recognise_windows
 
     return recognise_windows(program, source, window, step or window)
 
@@ -189,7 +189,7 @@ def _weighted(
     *,
     probabilities: bool,
 ) -> pl.DataFrame:
-    from splice.events.inference import Ask, infer_events
+    from splice.events.weighted.inference import Ask, infer_events
 
     ask = Ask.MARGINALS if probabilities else Ask.MAP
     found = infer_events(theory, source, given=given, ask=ask, successor=successor)
@@ -254,7 +254,7 @@ def explain_interval(
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain an interval: which rules began and ended it, and with which events."""
-    from splice.events.explain import explain_interval as explain
+    from splice.events.crisp.explain import explain_interval as explain
 
     rules = load_theory(theory)
     if not rules.is_crisp:

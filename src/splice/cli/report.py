@@ -73,7 +73,7 @@ def report(
 
 
 def _read(inputs: Sequence[Path]) -> Report:
-    from splice.report.results import read_results, results_report
+    from splice.lab.figures.results import read_results, results_report
     from splice.report.saved import FILE, load
 
     runs = [path for path in inputs if (path / FILE).is_file() or path.name == FILE]
@@ -113,7 +113,7 @@ def _write_page(made: Report, path: Path) -> None:
 
 
 def _write_pictures(made: Report, folder: Path, kind: str) -> None:
-    from splice.report.drawing import pictures
+    from splice.lab.figures.pictures import pictures
 
     with new_folder(folder) as partial:
         count = 0

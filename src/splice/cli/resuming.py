@@ -11,8 +11,8 @@ from typing import Final
 
 from splice.cli.console import note
 from splice.cli.learning_options import Choices
-from splice.datasets.inputs import InputOptions, input_paths
 from splice.errors import InputError, OutputError, SpliceError
+from splice.inputs.open import InputOptions, input_paths
 from splice.io.checkpoints import Keeper
 from splice.io.outputs import check_file
 from splice.io.sums import files_in, sum_of

@@ -14,13 +14,13 @@ from splice.cli.elsewhere import Labelling, labels_elsewhere
 from splice.cli.learning_options import Choices
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.source import Before, by_sequence, merged
-from splice.datasets.inputs import InputOptions, open_input
-from splice.datasets.shards import Shard, ShardSource, in_processes, shards
+from splice.inputs.open import InputOptions, open_input
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
 from splice.logic.domain import Domain
-from splice.pipeline import Splice
-from splice.stream.cutting import TimePoints
+from splice.pipeline.shards import Shard, ShardSource, in_processes, shards
+from splice.pipeline.splice import Splice
+from splice.stream.batches import TimePoints
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["LearnedPart", "learned_in_shards"]

@@ -13,14 +13,14 @@ import typer
 from splice.cli.console import Format, emit, note, tell_problems, tracked
 from splice.cli.options import DomainOption, Force, Printed, with_input_options
 from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner, one_sequence
-from splice.datasets.domains import load_domain
-from splice.datasets.inputs import InputOptions, input_paths, open_input
-from splice.datasets.outputs import WatchedSource
-from splice.datasets.theories import load_theory, load_theory_all
 from splice.errors import InputError, Problem, SpliceError
+from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
 from splice.events.points import Step
-from splice.events.program import Simultaneous, compile_program
+from splice.inputs.domains import load_domain
+from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.theories import load_theory, load_theory_all
+from splice.inputs.write import WatchedSource
 from splice.io.outputs import check_file, new_file
 from splice.logic.clauses import Rule
 from splice.logic.differences import TheoryDifference, compare_theories
@@ -106,7 +106,7 @@ def _problems(theory: Theory, domain: Domain) -> list[Problem]:
     A weighted theory is looked at again without the statements that are to blame, as long as there
     are any.
     """
-    from splice.events.inference import infer
+    from splice.events.weighted.inference import infer
     from splice.stream.table import AtomTable
     from splice.stream.vocabulary import Vocabulary
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from splice.completion.completer import Completion
 from splice.labels import FALSE, UNKNOWN
 from splice.stream.batch import MicroBatch
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["BASELINES", "ClosedWorld", "NearestInTime"]

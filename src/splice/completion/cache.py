@@ -14,7 +14,7 @@ import numpy.typing as npt
 from splice.completion.similarity import Vertices
 from splice.completion.strategies import Caching, Filter, Undecided
 from splice.labels import LabelArray
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 
 __all__ = [
     "Entry",

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.ahead import blocks
 from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
-from splice.completion.chains import ChainMemory, Chains, Layout
-from splice.completion.completion import Completion
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
-from splice.completion.partition import Examples
-from splice.completion.reading import Reading
+from splice.completion.links import ChainMemory, Chains, Layout
+from splice.completion.result import Completion
 from splice.completion.similarity import Vertices, similarity_of
 from splice.completion.solvers import System, conductances, harmonic, solve_chain
 from splice.completion.solving import joined_chains, solve, weighted
@@ -40,6 +37,9 @@ from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.canonical import literalwise_key
 from splice.logic.domain import Domain
+from splice.patterns.partition import Examples
+from splice.patterns.prefetch import blocks
+from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 

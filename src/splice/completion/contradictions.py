@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from splice.completion.cache import LabelCache, bound, decide
-from splice.completion.patterns import PatternStore
 from splice.completion.strategies import Filter
 from splice.logic.clauses import Rule
+from splice.patterns.lifting import PatternStore
 
 __all__ = ["Contradiction", "contradictions"]
 

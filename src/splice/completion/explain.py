@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from splice import labels
 from splice.completion.cache import Labelled
-from splice.completion.chains import Chains, in_series
-from splice.completion.completion import Completion
 from splice.completion.distances import assignment
 from splice.completion.graph import Graph
-from splice.completion.partition import Examples
-from splice.completion.patterns import PatternStore
+from splice.completion.links import Chains, in_series
+from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solving import weighted
 from splice.completion.strategies import Caching
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
+from splice.patterns.lifting import PatternStore
+from splice.patterns.partition import Examples
 
 __all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
 

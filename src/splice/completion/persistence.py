@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 
 __all__ = ["Persistence", "Transition"]
 

@@ -27,12 +27,12 @@ from splice.completion.distances import (
     lifted_distance,
     matching,
 )
-from splice.completion.patterns import PatternStore
 from splice.completion.strategies import Distance, Ground, Numbers, SetRule
 from splice.logic.atoms import Atom
 from splice.logic.modes import Modes
 from splice.logic.terms import Constant, Term, Variable
-from splice.stream.rows import unique_rows
+from splice.patterns.lifting import PatternStore
+from splice.stream.distinct import unique_rows
 
 __all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices", "similarity_of"]
 
@@ -234,7 +234,7 @@ class LiftedSimilarity:
         return [sets(distances[body[a][:, None], body[b]]) for a, b in pairs]
 
     def _compiled(self, left: _Ints, right: _Ints) -> list[float]:
-        from splice.completion.matchings import (  # noqa: PLC0415  (numba: only where needed)
+        from splice.completion.matching import (  # noqa: PLC0415  (numba: only where needed)
             matching_distances,
         )
 

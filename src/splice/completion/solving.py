@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.completion.cache import Labelled
-from splice.completion.chains import Chains
 from splice.completion.graph import Graph
-from splice.completion.released import ordered_rows
+from splice.completion.links import Chains
+from splice.completion.lomrf2019 import ordered_rows
 from splice.completion.solvers import System, harmonic, propagate, pseudo_inverse, spread
 from splice.completion.strategies import (
     Caching,

@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.completion import Completion
+from splice.completion.result import Completion
 from splice.completion.strategies import Profile
 from splice.stream.batch import MicroBatch
-from splice.stream.cutting import BatchedSource, Cut, TimePoints, batches
+from splice.stream.batches import BatchedSource, Cut, TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["Before", "CompletedSource", "by_sequence", "merged"]

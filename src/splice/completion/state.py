@@ -12,14 +12,14 @@ from typing import Any, Final
 import numpy as np
 
 from splice.completion.cache import Entry, LabelCache, ReleasedCache, vertices_of
-from splice.completion.chains import ChainMemory, Terminal
-from splice.completion.lens import Lens
-from splice.completion.partition import typed, untyped
-from splice.completion.patterns import PatternStore
+from splice.completion.links import ChainMemory, Terminal
 from splice.completion.persistence import Transition
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.logic.syntax import parse_atom, parse_rule
+from splice.patterns.lifting import PatternStore
+from splice.patterns.partition import typed, untyped
+from splice.patterns.visibility import Lens
 from splice.stream.vocabulary import Kind
 
 __all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]

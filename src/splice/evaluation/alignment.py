@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.labels import LabelArray
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 
 __all__ = ["labels_in", "rows_in"]

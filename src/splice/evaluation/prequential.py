@@ -6,7 +6,7 @@ from collections import deque
 
 from splice.evaluation.confusion import Confusion
 from splice.labels import UNKNOWN
-from splice.learners.predicting import predict
+from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch

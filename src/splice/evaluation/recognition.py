@@ -15,11 +15,11 @@ import numpy.typing as npt
 from splice.errors import UnknownName
 from splice.evaluation.alignment import labels_in, rows_in
 from splice.evaluation.confusion import Confusion
+from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
-from splice.events.recognition import Recognised
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Scores", "labels_from", "score", "universe"]

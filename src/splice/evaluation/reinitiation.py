@@ -14,9 +14,9 @@ from enum import Enum
 import numpy as np
 
 from splice.evaluation.recognition import score, universe
-from splice.events.ground import kind_of
-from splice.events.program import Program, without_labels
-from splice.events.recognition import Work, rules_of
+from splice.events.crisp.ground import kind_of
+from splice.events.crisp.program import Program, without_labels
+from splice.events.crisp.recognition import Work, rules_of
 from splice.labels import TRUE
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows

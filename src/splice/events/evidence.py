@@ -16,7 +16,7 @@ from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 

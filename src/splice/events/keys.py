@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 
 __all__ = ["ROOM", "Index", "join", "lookup", "mixed", "packed"]
 

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import polars as pl
 
 from splice.errors import InputError, Place, Problem, UnknownName
-from splice.events.intervals import Intervals, covered
-from splice.events.recognition import Recognised
+from splice.events.crisp.intervals import Intervals, covered
+from splice.events.crisp.recognition import Recognised
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
 from splice.io.tables.cells import ground_text, name_text
@@ -33,7 +33,7 @@ from splice.io.text import read_text
 from splice.labels import TRUE
 from splice.logic.domain import Domain
 from splice.logic.terms import Term
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary

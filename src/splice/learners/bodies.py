@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from splice.events.bindings import Bindings, solve
+from splice.events.crisp.ground import shape_of
 from splice.events.evidence import Evidence
-from splice.events.ground import shape_of
-from splice.learners.patterns import Body
-from splice.learners.transitions import Transitions
+from splice.events.joins import Bindings, solve
 from splice.logic.atoms import Atom, Literal
 from splice.logic.terms import Constant, Variable
+from splice.patterns.columns import Body
+from splice.patterns.transitions import Transitions
 from splice.stream.table import AtomTable
 
 __all__ = ["TIME", "counted", "fires_by_join", "needs_join"]

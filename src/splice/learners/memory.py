@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from splice.learners.transitions import Transitions
+from splice.patterns.transitions import Transitions
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Memory", "Part"]

@@ -175,7 +175,7 @@ class Chains:
         ``reward`` is added to the weight of being on after each transition: with what a wrong
         answer costs, inference is loss-augmented.
         """
-        from splice.events.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
+        from splice.events.weighted.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
 
         rewards = self.known
         if reward is not None:

@@ -18,7 +18,7 @@ from splice.labels import UNKNOWN, LabelArray
 from splice.logic.schema import HAPPENS_AT
 from splice.report.document import Lane, Role, Span, Timeline
 from splice.stream.batch import MicroBatch
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 
 __all__ = ["Labelling", "runs", "timeline"]

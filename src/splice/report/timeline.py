@@ -17,7 +17,7 @@ import numpy.typing as npt
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["LEGEND", "Lane", "label_lanes", "strip"]

@@ -10,7 +10,7 @@ import polars as pl
 
 from splice import labels
 from splice.errors import InputError, Place, Problem
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary

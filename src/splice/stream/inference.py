@@ -25,7 +25,7 @@ import polars as pl
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term
-from splice.stream.rows import unique_rows
+from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable, IntArray
 from splice.stream.vocabulary import EQUALS, Kind, Symbols
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from splice.errors import SpliceError
 from splice.events.comparisons import STARTS_WITH
+from splice.events.crisp.program import Program, without_labels
+from splice.events.crisp.recognition import check_inputs
 from splice.events.fluents import fluent_of
 from splice.events.points import Points, Step
-from splice.events.program import Program, without_labels
-from splice.events.recognition import check_inputs
 from splice.events.universe import FLUENT_OF, SINCE, Entities, Universe
 from splice.io.asp.rules import RANK
 from splice.io.asp.terms import LARGEST, asp_constant, asp_name, asp_term

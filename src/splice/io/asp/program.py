@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from splice.events.crisp.program import Definition, Program, Simultaneous
 from splice.events.points import Step
-from splice.events.program import Definition, Program, Simultaneous
 from splice.io.asp.rules import format_statement
 from splice.io.asp.terms import VALUE_OF
 from splice.logic.clauses import Rule
@@ -66,7 +66,7 @@ interval(F,S,E) :- since(F,S,T), follows(E,T), not holdsAt(F,E).
 def format_asp(program: Program) -> str:
     """Return a program as rules and axioms for clingo; what ASP cannot say is an error.
 
-    >>> from splice.events.program import compile_program
+    >>> from splice.events.crisp.program import compile_program
     >>> from splice.logic.syntax import parse_theory
     >>> rule = "initiatedAt(on(X),T) :- happensAt(press(X),T), not happensAt(fuse,T)."
     >>> rule in format_asp(compile_program(parse_theory(rule))).splitlines()

@@ -8,9 +8,9 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Problem
 from splice.events.comparisons import STARTS_WITH
+from splice.events.crisp.program import Program
+from splice.events.crisp.static import ALGEBRA, sources
 from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
-from splice.events.program import Program
-from splice.events.static import ALGEBRA, sources
 from splice.events.universe import FLUENT_OF
 from splice.io.asp.terms import VALUE_OF, asp_constant, asp_name, asp_term
 from splice.logic.atoms import Atom, Literal

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from splice.errors import InputError, Problem
-from splice.events.axioms import standard_axioms
-from splice.events.bindings import FLUENT_OF
 from splice.events.comparisons import STARTS_WITH
+from splice.events.crisp.program import Simultaneous, stated_step
 from splice.events.fluents import HOLDS_FOR, border_of, place_of
-from splice.events.program import Simultaneous, stated_step
+from splice.events.joins import FLUENT_OF
+from splice.events.weighted.axioms import standard_axioms
 from splice.io.lomrf.mln_writer import format_mln
 from splice.io.lomrf.theory_schema import schema_of_theory
 from splice.logic.atoms import Atom

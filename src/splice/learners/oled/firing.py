@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from splice.learners.oled.numbered import Literals, Numbered
-from splice.learners.patterns import Patterns
+from splice.learners.oled.literals import Literals, Numbered
 from splice.logic.atoms import Atom
+from splice.patterns.columns import Patterns
 
 __all__ = ["Firing"]
 

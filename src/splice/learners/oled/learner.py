@@ -11,17 +11,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.ahead import blocks
 from splice.errors import SpliceError
 from splice.labels import LabelArray
 from splice.learners.bodies import counted
 from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
-from splice.learners.oled.numbered import Literals
+from splice.learners.oled.literals import Literals
 from splice.learners.oled.options import Growth, Negation, Options, Points
+from splice.learners.oled.rule_block import Stack
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import information
-from splice.learners.oled.stack import Stack
 from splice.learners.oled.state import (
     VERSION,
     check_version,
@@ -31,10 +30,7 @@ from splice.learners.oled.state import (
     read_rule,
 )
 from splice.learners.oled.theory import Known
-from splice.learners.patterns import Body, Patterns
-from splice.learners.predicting import predict
-from splice.learners.thresholds import Thresholds, is_threshold, seen_through
-from splice.learners.transitions import Overlap, Reader, Transitions
+from splice.learners.predict import predict
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
@@ -42,6 +38,10 @@ from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import Theory
+from splice.patterns.columns import Body, Patterns
+from splice.patterns.numeric import Thresholds, is_threshold, seen_through
+from splice.patterns.prefetch import blocks
+from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 

@@ -9,9 +9,9 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
-from splice.learners.numbers import number_of
-from splice.learners.transitions import Unlabelled
+from splice.learners.checks import number_of
 from splice.learners.weights import AdaGrad
+from splice.patterns.transitions import Unlabelled
 
 __all__ = [
     "FScore",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.learners.bodies import needs_join
-from splice.learners.oled.numbered import NOTHING, Literals, Numbered
+from splice.learners.oled.literals import NOTHING, Literals, Numbered
 from splice.learners.oled.options import Options, Points, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,
@@ -23,11 +23,11 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
-from splice.learners.patterns import Body, Patterns
-from splice.learners.thresholds import with_comparisons
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
+from splice.patterns.columns import Body, Patterns
+from splice.patterns.numeric import with_comparisons
 
 __all__ = ["Event", "RuleState", "counts_of", "score_of"]
 

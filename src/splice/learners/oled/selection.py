@@ -124,7 +124,7 @@ class _Search:
 
     def _f1(self, theories: Sequence[_Theory]) -> _Floats:
         """Return how well some theories recognise the stretch."""
-        from splice.learners.oled.together import agreements  # noqa: PLC0415  (loads numba)
+        from splice.learners.oled.simulate import agreements  # noqa: PLC0415  (loads numba)
 
         shape = len(theories), self._size
         initiated, terminated = np.zeros(shape, bool), np.zeros(shape, bool)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from splice.errors import SpliceError
 from splice.learners.oled.options import Points
 from splice.learners.oled.rules import Event, RuleState
-from splice.learners.patterns import Body
 from splice.logic.syntax import parse_atom, parse_literal
+from splice.patterns.columns import Body
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 

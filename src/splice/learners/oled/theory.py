@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from splice.events.bindings import FLUENT_OF, binds
+from splice.events.joins import FLUENT_OF, binds
 from splice.learners.bodies import needs_join
 from splice.learners.memory import Memory
 from splice.learners.oled.options import Options, Points, Selection
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.selection import Candidate, Remembered, chosen
-from splice.learners.patterns import Body, Patterns
-from splice.learners.thresholds import with_comparisons
 from splice.learners.weights import Stretch, learn_weights
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.subsumption import subsumes
 from splice.logic.theory import Statement
+from splice.patterns.columns import Body, Patterns
+from splice.patterns.numeric import with_comparisons
 
 __all__ = ["Known"]
 

@@ -9,10 +9,10 @@ from splice.learners.osla.clauses import Distinct, rule_of
 from splice.learners.osla.hypergraph import Bias, Hypergraph
 from splice.learners.osla.options import Options
 from splice.learners.osla.paths import find_paths
-from splice.learners.patterns import Patterns
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.modes import Modes
+from splice.patterns.columns import Patterns
 
 __all__ = ["Candidates"]
 

@@ -9,9 +9,8 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.ahead import blocks
 from splice.errors import SpliceError
-from splice.events.axioms import standard_axioms
+from splice.events.weighted.axioms import standard_axioms
 from splice.labels import LabelArray
 from splice.learners.bodies import counted
 from splice.learners.memory import Memory
@@ -26,14 +25,15 @@ from splice.learners.osla.state import (
 )
 from splice.learners.osla.templates import CHANGES, read_templates
 from splice.learners.osla.theory import Contribution, Known, signs
-from splice.learners.patterns import Patterns
-from splice.learners.predicting import predict
-from splice.learners.transitions import Overlap, Reader, Transitions
+from splice.learners.predict import predict
 from splice.learners.weights import Chains, potentials
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import HARD, Statement, Theory
+from splice.patterns.columns import Patterns
+from splice.patterns.prefetch import blocks
+from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 

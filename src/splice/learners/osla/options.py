@@ -9,11 +9,11 @@ from enum import Enum
 from typing import Any, Final
 
 from splice.errors import SpliceError, UnknownName
-from splice.learners.numbers import number_of
+from splice.learners.checks import number_of
 from splice.learners.osla.paths import FreeVariables
-from splice.learners.transitions import Unlabelled
 from splice.learners.weights import AdaGrad
 from splice.logic.theory import HARD
+from splice.patterns.transitions import Unlabelled
 
 __all__ = ["Loss", "Options", "Selection", "options_of"]
 

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from splice.errors import SpliceError, UnknownName
-from splice.events.axioms import DEFAULT_WEIGHT
-from splice.events.clausal import clauses_of
-from splice.events.templates import NEXT, make_template, refusal, with_time_variables
+from splice.events.weighted.axioms import DEFAULT_WEIGHT
+from splice.events.weighted.clausal import clauses_of
+from splice.events.weighted.templates import NEXT, make_template, refusal, with_time_variables
 from splice.learners.weights import Inertia
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -54,7 +54,7 @@ def read_templates(
 ) -> Templates:
     """Return what axioms tell a learner of the ``wanted`` changes.
 
-    >>> from splice.events.axioms import standard_axioms
+    >>> from splice.events.weighted.axioms import standard_axioms
     >>> read_templates(standard_axioms(0.5))
     Templates(holds=('initiatedAt',), ends=('terminatedAt',), inertia=Inertia(on=0.5, off=0.5))
     """

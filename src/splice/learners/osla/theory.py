@@ -13,11 +13,11 @@ from splice.learners.memory import Memory
 from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import Options
 from splice.learners.osla.selection import Pool, Stream, chosen, f1_of
-from splice.learners.patterns import Patterns
 from splice.learners.weights import Chains, Inertia
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
+from splice.patterns.columns import Patterns
 
 __all__ = ["Contribution", "Known", "signs"]
 

@@ -1,0 +1,150 @@
+"""``splice data make``: simulate a dataset and write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from splice.cli.console import Format, emit, note, tracked
+from splice.cli.options import Force, Out, Printed, Seed
+from splice.errors import SpliceError, UnknownName
+from splice.inputs.write import OutFormat, write_source
+from splice.io.outputs import check_output
+from splice.lab.maritime import PRESETS, WordChoice, make_maritime
+from splice.stream.summary import CountedSource, Summary
+
+__all__ = ["make", "tell_summary"]
+
+_OPTIONS: Final = {
+    "plaza": ("sequences", "people", "frames", "perfect"),
+    "maritime": ("preset", "vessels", "days", "vocabulary", "target"),
+}
+
+
+def make(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What to simulate: plaza or maritime.")
+    ],
+    out: Out,
+    sequences: Annotated[
+        int | None, typer.Option(min=1, help="plaza: how many sequences (default: 8).")
+    ] = None,
+    people: Annotated[
+        int | None, typer.Option(min=1, help="plaza: how many people in each (default: 4).")
+    ] = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(min=2, help="plaza: how many frames in each, 25 a second (default: 600)."),
+    ] = None,
+    perfect: Annotated[
+        bool, typer.Option("--perfect", help="plaza: label exactly what people do, without slips.")
+    ] = False,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="maritime: a size that has a name, small (default) or month."),
+    ] = None,
+    vessels: Annotated[
+        int | None, typer.Option(min=2, help="maritime: how many vessels; two make a sequence.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(help="maritime: for how many days.")] = None,
+    vocabulary: Annotated[
+        WordChoice | None,
+        typer.Option(help="maritime: which atoms; full adds areas and fluents (default: 2019)."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="maritime: what is labelled, rendezvous (default) or pilotOps."),
+    ] = None,
+    seed: Seed = 0,
+    out_format: Annotated[
+        OutFormat | None,
+        typer.Option(
+            "--out-format",
+            help="What to write (default: csv; maritime: parquet).",
+            case_sensitive=False,
+        ),
+    ] = None,
+    force: Force = False,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Simulate a dataset and write it.
+
+    The same seed gives the same data, and the first sequences do not depend on how many follow.
+    """
+    every: dict[str, Any] = {
+        "sequences": sequences,
+        "people": people,
+        "frames": frames,
+        "perfect": perfect or None,
+        "preset": preset,
+        "vessels": vessels,
+        "days": days,
+        "vocabulary": vocabulary,
+        "target": target,
+    }
+    given = {option: value for option, value in every.items() if value is not None}
+    _check_options(name, given)
+    check_output(out, force=force)
+    if name == "plaza":
+        summary = _plaza(out, out_format or OutFormat.CSV, seed, given)
+    else:
+        summary = _maritime(out, out_format or OutFormat.PARQUET, seed, given)
+    note(f"wrote {out}")
+    tell_summary(summary, style)
+
+
+def _check_options(name: str, given: dict[str, Any]) -> None:
+    """Refuse a simulator that there is not, and options that it does not have."""
+    if name not in _OPTIONS:
+        raise UnknownName("simulator", name, _OPTIONS)
+    for option in given:
+        if option not in _OPTIONS[name]:
+            raise SpliceError(
+                f"--{option} says nothing about {name}",
+                f"{name} has {', '.join(f'--{o}' for o in _OPTIONS[name])}",
+            )
+
+
+def _plaza(out: Path, style: OutFormat, seed: int, given: dict[str, Any]) -> Summary:
+    from splice.lab.plaza import PERFECT, USUAL, make_plaza
+
+    annotator = PERFECT if given.pop("perfect", False) else USUAL
+    plaza = make_plaza(**given, seed=seed, annotator=annotator)
+    counted = CountedSource(plaza.source)
+    write_source(counted, out, style, tracks=plaza.tracks)
+    return counted.summary
+
+
+def _maritime(out: Path, style: OutFormat, seed: int, given: dict[str, Any]) -> Summary:
+    name = given.get("preset", "small")
+    if name not in PRESETS:
+        raise UnknownName("preset", name, PRESETS)
+    size = PRESETS[name]
+    source = make_maritime(
+        given.get("vessels", size.vessels),
+        given.get("days", size.days),
+        seed,
+        choice=given.get("vocabulary", WordChoice.Y2019),
+        target=given.get("target", "rendezvous"),
+    )
+    counted = CountedSource(source)
+    write_source(counted, out, style, progress=tracked)
+    return counted.summary
+
+
+def tell_summary(summary: Summary, style: Format) -> None:
+    """Print what an input holds."""
+    report = summary.as_json()
+    rows = [
+        {"what": "sequences", "name": "", "count": summary.sequences},
+        {"what": "time-points", "name": "", "count": summary.time_points},
+        *({"what": "atoms", "name": n, "count": c} for n, c in report["predicates"].items()),
+        *(
+            {"what": f"labels {label}", "name": fluent, "count": count}
+            for fluent, counts in report["fluents"].items()
+            for label, count in counts.items()
+        ),
+    ]
+    emit(rows, style, report)

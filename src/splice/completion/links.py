@@ -1,0 +1,242 @@
+"""Temporal links: the same entities at neighbouring time-points pull each other's values.
+
+Fluents persist, so a query atom is linked to itself one observed time-point earlier and later. The
+links of a batch are chains, solved in linear time. A chain that reaches the last time-point of a
+batch goes on in the next one: what stands before a batch never changes again, and all that the
+later vertices can know of it is one value and one conductance (how firmly labels hold that value),
+as in an electrical network of which only one terminal can be touched. Within a batch later vertices
+pull earlier ones only where a given label follows, so it does not matter where batches are cut
+unless a label comes between. A chain that ends earlier is over: no link spans a time-point at which
+its query atom was away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.persistence import Persistence
+from splice.completion.similarity import Similarity, Vertices
+from splice.completion.strategies import Temporal
+from splice.labels import UNKNOWN, LabelArray
+from splice.patterns.memo import Seen
+from splice.stream.batch import MicroBatch
+from splice.stream.distinct import unique_rows
+from splice.stream.table import NO_TIME, AtomTable
+
+__all__ = ["ChainMemory", "Chains", "Layout", "Terminal", "in_series"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+_Key = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The query atoms of a batch, chain by chain: all that no label changes.
+
+    ``after[i]`` says whether the i-th in ``order`` is the one before it, a time-point later, and
+    ``alike[i]`` how similar the two are, 0 where they are not linked; ``first`` and ``last`` say
+    which chains begin at the first and end at the last time-point of the batch.
+    """
+
+    order: npt.NDArray[np.intp]
+    after: npt.NDArray[np.bool_]
+    alike: _Floats
+    starts: npt.NDArray[np.intp]
+    ends: npt.NDArray[np.intp]
+    first: npt.NDArray[np.bool_]
+    last: npt.NDArray[np.bool_]
+    keys: list[_Key]
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """A layout, the weights of its links, and the weight and the value of what came before."""
+
+    layout: Layout
+    link: _Floats
+    carried: _Floats
+    value: _Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Terminal:
+    """The end of a chain at the last time-point of a batch, as the next batch sees it.
+
+    ``conductance`` is that of the whole chain before it towards its labels, infinite where the
+    value is known; ``label`` is the one given to it, or unknown, and ``cls`` its cached pattern.
+    """
+
+    value: float
+    conductance: float
+    label: int
+    cls: int
+    vertex: Vertices
+
+
+def in_series(link: float, conductance: float) -> float:
+    """Return the weight of a value that stands behind a link, as firm as its conductance.
+
+    >>> in_series(100.0, np.inf), in_series(100.0, 100.0)
+    (100.0, 50.0)
+    """
+    if np.isinf(conductance) or not link:
+        return link
+    return link * conductance / (link + conductance)
+
+
+class ChainMemory:
+    """Where the chains of the current sequence stand at the end of the batch before."""
+
+    def __init__(self, links: Temporal, similarity: Similarity) -> None:
+        self._similarity = similarity
+        self.persistence = Persistence(links.strength)
+        self._seen: Seen[Layout] = Seen()
+        self.sequence = ""
+        self.last: dict[_Key, Terminal] = {}
+
+    def look(self, batches: Sequence[MicroBatch], vertices: Vertices) -> None:
+        """Lay out consecutive batches that will come next; ``vertices`` are those of all."""
+        self._seen.keep(batches, self._layouts(batches, vertices))
+
+    def forget(self, sequence: str) -> None:
+        """Forget where chains stood: a batch of a sequence is passed over."""
+        self.sequence, self.last = sequence, {}
+
+    def layout(self, batch: MicroBatch, vertices: Vertices) -> Layout:
+        """Return the layout of a batch; what is kept of another sequence is forgotten."""
+        if batch.sequence != self.sequence:
+            self.sequence, self.last = batch.sequence, {}
+        return self._seen.take(batch) or self._layouts([batch], vertices)[0]
+
+    def count(
+        self, layout: Layout, classes: _Ints, labels: LabelArray, empty: npt.NDArray[np.bool_]
+    ) -> None:
+        """Count the labels that follow a label, over the border of the batch as well.
+
+        ``classes`` are the cached patterns of the query atoms; those that are ``empty`` of
+        evidence are not counted.
+        """
+        order = layout.order
+        later = np.flatnonzero(layout.after)
+        row, row_before = order[later], order[later - 1]
+        before = np.stack((classes[row_before], labels[row_before]), axis=1)
+        for start, terminal in self._continued(layout):
+            row = np.append(row, order[start])
+            before = np.append(before, [[terminal.cls, terminal.label]], axis=0)
+        cls, now = classes[row], labels[row]
+        usable = (before[:, 1] != UNKNOWN) & (now != UNKNOWN) & ~empty[row]
+        columns = (cls, before[:, 0] != cls, before[:, 1], now)
+        self.persistence.count(np.stack(columns, axis=1)[usable].astype(np.int64))
+
+    def chains(self, layout: Layout, vertices: Vertices, classes: _Ints, odds: _Floats) -> Chains:
+        """Return the chains of a batch, linked to what came before it.
+
+        ``odds`` are the weights of links to each cached pattern, from an equal and another one.
+        """
+        order = layout.order
+        cls = classes[order]
+        changed = np.append(True, cls[1:] != cls[:-1])[: len(order)]
+        link = layout.alike * odds[cls, changed.astype(np.int64)]
+        carried, value = np.zeros(len(order)), np.zeros(len(order))
+        for start, terminal in self._continued(layout):
+            before, own = terminal.vertex, vertices.take(order[start : start + 1])
+            width = max(own.entities.shape[1], before.entities.shape[1])
+            alike = self._similarity.paired(before.widened(width), own.widened(width))
+            weight = alike[0] * odds[cls[start], int(terminal.cls != cls[start])]
+            value[start] = terminal.value
+            carried[start] = in_series(float(weight), terminal.conductance)
+        return Chains(layout, link, carried, value)
+
+    def _continued(self, layout: Layout) -> Iterator[tuple[int, Terminal]]:
+        """Yield where chains begin that go on from the batch before, and where they stood."""
+        begun = zip(layout.starts.tolist(), layout.first.tolist(), layout.keys, strict=True)
+        for start, first, key in begun:
+            if first and key in self.last:
+                yield start, self.last[key]
+
+    def _layouts(self, batches: Sequence[MicroBatch], vertices: Vertices) -> list[Layout]:
+        """Return the layout of each of some batches, worked out together."""
+        queries = AtomTable.concat([b.queries for b in batches], batches[0].table.vocabulary)
+        sizes = [len(batch.queries) for batch in batches]
+        number = np.repeat(np.arange(len(batches)), sizes)
+        columns = (number[:, None], queries.kind[:, None], queries.args)
+        instances = np.concatenate(columns, axis=1).astype(np.int64)
+        first, which = unique_rows(instances)
+        order = np.lexsort((queries.time, which))
+        chain = which[order]
+        rank, begin = _ranks(batches, number[order], queries.time[order])
+        after = 1 + np.flatnonzero((chain[1:] == chain[:-1]) & (rank[1:] == rank[:-1] + 1))
+        linked, alike = np.zeros(len(order), bool), np.zeros(len(order))
+        linked[after] = True
+        alike[after] = self._similarity.paired(
+            vertices.take(order[after - 1]), vertices.take(order[after])
+        )
+        starts = np.searchsorted(chain, np.arange(len(first)))
+        ends = np.append(starts[1:], len(order))[: len(starts)] - 1
+        owner = number[order[starts]]
+        at_first = rank[starts] == begin[owner]
+        at_last = rank[ends] == begin[owner + 1] - 1
+        keys = [tuple(v for v in row if v >= 0) for row in instances[first, 1:].tolist()]
+        rows = np.append(0, np.cumsum(sizes)).tolist()
+        lots = np.searchsorted(owner, np.arange(len(batches) + 1)).tolist()
+        return [
+            Layout(
+                order[row:stop] - row,
+                linked[row:stop],
+                alike[row:stop],
+                starts[lot:end] - row,
+                ends[lot:end] - row,
+                at_first[lot:end],
+                at_last[lot:end],
+                keys[lot:end],
+            )
+            for row, stop, lot, end in zip(rows, rows[1:], lots, lots[1:], strict=False)
+        ]
+
+    def remember(
+        self,
+        layout: Layout,
+        values: _Floats,
+        conductance: _Floats,
+        labels: LabelArray,
+        known: npt.NDArray[np.bool_],
+        classes: _Ints,
+        vertices: Vertices,
+    ) -> None:
+        """Keep where the chains stand that reach the last time-point of the batch.
+
+        Chains that no label reached are not ``known`` and say nothing.
+        """
+        self.last = {}
+        for key, end, last in zip(layout.keys, layout.ends.tolist(), layout.last, strict=True):
+            row = layout.order[end]
+            if last and known[row]:
+                self.last[key] = Terminal(
+                    float(values[row]),
+                    float(conductance[row]),
+                    int(labels[row]),
+                    int(classes[row]),
+                    vertices.take(row[None]),
+                )
+
+
+def _ranks(
+    batches: Sequence[MicroBatch], number: npt.NDArray[np.intp], time: _Ints
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the rank of each moment among those of its batch, and each batch's first rank.
+
+    A moment is the number of a batch and a time; ranks count on from batch to batch, and one
+    more entry says where they would go on.
+    """
+    times = np.concatenate([batch.table.time for batch in batches])
+    owner = np.repeat(np.arange(len(batches)), [len(batch.table) for batch in batches])
+    timed = times != NO_TIME
+    known, place = np.unique(times[timed], return_inverse=True)
+    moments = np.unique(owner[timed] * len(known) + place)
+    rank = np.searchsorted(moments, number * len(known) + np.searchsorted(known, time))
+    return rank, np.searchsorted(moments, np.arange(len(batches) + 1) * len(known))

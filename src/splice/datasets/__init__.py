@@ -1,1 +1,0 @@
-"""Something to run on: domains that ship, and simulators."""

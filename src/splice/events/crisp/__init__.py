@@ -1,0 +1,1 @@
+"""Crisp recognition: a program of rules, joins over columns, intervals, windows."""

@@ -1,0 +1,223 @@
+"""Why a fluent held: which rules began and ended an interval, and with which events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from splice.errors import SpliceError
+from splice.events.crisp.ground import NUMBER
+from splice.events.crisp.program import Definition, Program, without_labels
+from splice.events.crisp.recognition import Work, rules_of
+from splice.events.fluents import HOLDS_FOR, fluent_of
+from splice.events.joins import Bindings, solve
+from splice.logic.atoms import Literal
+from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
+from splice.logic.terms import Constant, Term, Variable
+from splice.logic.theory import Statement
+from splice.stream.table import AtomTable
+
+__all__ = ["IntervalExplanation", "Part", "Reason", "explain_interval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A rule that fired, the time at which it did, and its body as it was true then."""
+
+    statement: Statement
+    time: int
+    body: tuple[Literal, ...]
+
+    def __str__(self) -> str:
+        return f"at {self.time}: {', '.join(map(str, self.body))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An interval of another fluent that a statically determined one was made from."""
+
+    fluent: Term
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.fluent} from {self.start} to {self.end}"
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalExplanation:
+    """An interval of a ground fluent and what made it."""
+
+    fluent: Term
+    start: int
+    end: int
+    began: tuple[Reason, ...]
+    ended: tuple[Reason, ...]
+    parts: tuple[Part, ...]
+    open_end: bool
+    """Whether it still held when the sequence ended."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the explanation in words."""
+        yield f"{self.fluent} holds from {self.start} to {self.end} (the end not included)"
+        for reason in self.began:
+            yield f"  it began {reason}"
+            yield f"    by {reason.statement}"
+        for part in self.parts:
+            yield f"  made from {part}"
+        for reason in self.ended:
+            yield f"  it ended {reason}"
+            yield f"    by {reason.statement}"
+        if self.open_end:
+            yield "  it still held when the sequence ended"
+        elif not self.ended and not self.parts:
+            yield "  it ended because another value of it began"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the explanation as plain JSON."""
+
+        def reasons(found: tuple[Reason, ...]) -> list[dict[str, Any]]:
+            return [
+                {"rule": str(r.statement), "time": r.time, "body": [str(b) for b in r.body]}
+                for r in found
+            ]
+
+        return {
+            "fluent": str(self.fluent),
+            "start": self.start,
+            "end": self.end,
+            "open_end": self.open_end,
+            "began": reasons(self.began),
+            "ended": reasons(self.ended),
+            "parts": [
+                {"fluent": str(p.fluent), "start": p.start, "end": p.end} for p in self.parts
+            ],
+        }
+
+
+def explain_interval(
+    program: Program, table: AtomTable, fluent: Term, time: int, domain: Domain | None = None
+) -> IntervalExplanation:
+    """Explain the interval of a ground fluent that covers a time, in the table of one sequence."""
+    name = fluent_of(fluent)
+    definition = None if name is None else program.definition(name)
+    if definition is None:
+        raise SpliceError(f"no rule defines '{fluent}'", "name a fluent that the theory defines")
+    work = Work(program, without_labels(table, program.given), domain)
+    work.run()
+    found = work.known.instances(fluent)
+    if found is None or not len(found):
+        raise SpliceError(f"{fluent} is never initiated here", "look at another sequence")
+    number = found.columns[NUMBER]
+    at = int(work.known.intervals.find(number, np.full(len(number), time))[0])
+    if at < 0:
+        own = work.known.intervals.take(work.known.intervals.key == number[0])
+        spans = ", ".join(f"{s} to {e}" for _, s, e in own.rows()[:5]) or "never"
+        raise SpliceError(f"{fluent} does not hold at {time}", f"it holds: {spans}")
+    start, end = int(work.known.intervals.start[at]), int(work.known.intervals.end[at])
+    return _explained(work, definition, fluent, start, end)
+
+
+def _explained(
+    work: Work, definition: Definition, fluent: Term, start: int, end: int
+) -> IntervalExplanation:
+    points = work.evidence.points
+    before = np.flatnonzero(points.next_time == start)
+    last = np.flatnonzero(points.next_time == end)
+    static = bool(definition.static)
+    ended = _reasons(work, definition.terminations, fluent, last)
+    return IntervalExplanation(
+        fluent,
+        start,
+        end,
+        () if static else _reasons(work, definition.initiations, fluent, before),
+        () if static else ended,
+        tuple(_parts(work, definition, fluent, start, end)),
+        not static and not ended and end == int(points.ends[0]),
+    )
+
+
+def _reasons(
+    work: Work, statements: tuple[Statement, ...], fluent: Term, points: np.ndarray
+) -> tuple[Reason, ...]:
+    """Return every rule that fired for a ground fluent at some points."""
+    reasons = []
+    for statement in statements:
+        for rule in rules_of([statement]):
+            bound = _bound(work, rule, fluent, points)
+            if bound is None:
+                continue
+            head_time = rule.head.atom.args[1]
+            assert isinstance(head_time, Variable)
+            found = solve(rule.body, work.evidence, head_time, bound, work.known)
+            for row in range(len(found)):
+                moment = int(work.evidence.points.time[found.point[row]])
+                theta = _theta(work, found, row) | {head_time: Constant(str(moment))}
+                body = tuple(literal.substitute(theta) for literal in rule.body)
+                reasons.append(Reason(statement, moment, body))
+    return tuple(reasons)
+
+
+def _bound(work: Work, rule: Rule, fluent: Term, points: np.ndarray) -> Bindings | None:
+    """Return the head of a rule bound to a ground fluent, at some points."""
+    theta = _unified(rule.head.atom.args[0], fluent)
+    if theta is None:
+        return None
+    codes = {v: work.evidence.table.vocabulary.constants.find(c.name) for v, c in theta.items()}
+    if any(code is None for code in codes.values()):
+        return None
+    columns = {v: np.full(len(points), code, np.int64) for v, code in codes.items()}
+    return Bindings(points.astype(np.int64), columns)
+
+
+def _unified(general: Term, ground: Term) -> dict[Variable, Constant] | None:
+    """Return what the variables of a term stand for in a ground one, None where they differ."""
+    theta: dict[Variable, Constant] = {}
+    pairs = [(general, ground)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, Variable):
+            if not isinstance(other, Constant) or theta.setdefault(one, other) != other:
+                return None
+        elif isinstance(one, Constant) or isinstance(other, Constant | Variable):
+            if one != other:
+                return None
+        elif (one.functor, len(one.args)) != (other.functor, len(other.args)):
+            return None
+        else:
+            pairs.extend(zip(one.args, other.args, strict=True))
+    return theta
+
+
+def _theta(work: Work, found: Bindings, row: int) -> dict[Variable, Term]:
+    names = work.evidence.table.vocabulary.constants
+    return {v: Constant(names[int(column[row])]) for v, column in found.columns.items()}
+
+
+def _parts(
+    work: Work, definition: Definition, fluent: Term, start: int, end: int
+) -> Iterator[Part]:
+    """Yield the intervals of other fluents that touch the interval of a static one."""
+    seen = set()
+    for rule in rules_of(definition.static):
+        theta = _unified(rule.head.atom.args[0], fluent)
+        if theta is None:
+            continue
+        for literal in rule.body:
+            if literal.atom.predicate != HOLDS_FOR:
+                continue
+            asked = literal.atom.args[0].substitute(dict(theta))
+            found = work.known.instances(asked)
+            if found is None or asked in seen:
+                continue
+            seen.add(asked)
+            own = work.known.intervals
+            touching = own.take(
+                np.isin(own.key, found.columns[NUMBER]) & (own.start <= end) & (own.end >= start)
+            )
+            for _, since, until in touching.rows():
+                yield Part(asked, since, until)

@@ -1,0 +1,233 @@
+"""Ground fluents, numbered as they are found, and when they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.crisp.intervals import Intervals
+from splice.events.evidence import Relation, leaves_of, matching_rows, together
+from splice.events.fluents import border_of, fluent_of
+from splice.events.keys import join, lookup, packed
+from splice.events.points import Points
+from splice.events.universe import Entities
+from splice.logic.atoms import Atom, Literal
+from splice.logic.domain import Domain
+from splice.logic.schema import HOLDS_AT, TIME, Signature
+from splice.logic.terms import Function, Term, Variable
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Kind, Vocabulary
+
+__all__ = ["NUMBER", "Group", "Heads", "Known", "Shape", "find", "numbered", "shape_of"]
+
+_Ints = npt.NDArray[np.int64]
+
+NUMBER = Variable("")
+"""The column of a relation of ground fluents that holds their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The skeleton of a fluent, with a numbered variable at each leaf, and what stands there."""
+
+    template: Term
+    leaves: tuple[Term, ...]
+
+    @property
+    def valued(self) -> bool:
+        """Whether the last leaf is the fluent's value."""
+        return isinstance(self.template, Function) and self.template.functor == "="
+
+
+def shape_of(fluent: Term) -> Shape:
+    """Return the skeleton of a fluent.
+
+    >>> from splice.logic.syntax import parse_term
+    >>> shape = shape_of(parse_term("stopped(V)=far"))
+    >>> str(shape.template), [str(leaf) for leaf in shape.leaves]
+    ('stopped(V0)=V1', ['V', 'far'])
+    """
+    leaves: list[Term] = []
+
+    def walk(term: Term) -> Term:
+        if isinstance(term, Function):
+            return Function(term.functor, tuple(map(walk, term.args)))
+        leaves.append(term)
+        return Variable(f"V{len(leaves) - 1}")
+
+    return Shape(walk(fluent), tuple(leaves))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Ground fluents of one shape: their sequences, their leaves, the number of the first one."""
+
+    template: Term
+    sequence: _Ints
+    leaves: _Ints
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sequence)
+
+    def relation(self, fluent: Term, vocabulary: Vocabulary) -> Relation | None:
+        """Return those that fit a fluent with variables, with their numbers."""
+        said = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (self.template,)))
+        if said is None:
+            return None
+        columns = [self.leaves[:, leaf] for leaf in said]
+        rows, named = matching_rows(columns, list(said.values()), vocabulary)
+        named[NUMBER] = self.first + rows
+        return Relation(self.sequence[rows], named, timed=False)
+
+
+class Known:
+    """The ground fluents that were worked out so far, by the fluent's name."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        entities: Entities | None = None,
+        points: Points | None = None,
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._entities, self._points = entities, points
+        self._groups: dict[Signature, list[Group]] = {}
+        self.size = 0
+        self.intervals = Intervals.empty()
+
+    def of(self, fluent: Signature) -> list[Group]:
+        """Return the groups of a fluent."""
+        return self._groups.get(fluent, [])
+
+    def add(self, fluent: Signature, group: Group, intervals: Intervals) -> None:
+        """Add ground fluents and their intervals, whose keys are rows of the group."""
+        numbered = Group(group.template, group.sequence, group.leaves, self.size)
+        self._groups.setdefault(fluent, []).append(numbered)
+        old = self.intervals
+        self.intervals = Intervals(
+            np.concatenate((old.key, intervals.key + self.size)),
+            np.concatenate((old.start, intervals.start)),
+            np.concatenate((old.end, intervals.end)),
+        )
+        self.size += len(group)
+
+    def define(self, fluent: Signature) -> None:
+        """Note that rules define a fluent, even where no ground one is ever initiated."""
+        self._groups.setdefault(fluent, [])
+
+    def instances(self, fluent: Term) -> Relation | None:
+        """Return the ground fluents that fit, by sequence; None where no rule defines them."""
+        name = fluent_of(fluent)
+        if name is None or name not in self._groups:
+            return None
+        parts = [group.relation(fluent, self._vocabulary) for group in self._groups[name]]
+        fitting = [part for part in parts if part is not None]
+        if fitting:
+            return together(fitting, ())
+        none = np.empty(0, np.int64)
+        columns = dict.fromkeys((*fluent.variables(), NUMBER), none)
+        return Relation(none, columns, timed=False)
+
+    def holds(self, numbers: _Ints, times: _Ints) -> npt.NDArray[np.bool_]:
+        """Return which numbered ground fluents hold at the times beside them."""
+        return self.intervals.holds(numbers, times)
+
+    def borders(self, atom: Atom) -> Relation | None:
+        """Return the points at which a fluent is initiated or terminated for good.
+
+        These are the points after which one of its maximal intervals starts, or ends; where a
+        sequence ends, nobody knows whether a fluent does.
+        """
+        border, points = border_of(atom), self._points
+        found = None if border is None else self.instances(border[1])
+        if found is None or border is None or points is None:
+            return None
+        at, which = join(found.columns[NUMBER], self.intervals.key)
+        sequence = found.place[at]
+        time = (self.intervals.start if border[0] == "start" else self.intervals.end)[which]
+        changing = np.flatnonzero(~points.is_last)
+        own, asked = packed(
+            (len(changing), [points.sequence[changing], points.next_time[changing]]),
+            (len(at), [sequence, time]),
+        )
+        place = lookup(own, asked)
+        seen = place >= 0
+        columns = {v: c[at[seen]] for v, c in found.columns.items() if v != NUMBER}
+        return Relation(changing[place[seen]], columns)
+
+    def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]] | None:
+        """Return what the arguments of a fluent range over: the entities seen in evidence."""
+        return None if self._entities is None else self._entities.ranges(fluent)
+
+    def table(self, domain: Domain) -> AtomTable:
+        """Return all ground fluents as ``holdsAt`` atoms without a time, by number."""
+        tables = [
+            self._atoms(group, domain) for groups in self._groups.values() for group in groups
+        ]
+        return AtomTable.concat(tables, self._vocabulary)
+
+    def _atoms(self, group: Group, domain: Domain) -> AtomTable:
+        kind = self._vocabulary.kind(kind_of(group.template, domain, self._vocabulary))
+        n = len(group)
+        return AtomTable(
+            self._vocabulary,
+            group.sequence.astype(np.int32),
+            np.full(n, NO_TIME, np.int64),
+            np.full(n, kind, np.int32),
+            group.leaves.astype(np.int32),
+            np.ones(n, np.int8),
+        )
+
+
+def kind_of(template: Term, domain: Domain, vocabulary: Vocabulary) -> Kind:
+    """Return the kind of the ``holdsAt`` atoms of a fluent: the stream's own, if it has one."""
+    leaves = len(template.variables())
+    atom = Atom(HOLDS_AT, (template, Variable(f"V{leaves}")))
+    for kind in vocabulary.kinds:
+        if kind.template == atom:
+            return kind
+    types: tuple[str, ...] = ("",) * leaves
+    if isinstance(template, Function):
+        declared = domain.schema.function(Signature(template.functor, len(template.args)))
+        if declared is not None and len(declared.args) == leaves:
+            types = declared.args
+    return Kind(atom, (*types, TIME), leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """Ground fluents of one shape, each at a point (or, where it is static, in a sequence)."""
+
+    template: Term
+    point: _Ints
+    columns: list[_Ints]
+
+
+def numbered(heads: Sequence[Heads], points: Points | None) -> tuple[Group, _Ints, _Ints]:
+    """Return the distinct ground fluents of some heads, and each head's number and point."""
+    point = np.concatenate([part.point for part in heads])
+    columns = [
+        np.concatenate([part.columns[i] for part in heads]) for i in range(len(heads[0].columns))
+    ]
+    sequence = point if points is None else points.sequence[point].astype(np.int64)
+    (key,) = packed((len(point), [sequence, *columns]))
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    leaves = np.column_stack([column[first] for column in columns]) if columns else None
+    if leaves is None:
+        leaves = np.empty((len(first), 0), np.int64)
+    group = Group(heads[0].template, sequence[first], leaves)
+    return group, number.reshape(-1).astype(np.int64), point
+
+
+def find(group: Group, heads: Heads, points: Points) -> _Ints:
+    """Return the number of each head in a group, -1 where it is not there."""
+    sequence = points.sequence[heads.point].astype(np.int64)
+    own, asked = packed(
+        (len(group), [group.sequence, *group.leaves.T]),
+        (len(heads.point), [sequence, *heads.columns]),
+    )
+    return lookup(own, asked).astype(np.int64)

@@ -1,0 +1,240 @@
+"""From a theory to something that can be run: definitions in the order of their dependence.
+
+A fluent is defined by ``initiatedAt`` and ``terminatedAt`` rules (simple), or by ``holdsFor`` rules
+over the intervals of other fluents (statically determined). A fluent that rules mention but
+do not define is read from the labels of the input, if it is said to be given there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
+
+import numpy as np
+
+from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.events.crisp.checks import check_statements
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents, place_of
+from splice.events.points import Observed, Step, Successor
+from splice.logic.clauses import Rule
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.schema import HOLDS_AT, INITIATED_AT, TERMINATED_AT, Schema, Signature
+from splice.logic.terms import Constant, Function, Variable
+from splice.logic.theory import Statement, Theory
+from splice.stream.table import AtomTable
+
+_NEXT: Final = Signature("next", 2)
+
+__all__ = [
+    "Definition",
+    "Program",
+    "Simultaneous",
+    "check_given",
+    "compile_program",
+    "stated_step",
+    "undefined",
+    "without_labels",
+]
+
+
+class Simultaneous(Enum):
+    """What happens where a fluent is initiated and terminated at once."""
+
+    TERMINATE = "terminate"
+    INITIATE = "initiate"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The rules of one fluent; either ``static`` or the other two are empty."""
+
+    fluent: Signature
+    initiations: tuple[Statement, ...] = ()
+    terminations: tuple[Statement, ...] = ()
+    static: tuple[Statement, ...] = ()
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Return all rules of the fluent."""
+        return (*self.initiations, *self.terminations, *self.static)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Definitions, those that others depend on first.
+
+    ``inputs`` are the fluents that rules ask for and do not define; labels of the stream say when
+    those of them hold that are ``given``. ``schema`` is what the theory itself declares.
+    """
+
+    definitions: tuple[Definition, ...]
+    inputs: tuple[Signature, ...] = ()
+    simultaneous: Simultaneous = Simultaneous.TERMINATE
+    successor: Successor = field(default_factory=Observed)
+    given: tuple[Signature, ...] = ()
+    schema: Schema = field(default_factory=Schema)
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield all rules."""
+        for definition in self.definitions:
+            for statement in definition.statements():
+                if isinstance(statement.content, Rule):
+                    yield statement.content
+
+    def definition(self, fluent: Signature) -> Definition | None:
+        """Return the definition of a fluent, or None."""
+        return next((d for d in self.definitions if d.fluent == fluent), None)
+
+
+def compile_program(
+    theory: Theory,
+    domain: Domain | None = None,
+    *,
+    simultaneous: Simultaneous = Simultaneous.TERMINATE,
+    successor: Successor | None = None,
+    given: Iterable[str] = (),
+) -> Program:
+    """Return a theory as a program; raise all its problems at once.
+
+    ``given`` names fluents that rules ask for, none defines, and the labels of the input say.
+
+    Problems: heads that define nothing, unknown predicates and wrong numbers of arguments, variables
+    that nothing binds, and fluents that depend on themselves. A fact ``next(T+1,T)`` in the theory
+    says that time goes on in steps of 1, observed or not; ``successor`` overrules it.
+    """
+    step, defining = _step(theory)
+    problems = check_statements(defining, domain or Domain())
+    if problems:
+        raise InputError(sorted(set(problems)))
+    definitions = _definitions(defining)
+    defined = {d.fluent: d for d in definitions}
+    needs = {
+        d.fluent: {
+            fluent
+            for s in d.statements()
+            if isinstance(s.content, Rule)
+            for _, fluent in mentioned_fluents(s.content)
+        }
+        for d in definitions
+    }
+    order = _ordered(needs, defined)
+    inputs = {fluent for wanted in needs.values() for fluent in wanted} - defined.keys()
+    inputs -= _plain_events(definitions)
+    return Program(
+        tuple(defined[fluent] for fluent in order),
+        tuple(sorted(inputs)),
+        simultaneous,
+        successor or step or Observed(),
+        check_given(given, inputs, defined),
+        theory.schema,
+    )
+
+
+def check_given(
+    names: Iterable[str], inputs: Collection[Signature], defined: Iterable[Signature]
+) -> tuple[Signature, ...]:
+    """Return the fluents of some names that labels are to say."""
+    wanted = dict.fromkeys(names)
+    for name in wanted:
+        if any(fluent.name == name for fluent in defined):
+            message = f"'{name}' cannot be given: the theory has rules for it"
+            raise SpliceError(message, "give fluents that rules ask for and none defines")
+        if not any(fluent.name == name for fluent in inputs):
+            raise UnknownName("fluent that rules ask for", name, {f.name for f in inputs})
+    return tuple(sorted(fluent for fluent in inputs if fluent.name in wanted))
+
+
+def _plain_events(definitions: Iterable[Definition]) -> set[Signature]:
+    """Return the names in events such as ``start(race)`` that nobody asks for as fluents."""
+    bodies = [s.content.body for d in definitions for s in d.statements()
+              if isinstance(s.content, Rule)]  # fmt: skip
+    atoms = [literal.atom for body in bodies for literal in body]
+    borders = {fluent_of(b[1]) for atom in atoms if (b := border_of(atom))}
+    asked = {fluent_of(a.args[0]) for a in atoms if a.predicate in (HOLDS_AT, HOLDS_FOR)}
+    return {fluent for fluent in borders - asked if fluent is not None and not fluent.arity}
+
+
+def undefined(fluent: Signature, statement: Statement) -> Problem:
+    """Return what is wrong with asking for a fluent that nobody defines."""
+    hint = f"define it, or let the labels of the input say when it holds: --given {fluent.name}"
+    message = f"no rule defines '{fluent}'"
+    return Problem(place_of(statement), message, str(statement), hint)
+
+
+def without_labels(table: AtomTable, given: Collection[Signature] = ()) -> AtomTable:
+    """Return a table without its labels, but for those of fluents that are given.
+
+    What holds follows from events and theory alone: labels bring neither entities nor time-points.
+    """
+    dropped = [
+        kind.signature == DEFAULT_QUERY and fluent_of(kind.template.args[0]) not in given
+        for kind in table.vocabulary.kinds
+    ]
+    return table.take(~np.array(dropped, bool)[table.kind]) if any(dropped) else table
+
+
+def _step(theory: Theory) -> tuple[Step | None, Theory]:
+    """Return the step that a fact ``next(T+1,T)`` states, and the theory without it."""
+    step, rest = None, []
+    for statement in theory.statements:
+        found = stated_step(statement)
+        if found is None:
+            rest.append(statement)
+        elif step not in (None, found):
+            message = "the theory states two steps of time"
+            raise InputError(Problem(place_of(statement), message, str(statement), "keep one"))
+        step = found or step
+    return step, Theory(tuple(rest), theory.schema)
+
+
+def stated_step(statement: Statement) -> Step | None:
+    """Return the step between time-points that a statement such as ``next(T+1,T)`` states."""
+    rule = statement.content
+    if not isinstance(rule, Rule) or rule.body or rule.head.atom.signature != _NEXT:
+        return None
+    match rule.head.atom.args:
+        case (Function("+", (Variable() as later, Constant() as size)), earlier) if (
+            later == earlier and size.name.isdecimal() and int(size.name)
+        ):
+            return Step(int(size.name))
+        case _:
+            return None
+
+
+def _definitions(theory: Theory) -> list[Definition]:
+    found: dict[Signature, dict[str, list[Statement]]] = {}
+    for statement in theory.statements:
+        assert isinstance(statement.content, Rule)
+        head = statement.content.head.atom
+        fluent = fluent_of(head.args[0])
+        assert fluent is not None
+        found.setdefault(fluent, {}).setdefault(head.predicate, []).append(statement)
+    return [
+        Definition(
+            fluent,
+            tuple(rules.get(INITIATED_AT, ())),
+            tuple(rules.get(TERMINATED_AT, ())),
+            tuple(rules.get(HOLDS_FOR, ())),
+        )
+        for fluent, rules in found.items()
+    ]
+
+
+def _ordered(
+    needs: Mapping[Signature, Iterable[Signature]], defined: Mapping[Signature, Definition]
+) -> list[Signature]:
+    """Return the defined fluents, each after those it depends on; a cycle is an error."""
+    own = {f: [n for n in wanted if n in defined] for f, wanted in needs.items()}
+    try:
+        return list(TopologicalSorter(own).static_order())
+    except CycleError as error:
+        cycle: list[Signature] = error.args[1]
+        names = " -> ".join(f"{f.name}/{f.arity}" for f in reversed(cycle))
+        first = min((place_of(s), s) for f in set(cycle) for s in defined[f].statements())
+        hint = "a rule may only refer to fluents that do not depend on its own"
+        text = str(first[1])
+        raise InputError(
+            Problem(first[0], f"fluents depend on each other: {names}", text, hint)
+        ) from None

@@ -1,0 +1,310 @@
+"""Statically determined fluents: intervals worked out from the intervals of other fluents.
+
+A ``holdsFor`` rule binds variables to ground fluents and names their intervals; ``union_all``,
+``intersect_all``, ``relative_complement_all`` and ``longer_than`` combine them, in the order
+in which they are written::
+
+    holdsFor(rendezvous(V,W),I) :-
+        holdsFor(proximity(V,W),P), holdsFor(lowSpeed(V),L), holdsFor(lowSpeed(W),M),
+        intersect_all([P,L,M],Slow), longer_than(Slow,240,I).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.crisp.intervals import Intervals, difference, intersection, longer_than, union
+from splice.events.evidence import Evidence, Relation
+from splice.events.fluents import HOLDS_FOR
+from splice.events.joins import Bindings, Fluents, solve
+from splice.events.keys import join, lookup, packed
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.terms import LIST, Constant, Function, Term, Variable
+
+__all__ = [
+    "ALGEBRA",
+    "LONGER_THAN",
+    "Made",
+    "check_static",
+    "solve_static",
+    "sources",
+    "unanchored",
+]
+
+LONGER_THAN: Final = "longer_than"
+
+ALGEBRA: Final = {
+    "union_all": 2,
+    "intersect_all": 2,
+    "relative_complement_all": 3,
+    LONGER_THAN: 3,
+}
+"""The operations on intervals and how many arguments they take; the last is the result."""
+
+_Ints = npt.NDArray[np.int64]
+_Trouble = tuple[str, str]
+
+
+def check_static(rule: Rule) -> Iterator[_Trouble]:
+    """Yield what is wrong with a ``holdsFor`` rule: intervals that nothing makes, loose variables."""
+    made: set[Term] = set()
+    bound: set[Term] = set()
+    for literal in rule.body:
+        atom = literal.atom
+        if atom.predicate == HOLDS_FOR:
+            if not literal.positive:
+                yield f"intervals cannot be negated: {literal}", "use relative_complement_all"
+            bound |= set(atom.args[0].variables())
+            yield from _result(atom.args[1], made, atom)
+        elif atom.predicate in ALGEBRA:
+            yield from _operation(literal, made)
+        elif literal.positive and not atom.is_comparison:
+            bound |= set(atom.variables())
+    if rule.head.atom.args[1] not in made:
+        name = rule.head.atom.args[1]
+        hint = f"let a literal of the body make '{name}'"
+        yield f"nothing says what the intervals '{name}' of the head are", hint
+    for variable in rule.head.atom.args[0].variables():
+        if variable not in bound:
+            yield (
+                f"unsafe variable '{variable}': no literal of the body binds it",
+                "add a holdsFor literal or a fact that does",
+            )
+
+
+def _operation(literal: Literal, made: set[Term]) -> Iterator[_Trouble]:
+    atom = literal.atom
+    wanted = ALGEBRA[atom.predicate]
+    if len(atom.args) != wanted:
+        message = f"'{atom.predicate}' takes {wanted} arguments, not {len(atom.args)}: {atom}"
+        yield message, "the last one is the result, as in union_all([I,J],K)"
+        return
+    if not literal.positive:
+        yield f"an operation cannot be negated: {literal}", "use relative_complement_all"
+    for term in _operands(atom):
+        if term not in made:
+            yield (
+                f"'{term}' names no intervals yet: {atom}",
+                "write the literal that makes it first",
+            )
+    if atom.predicate == LONGER_THAN:
+        number = atom.args[1].number if isinstance(atom.args[1], Constant) else None
+        if number is None or number < 0 or number != int(number):
+            yield f"'{atom.args[1]}' is no duration: {atom}", "write a whole number of time units"
+    yield from _result(atom.args[-1], made, atom)
+
+
+def _operands(atom: Atom) -> list[Term]:
+    """Return the intervals that an operation reads."""
+    found: list[Term] = []
+    for term in atom.args[:-1] if atom.predicate != LONGER_THAN else atom.args[:1]:
+        is_list = isinstance(term, Function) and term.functor == LIST
+        found.extend(term.args if isinstance(term, Function) and is_list else [term])
+    return found
+
+
+def _result(term: Term, made: set[Term], atom: Atom) -> Iterator[_Trouble]:
+    if not isinstance(term, Variable):
+        yield f"'{term}' is no variable for intervals: {atom}", "write a name such as I"
+    elif term in made:
+        yield f"'{term}' is made twice: {atom}", "give each result a name of its own"
+    made.add(term)
+
+
+def sources(rule: Rule) -> list[list[Atom]]:
+    """Return the ``holdsFor`` atoms that say which rows a rule has: alternatives of atoms.
+
+    A row is a way to bind the variables. Each atom that has all of them brings its ground
+    fluents; where no atom has them all, the first and each that brings new ones do together.
+    """
+    asked = [b.atom for b in rule.body if b.atom.predicate == HOLDS_FOR]
+    every = {v for atom in asked for v in atom.args[0].variables()}
+    covering = [atom for atom in asked if set(atom.args[0].variables()) == every]
+    if covering:
+        return [[atom] for atom in covering]
+    bound: set[Variable] = set()
+    together: list[Atom] = []
+    for atom in asked:
+        new = set(atom.args[0].variables()) - bound
+        if new or not together:
+            together.append(atom)
+        bound |= new
+    return [together]
+
+
+def unanchored(rule: Rule) -> Atom | None:
+    """Return an operation by which the head may hold where no row of the rule is known yet.
+
+    Where there is none, what holds at a time follows from what was initiated before it.
+    """
+    anchors = [{atom.args[1] for atom in group} for group in sources(rule)]
+    if len(anchors) == 1:
+        inside = [_anchored(rule, {anchor}) for anchor in anchors[0]]
+    else:
+        inside = [_anchored(rule, {anchor for group in anchors for anchor in group})]
+    if all(inside):
+        return None
+    head = rule.head.atom.args[1]
+    made = (b.atom for b in rule.body if b.atom.predicate in ALGEBRA and b.atom.args[-1] == head)
+    return next(made, rule.head.atom)
+
+
+def _anchored(rule: Rule, anchors: set[Term]) -> bool:
+    """Return whether the intervals of a rule's head always lie inside those of some names."""
+    inside = set(anchors)
+    for literal in rule.body:
+        atom = literal.atom
+        if atom.predicate not in ALGEBRA:
+            continue
+        operands = _operands(atom)
+        some = atom.predicate == "intersect_all" and any(term in inside for term in operands)
+        first = atom.predicate not in ("union_all", "intersect_all") and operands[0] in inside
+        if some or first or all(term in inside for term in operands):
+            inside.add(atom.args[-1])
+    return rule.head.atom.args[1] in inside
+
+
+class _Rows:
+    """Rows of constants in a sequence, and for each row the intervals of every name."""
+
+    def __init__(self, rows: Bindings) -> None:
+        self.rows = rows
+        self.named: dict[Variable, tuple[Intervals, _Ints]] = {}
+
+    def choose(self, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> None:
+        """Keep or repeat some of the rows."""
+        self.rows = self.rows.take(at)
+        self.named = {name: (sets, key[at]) for name, (sets, key) in self.named.items()}
+
+    def intervals(self, name: Term) -> Intervals:
+        """Return the intervals of a name, the row as their key."""
+        assert isinstance(name, Variable)
+        sets, key = self.named[name]
+        at, which = join(key, sets.key)
+        return Intervals(at.astype(np.int64), sets.start[which], sets.end[which])
+
+    def put(self, name: Term, intervals: Intervals) -> None:
+        """Name intervals whose key is the row."""
+        assert isinstance(name, Variable)
+        self.named[name] = (intervals, np.arange(len(self.rows), dtype=np.int64))
+
+
+@dataclass(eq=False)
+class Made:
+    """What was made on the way to the intervals of a head; a window has to know."""
+
+    timed: list[Intervals] = field(default_factory=list)
+    """Intervals whose duration was asked for."""
+    results: list[Intervals] = field(default_factory=list)
+
+
+def solve_static(
+    rule: Rule,
+    evidence: Evidence,
+    fluents: Fluents,
+    intervals: Intervals,
+    made: Made | None = None,
+) -> tuple[Bindings, Intervals]:
+    """Return the ground fluents of a rule's head, by sequence, and their intervals by row.
+
+    The ``point`` of the bindings is the sequence here. ``intervals`` are those of the numbered
+    ground fluents that were worked out before.
+    """
+    made = made or Made()
+    state = _first_rows(rule, fluents)
+    for literal in _ordered(rule) if state is None else rule.body:
+        atom = literal.atom
+        if atom.predicate in ALGEBRA:
+            assert state is not None
+            state.put(atom.args[-1], _combined(atom, state, made))
+        elif atom.predicate == HOLDS_FOR:
+            relation = fluents.instances(atom.args[0])
+            assert relation is not None
+            state = _joined(state, relation, atom.args[1], intervals)
+        else:
+            assert state is not None
+            _filter(state, literal, evidence)
+    assert state is not None
+    return state.rows, state.intervals(rule.head.atom.args[1])
+
+
+def _first_rows(rule: Rule, fluents: Fluents) -> _Rows | None:
+    """Return the rows of atoms that have all variables, None where no atom does."""
+    groups = sources(rule)
+    if len(groups[0]) > 1:
+        return None
+    found = [fluents.instances(atom.args[0]) for (atom,) in groups]
+    relations = [relation for relation in found if relation is not None]
+    names = [v for v in relations[0].columns if v.name]
+    place = np.concatenate([relation.place for relation in relations])
+    columns = {v: np.concatenate([r.columns[v] for r in relations]) for v in names}
+    return _Rows(Bindings(place, columns).distinct(names))
+
+
+def _ordered(rule: Rule) -> list[Literal]:
+    """Return the literals with a ``holdsFor`` first: it says which rows there are."""
+    first = next(i for i, literal in enumerate(rule.body) if literal.atom.predicate == HOLDS_FOR)
+    return [rule.body[first], *rule.body[:first], *rule.body[first + 1 :]]
+
+
+def _joined(state: _Rows | None, relation: Relation, name: Term, intervals: Intervals) -> _Rows:
+    assert isinstance(name, Variable)
+    number = relation.columns[Variable("")]
+    columns = {v: c for v, c in relation.columns.items() if v.name}
+    if state is None:
+        state = _Rows(Bindings(relation.place, dict(columns)))
+        state.named[name] = (intervals, number)
+        return state
+    shared = [v for v in columns if v in state.rows.columns]
+    left, right = packed(
+        (len(state.rows), [state.rows.point, *(state.rows.columns[v] for v in shared)]),
+        (len(relation), [relation.place, *(columns[v] for v in shared)]),
+    )
+    if len(shared) == len(columns):
+        at = lookup(right, left)
+        found = np.where(at >= 0, number[np.maximum(at, 0)] if len(number) else -1, -1)
+        state.named[name] = (intervals, found.astype(np.int64))
+        return state
+    rows, partner = join(left, right)
+    state.choose(rows)
+    for variable, column in columns.items():
+        if variable not in shared:
+            state.rows.columns[variable] = column[partner]
+    state.named[name] = (intervals, number[partner])
+    return state
+
+
+def _combined(atom: Atom, state: _Rows, made: Made) -> Intervals:
+    sets = [state.intervals(term) for term in _operands(atom)]
+    if atom.predicate == LONGER_THAN:
+        duration = atom.args[1]
+        assert isinstance(duration, Constant)
+        made.timed.append(sets[0])
+        result = longer_than(sets[0], int(float(duration.name)))
+    elif atom.predicate == "union_all":
+        result = union(sets)
+    elif atom.predicate == "intersect_all":
+        result = intersection(sets)
+    else:
+        result = difference(sets[0], sets[1:])
+    made.results.append(result)
+    return result
+
+
+def _filter(state: _Rows, literal: Literal, evidence: Evidence) -> None:
+    """Keep the rows for which a timeless literal is true."""
+    first = evidence.points.is_first
+    start_of = np.flatnonzero(first)
+    point = start_of[lookup(evidence.points.sequence[first].astype(np.int64), state.rows.point)]
+    mark = Variable(" ")
+    columns = {**state.rows.columns, mark: np.arange(len(point), dtype=np.int64)}
+    kept = solve([literal], evidence, Variable("  "), Bindings(point, columns))
+    sequence = evidence.points.sequence[kept.point].astype(np.int64)
+    state.choose(kept.columns.pop(mark))
+    state.rows = Bindings(sequence, kept.columns)

@@ -1,0 +1,244 @@
+"""Recognition in windows: bounded memory, late events, and the same answer as all at once.
+
+A window keeps the atoms of the last stretch of time and, from before it, only what holds. Atoms may
+arrive late: inside the window they are taken in and everything after them is worked out
+again; later ones are counted, not used. An interval is given once it can no longer change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from splice.errors import InputError, Problem, SpliceError
+from splice.events.crisp.intervals import Intervals
+from splice.events.crisp.program import Program, without_labels
+from splice.events.crisp.recognition import (
+    Carried,
+    Held,
+    Recognised,
+    Work,
+    rules_of,
+)
+from splice.events.crisp.static import LONGER_THAN, unanchored
+from splice.events.fluents import HOLDS_FOR, mentioned_fluents, place_of
+from splice.events.points import Step
+from splice.logic.atoms import Atom
+from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
+from splice.logic.schema import Signature
+from splice.logic.theory import Statement
+from splice.stream.distinct import unique_rows
+from splice.stream.source import Source
+from splice.stream.table import NO_TIME, AtomTable
+
+__all__ = ["WindowedRecogniser", "recognise_windows"]
+
+
+def recognise_windows(
+    program: Program, source: Source, window: int, step: int
+) -> Iterator[Recognised]:
+    """Yield what holds in an ordered source, window by window.
+
+    At every ``step`` units of time the last ``window`` units are worked out again.
+    """
+    if not 0 < step <= window:
+        raise SpliceError(
+            f"a window of {window} cannot move in steps of {step}",
+            "the step is positive and at most the window",
+        )
+    recogniser = WindowedRecogniser(program, window, source.domain)
+    due: dict[int, int] = {}
+    for chunk in source.chunks():
+        for piece in without_labels(chunk, program.given).by_sequence():
+            sequence = int(piece.sequence[0])
+            yield from recogniser.end_all_but(sequence)
+            timed = piece.take(piece.time != NO_TIME)
+            recogniser.feed(piece.take(piece.time == NO_TIME))
+            at = 0
+            while at < len(timed):
+                next_due = due.setdefault(sequence, int(timed.time[at]) + step)
+                to = int(np.searchsorted(timed.time, next_due))
+                recogniser.feed(timed.take(slice(at, to)))
+                at = to
+                if at < len(timed):
+                    yield from recogniser.slide(next_due)
+                    behind = int(timed.time[at]) - next_due
+                    due[sequence] = next_due + step * (1 + behind // step)
+    yield from recogniser.end_all_but(None)
+
+
+class WindowedRecogniser:
+    """Recognises a stream whose atoms arrive in any order, each at most so much late."""
+
+    def __init__(self, program: Program, window: int, domain: Domain | None = None) -> None:
+        if window < 1:
+            raise SpliceError(f"a window must be positive, not {window}")
+        _refuse_hindsight(program)
+        self.program, self.window = program, window
+        self.domain = domain or Domain()
+        self.late = 0
+        """How many atoms came too late to be used."""
+        self._open: dict[int, _Sequence] = {}
+
+    def feed(self, rows: AtomTable) -> None:
+        """Take in atoms; those of a sequence that are older than its window are counted."""
+        for piece in without_labels(rows, self.program.given).sorted().by_sequence():
+            sequence = int(piece.sequence[0])
+            self.late += self._open.setdefault(sequence, _Sequence()).take_in(piece)
+
+    def slide(self, now: int) -> Iterator[Recognised]:
+        """Yield the intervals that no atom younger than the window before ``now`` can change."""
+        for sequence in self._open.values():
+            yield from sequence.slide(self.program, self.domain, now - self.window)
+
+    def end_all_but(self, sequence: int | None) -> Iterator[Recognised]:
+        """Yield the remaining intervals of all sequences but one, and forget them."""
+        for other in [code for code in self._open if code != sequence]:
+            yield from self._open.pop(other).slide(self.program, self.domain, None)
+
+    def finish(self) -> Iterator[Recognised]:
+        """Yield all remaining intervals."""
+        return self.end_all_but(None)
+
+
+class _Sequence:
+    """The window over one sequence."""
+
+    def __init__(self) -> None:
+        self._parts: list[AtomTable] = []
+        self._carried = Carried()
+        self._final = NO_TIME
+        """Intervals that end up to here were given already."""
+        self._floor = NO_TIME
+        """Atoms before this time come too late."""
+
+    def take_in(self, rows: AtomTable) -> int:
+        """Add atoms to the window; return how many came too late for it."""
+        late = (rows.time < self._floor) & (rows.time != NO_TIME)
+        self._parts.append(rows.take(~late))
+        return int(late.sum())
+
+    def slide(self, program: Program, domain: Domain, floor: int | None) -> Iterator[Recognised]:
+        """Yield what is final when atoms before ``floor`` can no longer come (None: none can)."""
+        table = self._table()
+        before = table.time if floor is None else table.time[table.time < floor]
+        timed = before[before != NO_TIME]
+        if floor is not None:
+            self._floor = max(self._floor, floor)
+        if not len(timed):
+            return
+        work = Work(program, table, domain, self._carried)
+        found = work.run()
+        last = int(timed.max())
+        step = program.successor.size if isinstance(program.successor, Step) else 1
+        cut = last + step - 1 if floor is not None else np.iinfo(np.int64).max
+        ends = found.intervals.end
+        yield Recognised(found.fluents, found.intervals.take((ends > self._final) & (ends <= cut)))
+        self._final = cut
+        if floor is not None:
+            self._carried = _carry(work, last, cut)
+            self._parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
+
+    def _table(self) -> AtomTable:
+        """Return the atoms of the window, in order, each once."""
+        table = AtomTable.concat(self._parts, self._parts[0].vocabulary).sorted()
+        first, _ = unique_rows(table.key())
+        return table.take(np.sort(first))
+
+
+def _carry(work: Work, last: int, cut: int) -> Carried:
+    """Return what is worth knowing about the time up to the cut.
+
+    The bodies of rules are true or false at the ``last`` final time-point once more, and what is
+    changed there changes after the cut, a step later: so what holds from ``last`` to the cut
+    is worth knowing even where it does not hold any more at the cut. With steps of 2::
+
+        point        3      4      5 = last    (6 = cut)   7
+        f ends at           4, and so holds at 5, not at 6
+        g, which a walk at 5 ends while f holds, asks for f at 5
+    """
+    horizon = _horizon(work, last, cut)
+    held: dict[Signature, list[Held]] = {}
+    simple = [d.fluent for d in work.program.definitions if not d.static]
+    mentioned = _mentioned(work.program)
+    for fluent in (*work.program.inputs, *simple):
+        held[fluent] = []
+        for group in work.known.of(fluent):
+            own = work.known.intervals
+            own = own.take((own.key >= group.first) & (own.key < group.first + len(group)))
+            row = own.key - group.first
+            since = np.full(len(group), NO_TIME, np.int64)
+            open_ = (own.start <= cut) & (own.end > cut)
+            if fluent not in work.program.inputs:
+                since[row[open_]] = own.start[open_]
+            past = (own.end > horizon) & (own.start <= cut) & (fluent in mentioned)
+            pieces = Intervals(row[past], own.start[past], np.minimum(own.end[past], cut))
+            pieces = pieces.take(pieces.start < pieces.end)
+            kept = since != NO_TIME
+            kept[pieces.key] = True
+            number = np.cumsum(kept) - 1
+            held[fluent].append(
+                Held(
+                    group.template,
+                    [column[kept] for column in group.leaves.T],
+                    since[kept],
+                    Intervals(number[pieces.key], pieces.start, pieces.end),
+                )
+            )
+    return Carried(held, horizon, work.entities.carried(last))
+
+
+def _mentioned(program: Program) -> set[Signature]:
+    """Return the fluents that the bodies of rules ask for."""
+    return {
+        fluent
+        for definition in program.definitions
+        for rule in rules_of(definition.statements())
+        for _, fluent in mentioned_fluents(rule)
+    }
+
+
+def _horizon(work: Work, last: int, cut: int) -> int:
+    """Return the time before which rules need to know nothing.
+
+    Intervals that are still open at the cut count from their start, and none whose duration
+    matters may be torn apart.
+    """
+    made = work.made
+    starts = [
+        part.start[(part.start <= cut) & (part.end > cut)] for part in (*made.timed, *made.results)
+    ]
+    horizon = min((last, *(int(part.min()) for part in starts if len(part))))
+    torn = True
+    while torn:
+        across = [part.start[(part.start < horizon) & (part.end > horizon)] for part in made.timed]
+        lower = min((int(part.min()) for part in across if len(part)), default=horizon)
+        torn, horizon = lower < horizon, lower
+    return horizon
+
+
+def _refuse_hindsight(program: Program) -> None:
+    """Refuse rules that ask, at a time, for what is only known later."""
+    late: set[Signature] = set()
+    for definition in program.definitions:
+        for statement in definition.statements():
+            for rule in rules_of([statement]):
+                _refuse_rule(rule, late, statement)
+                asks = any(b.atom.predicate == LONGER_THAN for b in rule.body)
+                if definition.static and (asks or _leans_on(rule, late)):
+                    late.add(definition.fluent)
+
+
+def _leans_on(rule: Rule, late: set[Signature]) -> Atom | None:
+    return next((atom for atom, fluent in mentioned_fluents(rule) if fluent in late), None)
+
+
+def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None:
+    static = rule.head.atom.predicate == HOLDS_FOR
+    guilty = unanchored(rule) if static else _leans_on(rule, late)
+    if guilty:
+        message = f"only known later: {guilty}"
+        hint = "recognise whole sequences, without a window"
+        raise InputError(Problem(place_of(statement), message, str(statement), hint))

@@ -1,0 +1,1 @@
+"""Weighted recognition: ground networks, which are chains or an integer program, solved exactly."""

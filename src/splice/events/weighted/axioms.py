@@ -1,0 +1,259 @@
+"""What a weighted theory says of ``holdsAt``: clauses that stand wherever their conditions hold.
+
+A statement is a definition (a rule for ``initiatedAt`` or ``terminatedAt``), an axiom (which mentions
+one of the two) or plain. Axioms are completed with the definitions, and never multiplied out:
+
+- an axiom that asks for an initiation stands once for each definition, with that definition's
+  weight (the axiom's own, if the definition has none);
+- an axiom that asks that there be no initiation stands once, wherever no definition fires.
+
+So the size of what is said is linear in the rules. A theory with definitions and without axioms
+gets :func:`standard_axioms`. A statement without a weight weighs :data:`DEFAULT_WEIGHT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
+from typing import Final
+
+from splice.events.weighted.clausal import clauses_of
+from splice.events.weighted.templates import (
+    Template,
+    make_template,
+    refusal,
+    resolved,
+    unified,
+    with_time_variables,
+)
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.formulas import atoms_of
+from splice.logic.schema import (
+    HOLDS_AT,
+    INITIATED_AT,
+    TERMINATED_AT,
+    Schema,
+)
+from splice.logic.syntax import parse_theory
+from splice.logic.terms import VALUE, Function, Term, Variable
+from splice.logic.theory import HARD, Statement, Theory
+
+__all__ = [
+    "DEFAULT_WEIGHT",
+    "Axioms",
+    "Definition",
+    "read_axioms",
+    "standard_axioms",
+]
+
+DEFAULT_WEIGHT: Final = 1.0
+
+_CHANGES: Final = frozenset({INITIATED_AT, TERMINATED_AT})
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """When a fluent changes: the predicate, the fluent, the time, and what must hold then.
+
+    ``firing`` says the same as a template: its first query literal is the fluent at that time.
+    """
+
+    statement: int
+    predicate: str
+    fluent: Term
+    time: Variable
+    body: tuple[Literal, ...]
+    firing: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Axioms:
+    """A theory as templates and definitions over its statements, the implied ones included.
+
+    ``fluents`` are those that it defines or weighs, as they are written; a fluent that only
+    bodies of definitions mention is read from the input.
+    """
+
+    statements: tuple[Statement, ...]
+    definitions: tuple[Definition, ...]
+    templates: tuple[Template, ...]
+    fluents: tuple[Term, ...]
+
+
+@cache
+def standard_axioms(inertia: float = HARD) -> tuple[Statement, ...]:
+    """Return the axioms of the discrete Event Calculus; ``inertia`` weighs the two of inertia."""
+    weight = "hard" if inertia == HARD else repr(float(inertia))
+    text = f"""
+        next(T1,T0), initiatedAt(F,T0) => holdsAt(F,T1).
+        next(T1,T0), terminatedAt(F,T0) => not holdsAt(F,T1).
+        {weight} :: next(T1,T0), holdsAt(F,T0), not terminatedAt(F,T0) => holdsAt(F,T1).
+        {weight} :: next(T1,T0), not holdsAt(F,T0), not initiatedAt(F,T0) => not holdsAt(F,T1).
+        hard :: startTime(T) => not holdsAt(F,T).
+    """
+    return parse_theory(text, "<standard axioms>").statements
+
+
+def read_axioms(theory: Theory, schema: Schema, inertia: float = HARD) -> Axioms:
+    """Return what a theory says of ``holdsAt``, completed with its definitions."""
+    statements = theory.statements
+    defined = [_is_definition(s) for s in statements]
+    if any(defined) and not any(
+        _mentions_change(s) for s, known in zip(statements, defined, strict=True) if not known
+    ):
+        statements = (*statements, *standard_axioms(inertia))
+    definitions = [
+        definition
+        for i, statement in enumerate(statements)
+        if _is_definition(statement)
+        for definition in _definitions(i, statement, schema)
+    ]
+    templates = [
+        template
+        for i, statement in enumerate(statements)
+        if not _is_definition(statement)
+        for template in _Completion(i, statement, statements, definitions, schema).templates()
+    ]
+    said = [definition.fluent for definition in definitions]
+    for statement in statements:
+        if not _is_definition(statement):
+            said += [atom.args[0] for atom in _atoms(statement) if atom.predicate == HOLDS_AT]
+    fluents = tuple(dict.fromkeys(term for term in said if not isinstance(term, Variable)))
+    return Axioms(statements, tuple(definitions), tuple(templates), fluents)
+
+
+def _is_definition(statement: Statement) -> bool:
+    content = statement.content
+    return isinstance(content, Rule) and content.head.atom.predicate in _CHANGES
+
+
+def _mentions_change(statement: Statement) -> bool:
+    return any(atom.predicate in _CHANGES for atom in _atoms(statement))
+
+
+def _atoms(statement: Statement) -> tuple[Atom, ...]:
+    content = statement.content
+    if isinstance(content, Rule):
+        return tuple(literal.atom for literal in (content.head, *content.body))
+    return atoms_of(content)
+
+
+def _definitions(index: int, statement: Statement, schema: Schema) -> Iterator[Definition]:
+    rule = statement.content
+    assert isinstance(rule, Rule)
+    head = rule.head.atom
+    if not rule.head.positive or len(head.args) != 2:
+        message = f"a rule for '{head.predicate}' has a positive head of a fluent and a time"
+        raise refusal(statement, message, f"write {head.predicate}(meet(X,Y),T) :- ...")
+    fluent, time = head.args
+    if isinstance(fluent, Variable):
+        raise refusal(statement, "the head must name its fluent", "write for instance meet(X,Y)")
+    for literal in rule.body:
+        if literal.atom.predicate in _CHANGES:
+            message = f"'{literal.atom.predicate}' cannot stand in the body of a definition"
+            raise refusal(statement, message, "ask for holdsAt(F,T) instead")
+    literals, added = with_time_variables((rule.head, *rule.body), schema)
+    fluent, time = literals[0].atom.args
+    assert isinstance(time, Variable)
+    body = (*literals[1:], *added)
+    yield _definition(index, statement, head.predicate, fluent, time, body, schema)
+    if head.predicate == INITIATED_AT and isinstance(fluent, Function) and fluent.functor == VALUE:
+        other = Variable("Other value")  # a new value of a fluent ends the others
+        differs = Literal(Atom("\\=", (other, fluent.args[1])))
+        ended = Function(VALUE, (fluent.args[0], other))
+        body = (*body, differs)
+        yield _definition(index, statement, TERMINATED_AT, ended, time, body, schema)
+
+
+def _definition(
+    index: int,
+    statement: Statement,
+    predicate: str,
+    fluent: Term,
+    time: Variable,
+    body: tuple[Literal, ...],
+    schema: Schema,
+) -> Definition:
+    head = Literal(Atom(HOLDS_AT, (fluent, time)))
+    asked = tuple(-literal for literal in body if literal.atom.predicate == HOLDS_AT)
+    rest = tuple(literal for literal in body if literal.atom.predicate != HOLDS_AT)
+    firing = make_template(statement, index, 1.0, (head, *asked), rest, (), schema)
+    return Definition(index, predicate, fluent, time, body, firing)
+
+
+class _Completion:
+    """The templates of one statement that is no definition."""
+
+    def __init__(
+        self,
+        index: int,
+        statement: Statement,
+        statements: tuple[Statement, ...],
+        definitions: list[Definition],
+        schema: Schema,
+    ) -> None:
+        self._index, self._statement, self._schema = index, statement, schema
+        self._statements, self._definitions = statements, definitions
+        self._names = count()
+
+    def templates(self) -> Iterator[Template]:
+        """Yield one template a clause, and for changes that it asks for one a definition."""
+        for weighted in clauses_of(self._statement):
+            literals = weighted.clause.literals
+            asked = [x for x in literals if x.atom.predicate in _CHANGES and not x.positive]
+            if not asked:
+                yield from self._stated(self._index, weighted.share, literals)
+            elif len(asked) > 1:
+                raise refusal(
+                    self._statement,
+                    "an axiom can ask for one initiation or termination only",
+                    "split it into two axioms",
+                )
+            else:
+                rest = tuple(literal for literal in literals if literal != asked[0])
+                yield from self._completed(weighted.share, asked[0].atom, rest)
+
+    def _completed(
+        self, share: float, asked: Atom, rest: tuple[Literal, ...]
+    ) -> Iterator[Template]:
+        for place, definition in enumerate(self._definitions):
+            if definition.predicate != asked.predicate:
+                continue
+            own = self._apart(definition)
+            theta = unified(own[:2], asked.args)
+            if theta is None:
+                continue
+            weighted = self._statements[definition.statement].weight is not None
+            index = definition.statement if weighted else self._index
+            literals = (*rest, *(-literal for literal in own[2]))
+            said = tuple(resolved(literal, theta) for literal in literals)
+            for template in self._stated(index, share, said):
+                yield replace(template, completed=place)
+
+    def _apart(self, definition: Definition) -> tuple[Term, Term, tuple[Literal, ...]]:
+        """Return fluent, time and body of a definition with variables that occur nowhere else."""
+        number = next(self._names)
+        head = Atom(definition.predicate, (definition.fluent, definition.time))
+        rule = Rule(Literal(head), definition.body)
+        fresh = rule.substitute({v: _named(v, number) for v in rule.variables()})
+        return (*fresh.head.atom.args, fresh.body)  # type: ignore[return-value]
+
+    def _stated(
+        self, index: int, share: float, literals: tuple[Literal, ...]
+    ) -> Iterator[Template]:
+        """Yield the template of a clause, unless it says nothing of ``holdsAt``."""
+        timed, added = with_time_variables(literals, self._schema)
+        queries = tuple(x for x in timed if x.atom.predicate == HOLDS_AT)
+        absent = tuple(x.atom for x in timed if x.atom.predicate in _CHANGES)
+        if not queries:
+            return
+        conditions = tuple(-x for x in timed if x.atom.predicate not in {HOLDS_AT, *_CHANGES})
+        said = (*conditions, *added)
+        yield make_template(self._statement, index, share, queries, said, absent, self._schema)
+
+
+def _named(variable: Variable, number: int) -> Variable:
+    return Variable(f"{variable.name} of {number}")

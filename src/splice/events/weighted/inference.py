@@ -1,0 +1,286 @@
+"""Exact inference for weighted theories: the front door.
+
+:func:`infer` says what most probably holds, and with what probability. How it is found depends on
+the theory (:func:`splice.events.weighted.structure.structure`): Viterbi and forward-backward where each
+ground fluent is a chain of its own; chain by chain, the fluents below taken as found, where
+definitions ask for other fluents in one direction; a mixed integer program where they do not.
+
+For many questions to the same data with other weights, :func:`splice.events.weighted.builder.ground` once
+and ask the network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import InputError, Problem, SpliceError
+from splice.events.crisp.ground import Group, Known
+from splice.events.crisp.intervals import Intervals
+from splice.events.crisp.program import check_given, stated_step, undefined, without_labels
+from splice.events.fluents import border_of, fluent_of, place_of
+from splice.events.points import Step, Successor
+from splice.events.weighted.axioms import read_axioms
+from splice.events.weighted.builder import ground
+from splice.events.weighted.network import Method, Network
+from splice.events.weighted.structure import Coupling, Structure, structure
+from splice.labels import TRUE, LabelArray
+from splice.logic.clauses import Rule
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.schema import Signature
+from splice.logic.theory import HARD, Theory
+from splice.stream.source import Source, collect
+from splice.stream.table import AtomTable
+
+__all__ = ["Ask", "Inference", "Method", "ground", "infer", "infer_events", "structure"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+
+
+class Ask(Enum):
+    """What to ask for: the most probable state, or also the probability of each atom."""
+
+    MAP = "map"
+    MARGINALS = "marginals"
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """What holds, according to a weighted theory.
+
+    ``queries`` are the query atoms, one ground fluent of ``fluents`` after the other
+    (``offsets``), and ``map`` their labels in the state of greatest weight: false where that is as
+    good. ``score`` is the weight of the soft ground clauses that are true in it; those that the
+    evidence decides (in a layer: the layers below, too) are not counted. ``optimal`` says whether
+    no state has a greater weight; a layered answer is the best of each layer given those below
+    it, so it is not said to be. ``probability`` is exact for chains; in a layer it is that given
+    the states below. ``until`` is the time up to which the label of each query atom is valid.
+    """
+
+    queries: AtomTable
+    map: LabelArray
+    probability: _Floats | None
+    score: float
+    method: Method
+    optimal: bool
+    structure: Structure
+    fluents: AtomTable
+    offsets: _Ints
+    until: _Ints
+
+    @property
+    def labelled(self) -> AtomTable:
+        """The query atoms with their labels, ordered as tables are."""
+        return self.queries.with_truth(self.map).sorted()
+
+    @cached_property
+    def _runs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The first and the last atom of each stretch in which a fluent holds."""
+        on = self.map == TRUE
+        chain = np.zeros(len(on) + 1, bool)
+        chain[self.offsets] = True
+        before = np.concatenate(([False], on[:-1])) & ~chain[:-1]
+        after = np.concatenate((on[1:], [False])) & ~chain[1:]
+        return np.flatnonzero(on & ~before), np.flatnonzero(on & ~after)
+
+    @property
+    def intervals(self) -> Intervals:
+        """When each fluent holds; the key of an interval is the row of ``fluents``."""
+        first, last = self._runs
+        chain = np.searchsorted(self.offsets, first, side="right") - 1
+        return Intervals(chain.astype(np.int64), self.queries.time[first], self.until[last])
+
+    @property
+    def interval_probability(self) -> _Floats:
+        """The mean probability of the time-points of each interval."""
+        if self.probability is None:
+            raise SpliceError("no probabilities were asked for", "infer with Ask.MARGINALS")
+        first, last = self._runs
+        total = np.concatenate(([0.0], np.cumsum(self.probability)))
+        mean: _Floats = (total[last + 1] - total[first]) / (last + 1 - first)
+        return np.clip(mean, 0.0, 1.0)
+
+
+def infer(
+    theory: Theory,
+    data: Source | AtomTable,
+    domain: Domain | None = None,
+    *,
+    ask: Ask = Ask.MAP,
+    inertia: float = HARD,
+    loss: AtomTable | None = None,
+    successor: Successor | None = None,
+    method: Method | None = None,
+    seconds: float | None = None,
+) -> Inference:
+    """Return what holds in whole sequences, according to a weighted theory.
+
+    A theory of rules without axioms gets those of the Event Calculus, with ``inertia`` as the
+    weight of the axioms of inertia. With ``loss`` each atom that differs from its label there
+    earns 1 more. ``Method.MILP`` solves all fluents at once where layers would do, too; ``seconds``
+    limits such a program, which then may not be optimal.
+    """
+    _refuse(theory, successor)
+    table = data if isinstance(data, AtomTable) else collect(data)
+    domain = domain or (Domain() if isinstance(data, AtomTable) else data.domain)
+    found = structure(theory, domain.schema)
+    if found.coupling is Coupling.LAYERED and method is not Method.MILP:
+        return _layered(theory, table, domain, found, ask, inertia, loss, successor)
+    network = ground(theory, table, domain, inertia=inertia, successor=successor)
+    labels = None if loss is None else network.labels_of(loss)
+    solution = network.solve(loss=labels, method=method, seconds=seconds)
+    probability = network.marginals() if ask is Ask.MARGINALS else None
+    result = _result(network, solution.labels, probability, found)
+    return replace(result, method=solution.method, optimal=solution.optimal)
+
+
+def infer_events(
+    theory: Theory,
+    source: Source,
+    *,
+    given: Iterable[str] = (),
+    ask: Ask = Ask.MAP,
+    successor: Successor | None = None,
+) -> Inference:
+    """Return what holds according to a weighted theory and the events of a source alone.
+
+    Labels are neither read nor asked about, but for those of fluents that the theory asks
+    for without defining or weighing them: these must be ``given`` by name.
+    """
+    table = collect(source)
+    axioms = read_axioms(theory, source.domain.schema)
+    asked = {fluent_of(fluent) for fluent in axioms.fluents}
+    wanted = {
+        fluent: axioms.statements[template.statement]
+        for template in (*axioms.templates, *(d.firing for d in axioms.definitions))
+        for literal in (*template.queries, *template.conditions)
+        if literal.atom.signature == DEFAULT_QUERY
+        and (fluent := fluent_of(literal.atom.args[0])) is not None
+        and fluent not in asked
+    }
+    names = check_given(given, wanted, [fluent for fluent in asked if fluent])
+    problems = [undefined(fluent, wanted[fluent]) for fluent in wanted if fluent not in names]
+    if problems:
+        raise InputError(sorted(set(problems)))
+    evidence = without_labels(table, names)
+    return infer(theory, evidence, source.domain, ask=ask, successor=successor)
+
+
+def _result(
+    network: Network, labels: LabelArray, probability: _Floats | None, found: Structure
+) -> Inference:
+    instances = network.instances
+    return Inference(
+        network.queries,
+        labels,
+        probability,
+        network.score(labels),
+        Method.CHAIN,
+        True,
+        found,
+        instances.fluents,
+        instances.offsets,
+        instances.points.next_time[instances.point],
+    )
+
+
+def _layered(
+    theory: Theory,
+    table: AtomTable,
+    domain: Domain,
+    found: Structure,
+    ask: Ask,
+    inertia: float,
+    loss: AtomTable | None,
+    successor: Successor | None,
+) -> Inference:
+    """Solve one fluent after the other, each given the states of those before it."""
+    known = Known(table.vocabulary)
+    parts = []
+    for fluent in found.layers:
+        network = ground(
+            theory,
+            table,
+            domain,
+            inertia=inertia,
+            successor=successor,
+            only=frozenset({fluent}),
+            below=known,
+        )
+        labels = None if loss is None else network.labels_of(loss)
+        solution = network.solve(loss=labels)
+        probability = network.marginals() if ask is Ask.MARGINALS else None
+        part = _result(network, solution.labels, probability, found)
+        _remember(known, fluent, network.instances.groups, part.intervals)
+        parts.append(part)
+    return _joined(parts, table, found)
+
+
+def _remember(
+    known: Known, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
+) -> None:
+    """Let the layers above know when a fluent holds."""
+    known.define(fluent)
+    for group in groups:
+        own = (intervals.key >= group.first) & (intervals.key < group.first + len(group))
+        part = intervals.take(own)
+        moved = Intervals(part.key - group.first, part.start, part.end)
+        known.add(fluent, group, moved)
+
+
+def _joined(parts: list[Inference], table: AtomTable, found: Structure) -> Inference:
+    """Return the answers of all layers as one."""
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    probabilities = [part.probability for part in parts if part.probability is not None]
+    return Inference(
+        AtomTable.concat([part.queries for part in parts], table.vocabulary),
+        np.concatenate([part.map for part in parts]),
+        np.concatenate(probabilities) if probabilities else None,
+        sum(part.score for part in parts),
+        Method.LAYERED,
+        False,
+        found,
+        AtomTable.concat([part.fluents for part in parts], table.vocabulary),
+        np.concatenate(([0], np.cumsum(lengths))),
+        np.concatenate([part.until for part in parts]),
+    )
+
+
+_HEAVIEST: Final = 1e100
+"""Heavier weights would leave no room for sums of them."""
+
+
+def _refuse(theory: Theory, successor: Successor | None) -> None:
+    """Refuse what weighted recognition has no answer for: steps of time, weights without measure."""
+    problems = []
+    for statement in theory.statements:
+        if stated_step(statement) is not None:
+            message = "weighted theories go from one observed time-point to the next"
+            hint = "remove it, or mention in the input every time that matters"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+        content = statement.content
+        body = content.body if isinstance(content, Rule) else ()
+        for atom in (x.atom for x in body if (b := border_of(x.atom)) and b[1].variables()):
+            message = f"weighted theories have no events where fluents start or end: {atom}"
+            hint = "ask for holdsAt(F,T), or leave the weights out"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+        weight = statement.weight
+        if weight is not None and math.isfinite(weight) and abs(weight) > _HEAVIEST:
+            message = f"the weight {weight:g} is too large"
+            hint = "write 'hard ::' for what must hold"
+            problems.append(Problem(place_of(statement), message, str(statement), hint))
+    if problems:
+        raise InputError(problems)
+    if isinstance(successor, Step):
+        raise SpliceError(
+            "weighted theories go from one observed time-point to the next, not in steps",
+            "leave the step out, or mention in the input every time that matters",
+        )

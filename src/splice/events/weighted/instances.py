@@ -1,0 +1,282 @@
+"""The ground fluents whose states are asked for, each with a chain of points.
+
+They are those that the input mentions, in query atoms or in function facts such as
+``Meet_A_B = meet(A,B)``, and those that the theory names. Where the input mentions none of a
+fluent, they are those that some condition of the theory speaks for (see ``candidates``); where
+no condition binds all their arguments, all combinations of the right constants. Query atoms are what
+is asked about, and whoever asks about nothing in particular leaves them out: ``infer_events`` does.
+
+A chain has all time-points of its sequence: those of any timed atom, and those that atoms mention
+otherwise (``next(101,100)``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.events.crisp.ground import Group, kind_of, shape_of
+from splice.events.evidence import Evidence, Relation, leaves_of
+from splice.events.joins import Bindings
+from splice.events.keys import lookup, packed
+from splice.events.points import Points, Successor
+from splice.events.weighted.seeds import seeds
+from splice.labels import UNKNOWN
+from splice.logic.atoms import Atom
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, PredicateDecl, Schema
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.stream.batch import query_rows
+from splice.stream.open_world import OpenWorldSource
+from splice.stream.source import MemorySource
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import EQUALS
+
+__all__ = ["Candidates", "Everyone", "Instances", "find_instances"]
+
+_Ints = npt.NDArray[np.int64]
+
+Candidates = Callable[[Evidence, Term], Iterable[Relation]]
+"""Gives the ground fluents of a shape that a theory speaks for, by sequence."""
+
+Everyone = Callable[[Evidence, Term], Relation]
+"""Gives a ground fluent of a shape for all entities that evidence shows, by sequence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """Ground fluents, numbered, and the points of the sequences they belong to.
+
+    ``evidence`` has no query atoms: what is asked for is never read. Chains lie end to end in
+    the order of ``fluents``; an *atom* is a place in them, a ground fluent at a point.
+    """
+
+    evidence: Evidence
+    groups: tuple[Group, ...]
+    fluents: AtomTable
+
+    @property
+    def points(self) -> Points:
+        """The time-points of all sequences."""
+        return self.evidence.points
+
+    @cached_property
+    def offsets(self) -> _Ints:
+        """Where each chain begins, and where the last one ends."""
+        lengths = self._sizes[self.fluents.sequence]
+        return np.concatenate(([0], np.cumsum(lengths)))
+
+    @cached_property
+    def _sizes(self) -> _Ints:
+        known = len(self.fluents.vocabulary.sequences)
+        return np.bincount(self.points.sequence, minlength=known).astype(np.int64)
+
+    @cached_property
+    def _starts(self) -> _Ints:
+        starts = np.zeros(len(self.fluents.vocabulary.sequences), np.int64)
+        first = np.flatnonzero(self.points.is_first)
+        starts[self.points.sequence[first]] = first
+        return starts
+
+    @cached_property
+    def point(self) -> _Ints:
+        """The point of each atom."""
+        chain = np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
+        within = np.arange(self.offsets[-1]) - self.offsets[:-1][chain]
+        return self._starts[self.fluents.sequence[chain]] + within
+
+    @cached_property
+    def queries(self) -> AtomTable:
+        """All atoms, chain by chain, of unknown truth."""
+        chain = np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
+        table = self.fluents.take(chain)
+        return replace(
+            table, time=self.points.time[self.point], truth=np.full(len(chain), UNKNOWN, np.int8)
+        )
+
+    def atoms(self, fluent: Term, rows: Bindings) -> _Ints:
+        """Return the atom of a fluent with variables in each row, -1 where there is none."""
+        found = np.full(len(rows), -1, np.int64)
+        sequence = self.points.sequence[rows.point].astype(np.int64)
+        for group in self.groups:
+            said = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (group.template,)))
+            if said is None:
+                continue
+            asked = [self._column(term, rows) for term in said.values()]
+            own, wanted = packed(
+                (len(group), [group.sequence, *group.leaves.T]), (len(rows), [sequence, *asked])
+            )
+            at = lookup(own, wanted)
+            good = at >= 0
+            start = self.offsets[group.first + at[good]] - self._starts[sequence[good]]
+            found[good] = start + rows.point[good]
+        return found
+
+    def _column(self, term: Term, rows: Bindings) -> _Ints:
+        if isinstance(term, Constant):
+            code = self.fluents.vocabulary.constants.find(term.name)
+            return np.full(len(rows), -2 if code is None else code, np.int64)
+        assert isinstance(term, Variable)
+        return rows.columns[term]
+
+
+def find_instances(
+    table: AtomTable,
+    domain: Domain,
+    fluents: Sequence[Term],
+    candidates: Candidates,
+    everyone: Everyone,
+    successor: Successor | None = None,
+) -> Instances:
+    """Return the ground fluents of a table that fit any of some fluents with variables."""
+    for term in fluents:
+        for inner in term.walk():
+            if isinstance(inner, Constant):
+                table.vocabulary.constants.code(inner.name)
+    shapes = list(dict.fromkeys(shape_of(term).template for term in fluents))
+    kinds = [table.vocabulary.kind(kind_of(shape, domain, table.vocabulary)) for shape in shapes]
+    table = _widened(table)
+    evidence = table.take(~_fits(table, shapes))
+    first = Evidence(evidence, successor)
+    found = []
+    for shape, kind in zip(shapes, kinds, strict=True):
+        ground = [term for term in fluents if not term.variables()]
+        found.append(_instances(table, domain, shape, kind, ground, first, candidates, everyone))
+    rows = AtomTable.concat(found, table.vocabulary)
+    groups, start = [], 0
+    for shape, part in zip(shapes, found, strict=True):
+        leaves = part.args[:, : len(shape.variables())].astype(np.int64)
+        groups.append(Group(shape, part.sequence.astype(np.int64), leaves, start))
+        start += len(part)
+    complete = AtomTable.concat([evidence, seeds(table, evidence, rows)], table.vocabulary)
+    return Instances(Evidence(complete.sorted(), successor), tuple(groups), rows)
+
+
+def _fits(table: AtomTable, shapes: Sequence[Term]) -> npt.NDArray[np.bool_]:
+    """Return which rows are query atoms of some shapes."""
+    chosen = np.array(
+        [
+            k.signature == DEFAULT_QUERY and k.template.args[0] in shapes
+            for k in table.vocabulary.kinds
+        ],
+        bool,
+    )
+    return chosen[table.kind] if len(table) else np.empty(0, bool)
+
+
+def _widened(table: AtomTable) -> AtomTable:
+    """Return a table with a column for each leaf of any kind of its vocabulary."""
+    missing = max(k.arity for k in table.vocabulary.kinds) - table.args.shape[1]
+    if missing <= 0:
+        return table
+    return replace(table, args=np.pad(table.args, ((0, 0), (0, missing)), constant_values=-1))
+
+
+def _instances(
+    table: AtomTable,
+    domain: Domain,
+    shape: Term,
+    kind: int,
+    ground: Sequence[Term],
+    evidence: Evidence,
+    candidates: Candidates,
+    everyone: Everyone,
+) -> AtomTable:
+    """Return one row for each ground fluent of a shape, by sequence and arguments."""
+    width = len(shape.variables())
+    mentioned = table.take(_fits(table, [shape]))
+    rows = [np.column_stack((mentioned.sequence, mentioned.args[:, :width])).astype(np.int64)]
+    if _has_facts(table, shape):
+        rows.append(_open_world(table, domain, shape, width))
+    else:
+        silent = np.setdiff1d(table.sequence, mentioned.sequence)
+        spoken = list(candidates(evidence, shape)) if len(silent) else []
+        more = [_stacked(relation, shape) for relation in spoken]
+        if len(silent) and not spoken:
+            more = [_open_world(table, domain, shape, width)]
+            if not len(more[0]) and isinstance(shape, Function):  # where nobody declared it
+                more = [_stacked(everyone(evidence, shape), shape)]
+        rows += [part[np.isin(part[:, 0], silent)] for part in more]
+    for term in ground:
+        leaves = shape_of(term)
+        if leaves.template == shape:
+            codes = [table.vocabulary.constants.code(str(leaf.name)) for leaf in leaves.leaves]  # type: ignore[union-attr]
+            sequences = np.unique(table.sequence)
+            fixed = np.tile(np.array(codes, np.int64), (len(sequences), 1))
+            rows.append(np.column_stack((sequences.astype(np.int64), fixed)))
+    every = np.unique(np.concatenate(rows), axis=0)
+    n = len(every)
+    return AtomTable(
+        table.vocabulary,
+        every[:, 0].astype(np.int32),
+        np.full(n, NO_TIME, np.int64),
+        np.full(n, kind, np.int32),
+        every[:, 1:].astype(np.int32),
+        np.full(n, UNKNOWN, np.int8),
+    )
+
+
+def _stacked(relation: Relation, shape: Term) -> _Ints:
+    return np.column_stack((relation.place, *(relation.columns[v] for v in shape.variables())))
+
+
+def _has_facts(table: AtomTable, shape: Term) -> bool:
+    """Return whether function facts name ground fluents of a shape."""
+    if not isinstance(shape, Function):
+        return False
+    wanted = [
+        kind.predicate == EQUALS
+        and isinstance(term := kind.template.args[-1], Function)
+        and (term.functor, len(term.args)) == (shape.functor, len(shape.args))
+        for kind in table.vocabulary.kinds
+    ]
+    return bool(np.array(wanted, bool)[table.kind].any()) if len(table) else False
+
+
+def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> _Ints:
+    """Return the ground fluents that LoMRF's open world has: sequence and arguments."""
+    nothing = np.empty((0, width + 1), np.int64)
+    if not isinstance(shape, Function) or not len(table):
+        return nothing
+    query = domain.schema.predicate(DEFAULT_QUERY) or EVENT_CALCULUS[DEFAULT_QUERY]
+    schema = domain.schema.with_predicates([query])
+    if not any(d.name == shape.functor for d in schema.functions_returning(query.args[0])):
+        return nothing
+    asked = replace(domain, schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
+    once = replace(table, time=np.where(table.time == NO_TIME, NO_TIME, 0), lines=None)
+    source = OpenWorldSource(MemorySource(once.sorted(), asked))
+    parts = [chunk.take(query_rows(chunk, asked)) for chunk in source.chunks()]
+    return np.concatenate(
+        [nothing, *(np.column_stack((p.sequence, p.args[:, :width])) for p in parts)]
+    )
+
+
+def constants_of(table: AtomTable, type_name: str) -> Relation:
+    """Return the constants of a type that occur in each sequence."""
+    found = [np.empty((0, 2), np.int64)]
+    for code in np.unique(table.kind):
+        kind = table.vocabulary.kinds[int(code)]
+        rows = table.kind == code
+        for column, other in enumerate(kind.arg_types):
+            if other == type_name:
+                pairs = np.column_stack((table.sequence[rows], table.args[rows, column]))
+                found.append(pairs.astype(np.int64))
+    every = np.unique(np.concatenate(found), axis=0)
+    return Relation(every[:, 0], {Variable(""): every[:, 1]}, timed=False)
+
+
+def with_kinds(schema: Schema, table: AtomTable) -> Schema:
+    """Return a schema that declares what the rows of a table are, where nobody did."""
+    added = []
+    for kind in table.vocabulary.kinds:
+        if schema.predicate(kind.signature) is None and kind.predicate != EQUALS:
+            args = tuple(
+                kind.types[int(arg.name[1:])] if isinstance(arg, Variable) else ""
+                for arg in kind.template.args
+            )
+            added.append(PredicateDecl(kind.predicate, args))
+    return schema.with_predicates(added)

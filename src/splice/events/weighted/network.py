@@ -1,0 +1,311 @@
+"""Ground networks of weighted theories: one binary chain a ground fluent, unless rules couple them.
+
+:func:`ground` finds the groundings of every statement once. What depends on the weights is cheap
+and can be asked again and again: the best states (:meth:`Network.solve`), probabilities
+(:meth:`Network.marginals`) and how often each statement is true (:meth:`Network.counts`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.errors import InputError, Problem, SpliceError
+from splice.events.fluents import place_of
+from splice.events.keys import lookup, packed
+from splice.events.weighted import chains, milp
+from splice.events.weighted.axioms import DEFAULT_WEIGHT
+from splice.events.weighted.grounding import Clauses
+from splice.events.weighted.instances import Instances
+from splice.events.weighted.potentials import Potentials, potentials_of
+from splice.labels import FALSE, TRUE, LabelArray
+from splice.logic.theory import Statement
+from splice.stream.table import AtomTable
+
+__all__ = ["Auxiliary", "Method", "Network", "Solution"]
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
+_Mask = npt.NDArray[np.bool_]
+
+
+class Method(Enum):
+    """How an answer was found."""
+
+    CHAIN = "chain"
+    LAYERED = "layered"
+    MILP = "milp"
+
+
+class Solution(NamedTuple):
+    """The label of each query atom, how it was found, and whether none is better."""
+
+    labels: LabelArray
+    method: Method
+    optimal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Auxiliary:
+    """Atoms that stand for conjunctions: ``whole`` is on where some ``part`` of it is.
+
+    ``part[i]`` is on where all of ``atoms[i]`` are as ``signs`` says.
+    """
+
+    whole: _Ints
+    part: _Ints
+    atoms: _Ints
+    signs: tuple[bool, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The ground clauses of a theory over the query atoms of a table.
+
+    Atoms are numbered as in ``queries``, chain after chain; auxiliary ones, which only a theory
+    that is no chain needs, come after them.
+    """
+
+    statements: tuple[Statement, ...]
+    instances: Instances
+    clauses: tuple[Clauses, ...]
+    auxiliary: tuple[Auxiliary, ...] = ()
+    size: int = 0
+
+    @property
+    def queries(self) -> AtomTable:
+        """The query atoms, chain after chain."""
+        return self.instances.queries
+
+    @property
+    def offsets(self) -> _Ints:
+        """Where each chain begins, and where the last one ends."""
+        return self.instances.offsets
+
+    @cached_property
+    def weights(self) -> _Floats:
+        """The weight of each statement as it was given, infinite where it is hard."""
+        given = (s.weight for s in self.statements)
+        return np.array([DEFAULT_WEIGHT if w is None else w for w in given], np.float64)
+
+    @cached_property
+    def hard(self) -> _Mask:
+        """Which statements may not be violated, whatever weights are tried."""
+        return np.isinf(self.weights)
+
+    @cached_property
+    def is_chain(self) -> bool:
+        """Whether every clause is about one ground fluent, at one point or at two neighbours."""
+        return not self.auxiliary and all(map(self._is_linked, self.clauses))
+
+    def _is_linked(self, group: Clauses) -> bool:
+        if len(group.signs) == 1:
+            return True
+        if len(group.signs) != 2:
+            return False
+        low, high = group.atoms.min(axis=1), group.atoms.max(axis=1)
+        starts = np.zeros(self.offsets[-1] + 1, bool)
+        starts[self.offsets] = True
+        return bool(((high - low == 1) & ~starts[high]).all())
+
+    def solve(
+        self,
+        weights: _Floats | None = None,
+        *,
+        loss: LabelArray | None = None,
+        margin: float = 1.0,
+        method: Method | None = None,
+        seconds: float | None = None,
+    ) -> Solution:
+        """Return the labels of greatest weight; atoms of chains are false where that is as good.
+
+        With ``loss`` the answer is loss-augmented: each atom that differs from a known label
+        there earns ``margin`` more. A chain is solved as one unless ``method`` says otherwise;
+        ``seconds`` limits a mixed integer program.
+        """
+        reward = None if loss is None else -margin * loss.astype(np.float64)
+        if not self.is_chain or method is Method.MILP:
+            return self._by_program(self._checked(weights), reward, seconds)
+        unary, pairwise = self._potentials.log_weights(self._checked(weights), self.hard)
+        pattern = self._potentials.pattern
+        best = chains.viterbi(unary, pairwise, self.offsets, pattern=pattern, reward=reward)
+        if best.broken >= 0:
+            raise self._contradiction(best.broken)
+        return Solution(_labels(best.states), Method.CHAIN, True)
+
+    def map(
+        self,
+        weights: _Floats | None = None,
+        *,
+        loss: LabelArray | None = None,
+        margin: float = 1.0,
+    ) -> LabelArray:
+        """Return the labels of greatest weight; see :meth:`solve`."""
+        return self.solve(weights, loss=loss, margin=margin).labels
+
+    def marginals(self, weights: _Floats | None = None) -> _Floats:
+        """Return the probability that each query atom is true."""
+        return self._forward_backward(weights).probability
+
+    def log_partition(self, weights: _Floats | None = None) -> float:
+        """Return the log of the sum over all states of exp(-lost weight)."""
+        return float(self._forward_backward(weights).log_partition.sum())
+
+    def _forward_backward(self, weights: _Floats | None) -> chains.Marginals:
+        if not self.is_chain:
+            raise SpliceError(
+                "exact probabilities need a theory that is a chain for each ground fluent",
+                "rules that couple fluents allow MAP only: ask without probabilities",
+            )
+        unary, pairwise = self._potentials.log_weights(self._checked(weights), self.hard)
+        pattern = self._potentials.pattern
+        found = chains.forward_backward(unary, pairwise, self.offsets, pattern=pattern)
+        if found.broken >= 0:
+            raise self._contradiction(found.broken)
+        return found
+
+    def counts(self, labels: LabelArray) -> _Floats:
+        """Return how many groundings of each statement are true; unknown labels count as false.
+
+        Only groundings that the evidence does not decide are counted. A statement of several
+        clauses counts shares of them, so that weights times counts is always the score.
+        """
+        states = self._states(labels > 0)
+        found = np.zeros(len(self.statements))
+        for group in self.clauses:
+            if group.statement >= 0:
+                true = float(group.number[group.satisfied(states)].sum())
+                found[group.statement] += group.share * true
+        return found
+
+    def groundings(self) -> _Floats:
+        """Return how many groundings each statement has that the evidence does not decide."""
+        found = np.zeros(len(self.statements))
+        for group in self.clauses:
+            if group.statement >= 0:
+                found[group.statement] += float(group.number.sum())
+        return found
+
+    def score(self, labels: LabelArray, weights: _Floats | None = None) -> float:
+        """Return the sum of the weights of the soft ground clauses that are true."""
+        soft = ~self.hard
+        return float(self.counts(labels)[soft] @ self._checked(weights)[soft])
+
+    def violations(self, labels: LabelArray) -> _Floats:
+        """Return how many groundings of each statement are false."""
+        states = self._states(labels > 0)
+        found = np.zeros(len(self.statements))
+        for group in self.clauses:
+            if group.statement >= 0:
+                found[group.statement] += float(group.number[~group.satisfied(states)].sum())
+        return found
+
+    def find(self, queries: AtomTable) -> npt.NDArray[np.intp]:
+        """Return where the atoms of a table of the same vocabulary stand here, -1 where not."""
+        own = self.queries
+        width = min(own.args.shape[1], queries.args.shape[1])
+        known = [(t.sequence, t.time, t.kind, *t.args[:, :width].T) for t in (own, queries)]
+        keys, asked = packed((len(own), known[0]), (len(queries), known[1]))
+        return lookup(keys, asked)
+
+    def labels_of(self, table: AtomTable) -> LabelArray:
+        """Return the labels that a table gives to the query atoms, unknown where it gives none."""
+        at = self.find(table)
+        labels = np.zeros(len(self.queries), np.int8)
+        labels[at[at >= 0]] = table.truth[at >= 0]
+        return labels
+
+    def _checked(self, weights: _Floats | None) -> _Floats:
+        if weights is None:
+            return self.weights
+        if weights.shape != self.weights.shape:
+            raise SpliceError(
+                f"{len(weights)} weights for {len(self.statements)} statements",
+                "give one for each of Network.statements, in their order",
+            )
+        return weights
+
+    @cached_property
+    def _potentials(self) -> Potentials:
+        return potentials_of(self.clauses, int(self.offsets[-1]))
+
+    def _states(self, on: _Mask) -> _Mask:
+        """Return the states of all atoms, given those of the query atoms."""
+        states = np.zeros(max(self.size, len(on)), bool)
+        states[: len(on)] = on
+        for group in self.auxiliary:
+            held = (states[group.atoms] == np.array(group.signs)).all(axis=1)
+            states[group.part] = held
+            np.logical_or.at(states, group.whole, held)
+        return states
+
+    def _by_program(
+        self, weights: _Floats, reward: _Floats | None, seconds: float | None
+    ) -> Solution:
+        padded = None
+        if reward is not None:
+            padded = np.zeros(self.size)
+            padded[: len(reward)] = reward
+        found = milp.solve_clauses(self.size, self._weighted(weights), padded, seconds)
+        if found.states is None:
+            raise self._contradiction(-1)
+        states = found.states[: self.offsets[-1]]
+        return Solution(_labels(states.astype(np.int8)), Method.MILP, found.optimal)
+
+    def _weighted(self, weights: _Floats, only: _Mask | None = None) -> list[milp.Weighted]:
+        """Return the clauses with their weights; ``only`` some hard ones, if asked."""
+        result = []
+        for group in self.clauses:
+            own = group.statement
+            if own < 0 or self.hard[own]:
+                if own >= 0 and only is not None and not only[own]:
+                    continue
+                weight = np.full(len(group), np.inf)
+            elif only is not None:
+                continue
+            else:
+                weight = weights[own] * group.share * group.number
+            result.append(milp.Weighted(group.atoms, group.signs, weight))
+        return result
+
+    def _contradiction(self, chain: int) -> InputError:
+        """Return an error that names the fewest hard statements that cannot all hold."""
+        blamed = self.hard.copy()
+        for statement in np.flatnonzero(self.hard)[::-1]:  # what was implied is blamed last
+            fewer = blamed.copy()
+            fewer[statement] = False
+            if not self._possible(fewer, chain):
+                blamed = fewer
+        where = ""
+        if chain >= 0:
+            fluents = self.instances.fluents
+            name = fluents.vocabulary.sequences[int(fluents.sequence[chain])]
+            where = f" for {fluents.atom(chain).args[0]}" + (f" in '{name}'" if name else "")
+        message = f"hard statements contradict each other{where}"
+        hint = "give one of them a weight, or remove it"
+        return InputError(
+            Problem(place_of(s), message, str(s), hint)
+            for s, guilty in zip(self.statements, blamed, strict=True)
+            if guilty
+        )
+
+    def _possible(self, only: _Mask, chain: int) -> bool:
+        """Return whether some hard statements can all hold: in a chain, or everywhere (-1)."""
+        nothing = np.zeros(len(self.statements))
+        if chain < 0:
+            clauses = self._weighted(nothing, only)
+            return milp.solve_clauses(self.size, clauses).states is not None
+        unary, pairwise = self._potentials.log_weights(nothing, only)
+        pattern = self._potentials.pattern[self.offsets[chain] : self.offsets[chain + 1]]
+        ends = np.array([0, len(pattern)])
+        return chains.viterbi(unary, pairwise, ends, pattern=pattern).broken < 0
+
+
+def _labels(states: npt.NDArray[np.int8]) -> LabelArray:
+    """Return the labels of states that are 0 or 1."""
+    return (TRUE - FALSE) * states + np.int8(FALSE)

@@ -1,0 +1,1 @@
+"""What a name means: folders, files, data sets, domains and theories."""

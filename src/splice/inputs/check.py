@@ -1,0 +1,86 @@
+"""Every problem of an input, not only the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from splice.errors import InputError, Place, Problem
+from splice.inputs.open import InputOptions, locate, open_input
+from splice.io.domain_file import read_domain_file
+from splice.io.lomrf.db import DbSource
+from splice.io.lomrf.mln import read_mln_all
+from splice.io.lomrf.modes import some_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes
+from splice.io.rtec import RtecSource
+from splice.io.tables import TableSource
+from splice.io.text import natural_key, read_text
+from splice.logic.syntax import parse_theory_all
+
+__all__ = ["RULE_ENDINGS", "input_problems"]
+
+RULE_ENDINGS = (".rules", ".pl", ".prolog", ".lp")
+"""The endings of files that hold rules."""
+
+
+def input_problems(name: str, options: InputOptions) -> Iterator[Problem]:
+    """Yield every problem of data, of a theory, of modes or of a domain.
+
+    A folder that holds no data itself is checked folder by folder.
+    """
+    path = Path(name)
+    if path.is_file():
+        yield from _file_problems(path, name, options)
+    elif path.is_dir() and _only_folders(path):
+        inside = (e for e in path.iterdir() if e.is_dir())
+        for folder in sorted(inside, key=lambda e: natural_key(e.name)):
+            yield from input_problems(str(folder), options)
+    else:
+        yield from _data_problems(name, options)
+
+
+def _only_folders(path: Path) -> bool:
+    try:
+        locate(path)
+    except InputError:
+        return any(entry.is_dir() for entry in path.iterdir())
+    return False
+
+
+def _file_problems(path: Path, name: str, options: InputOptions) -> Iterator[Problem]:
+    if path.suffix == ".mln":
+        yield from read_mln_all(path)[1]
+    elif path.suffix in (".modes", ".toml", *RULE_ENDINGS):
+        try:
+            if path.suffix == ".modes":
+                text = read_text(path)
+                (parse_oled_modes if is_oled_modes(text) else some_modes)(text, str(path))
+            elif path.suffix == ".toml":
+                read_domain_file(path)
+            else:
+                yield from _rule_problems(path)
+        except InputError as error:
+            yield from error.problems
+    else:
+        yield from _data_problems(name, options)
+
+
+def _rule_problems(path: Path) -> Iterator[Problem]:
+    theory, problems = parse_theory_all(read_text(path), str(path))
+    if not problems and not len(theory):
+        hint = "a rule is 'head :- body.'"
+        problems = [Problem(Place(str(path), 1, 1), "the file has no rules", hint=hint)]
+    yield from problems
+
+
+def _data_problems(name: str, options: InputOptions) -> Iterator[Problem]:
+    try:
+        source = open_input(name, replace(options, open_world=False))
+        if isinstance(source, DbSource | TableSource | RtecSource):
+            yield from source.problems()
+        else:
+            for _ in source.chunks():
+                pass
+    except InputError as error:
+        yield from error.problems

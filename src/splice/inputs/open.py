@@ -1,0 +1,215 @@
+"""From what a user names to a source: a folder, a file, or a dataset."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
+from splice.inputs.domains import load_domain
+from splice.inputs.registry import DATASETS, local_copy
+from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
+from splice.io.lomrf.db import DbSource
+from splice.io.lomrf.mln import read_mln
+from splice.io.lomrf.modes import some_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes
+from splice.io.oled_unseen import undeclared_modes
+from splice.io.rtec import RtecSource, looks_like_rtec
+from splice.io.tables import Layout, TableSource, has_tables
+from splice.io.text import natural_key, read_text
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.schema import Schema, Signature
+from splice.stream.open_world import OpenWorldSource
+from splice.stream.source import Source
+
+__all__ = ["InputOptions", "Located", "input_paths", "locate", "open_input"]
+
+_EXPECTED: Final = (
+    "a folder holds .db files, or events.csv and labels.csv (also .parquet, .ndjson), "
+    "or RTEC's pipe-separated csv"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InputOptions:
+    """What an input means and how strictly it is read, as the command's options say it.
+
+    A ``partial`` schema is a beginning: what it does not declare is inferred.
+    """
+
+    domain: str | None = None
+    schema: Path | None = None
+    modes: Path | None = None
+    query: str | None = None
+    open_world: bool = False
+    sort: bool = False
+    max_bad: float = 0.0
+    time_unit: str | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An input that was found: its language and its files."""
+
+    style: str
+    paths: tuple[Path, ...]
+    root: Path
+
+
+def open_input(name: str, options: InputOptions | None = None) -> Source:
+    """Open a folder, a file or a dataset as a source; nothing is read yet."""
+    options = options or InputOptions()
+    source = _open(name, options)
+    return OpenWorldSource(source) if options.open_world else source
+
+
+def input_paths(name: str) -> tuple[Path, ...]:
+    """Return the files or the folder that a name stands for; a simulated dataset has none."""
+    if _is_dataset(name):
+        dataset = DATASETS[name]
+        return () if dataset.simulated else (local_copy(dataset),)
+    return (Path(name),)
+
+
+def _is_dataset(name: str) -> bool:
+    return name in DATASETS and not Path(name).exists()
+
+
+def _open(name: str, options: InputOptions) -> Source:
+    if _is_dataset(name):
+        dataset = DATASETS[name]
+        if dataset.simulated:
+            return dataset.simulate()
+        path = local_copy(dataset)
+        if not (options.domain or options.schema):
+            options = replace(options, domain=dataset.domain)
+    else:
+        path = Path(name)
+    return _open_path(path, options)
+
+
+def _open_path(path: Path, options: InputOptions) -> Source:
+    described = _domain(path, options)
+    found = locate(path, described.layout)
+    domain = described.domain
+    if found.style == "db":
+        return DbSource(found.paths, domain)
+    if found.style == "rtec":
+        return RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
+    return TableSource(
+        found.root if found.root.is_dir() else found.paths,
+        domain,
+        described.layout,
+        sort=options.sort,
+        max_bad=options.max_bad,
+        time_unit=options.time_unit,
+    )
+
+
+def locate(path: Path, layout: Layout | None = None) -> Located:
+    """Find out in which language an input is written."""
+    if path.is_dir():
+        return _locate_folder(path, layout)
+    if not path.exists():
+        near = did_you_mean(str(path), DATASETS)
+        hint = near or f"datasets with a name: {', '.join(DATASETS)}"
+        raise SpliceError(f"'{path}' is neither a file, a folder nor a dataset", hint)
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".db"):
+        return Located("db", (path,), path)
+    if name.endswith((".csv", ".txt")) and looks_like_rtec(path):
+        return Located("rtec", (path,), path)
+    if name.endswith((".csv", ".parquet", ".ndjson", ".jsonl")):
+        return Located("tables", (path,), path)
+    raise InputError(
+        Problem(
+            Place(str(path)), f"'{path.suffix or path.name}' is not a data format", "", _EXPECTED
+        )
+    )
+
+
+def _locate_folder(path: Path, layout: Layout | None) -> Located:
+    entries = sorted((e for e in path.iterdir() if e.is_file()), key=lambda e: natural_key(e.name))
+    databases = tuple(e for e in entries if re.fullmatch(r".+\.db(\.gz)?", e.name))
+    if databases and has_tables(path):
+        raise InputError(
+            Problem(
+                Place(str(path)),
+                f"both evidence ('{databases[0].name}') and tables in one folder",
+                "",
+                "name the file, or keep the two apart",
+            )
+        )
+    if databases:
+        return Located("db", databases, path)
+    if has_tables(path):
+        return Located("tables", tuple(entries), path)
+    pipes = tuple(
+        e for e in entries if re.fullmatch(r".+\.csv(\.gz)?", e.name) and looks_like_rtec(e)
+    )
+    if pipes:
+        return Located("rtec", pipes, path)
+    if layout and layout.tables:
+        return Located("tables", tuple(entries), path)
+    folders = sorted(e.name for e in path.iterdir() if e.is_dir())
+    inside = f"it holds folders: {', '.join(folders[:5])}; name one of them" if folders else ""
+    raise InputError(Problem(Place(str(path)), "no data in this folder", "", inside or _EXPECTED))
+
+
+def _domain(path: Path, options: InputOptions) -> DomainFile:
+    """Return what the input means: as the options say, else its own domain.toml, else nothing."""
+    if options.domain and options.schema:
+        raise SpliceError("--domain and --schema both say what the input means", "say one of them")
+    own = path / DOMAIN_FILE
+    if options.domain:
+        described = load_domain(options.domain)
+    elif options.schema is None and path.is_dir() and own.is_file():
+        described = read_domain_file(own)
+    else:
+        described = DomainFile(Domain())
+    domain = described.domain
+    if options.schema:
+        schema = read_mln(options.schema).schema
+        domain = replace(domain, schema=schema, closed=not options.partial)
+    if options.modes:
+        domain = _with_modes(domain, options.modes)
+    if options.query:
+        domain = replace(domain, query=_signature(options.query, domain.schema), fluents=())
+    return replace(described, domain=domain)
+
+
+def _with_modes(domain: Domain, path: Path) -> Domain:
+    """Return a domain with the modes of a file; OLED's also say what is learned, and the types."""
+    text, file = read_text(path), str(path)
+    if not is_oled_modes(text):
+        return replace(domain, modes=some_modes(text, file))
+    found = parse_oled_modes(text, file)
+    target = replace(domain, modes=found.modes, query=found.query, fluents=found.fluents)
+    if not domain.schema.predicates:
+        return replace(target, schema=found.schema)
+    problems = undeclared_modes(text, file, found.modes, domain.schema) if domain.closed else []
+    if problems:
+        raise InputError(problems)
+    return target
+
+
+def _signature(text: str, schema: Schema) -> Signature:
+    match = re.fullmatch(r"([A-Za-z]\w*)/([0-9]{1,2})", text)
+    if not match:
+        raise SpliceError(
+            f"'{text}' is not a query predicate",
+            f"write name/arity, such as {_shown(DEFAULT_QUERY)}",
+        )
+    signature = Signature(schema.internal_name(match[1]), int(match[2]))
+    if schema.predicates and schema.predicate(signature) is None:
+        spellings = [f"{schema.spelling(p.name)}/{len(p.args)}" for p in schema.predicates]
+        hint = did_you_mean(text, spellings) or f"the schema has: {', '.join(spellings)}"
+        raise SpliceError(f"the schema has no predicate {text}", hint)
+    return signature
+
+
+def _shown(signature: Signature) -> str:
+    return f"{Schema().spelling(signature.name)}/{signature.arity}"

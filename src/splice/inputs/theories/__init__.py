@@ -1,0 +1,74 @@
+"""Theories that ship: hand-written rules that are readable, and label streams like an oracle."""
+
+from __future__ import annotations
+
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
+from splice.inputs.check import RULE_ENDINGS
+from splice.io.lomrf.mln import parse_mln_all, read_mln_all
+from splice.io.text import read_text
+from splice.logic.syntax import parse_theory_all
+from splice.logic.theory import Theory
+
+__all__ = ["AXIOMS", "load_theory", "load_theory_all", "theory_names"]
+
+AXIOMS: Final = "mln-ec"
+"""The name of the axioms that ship: the Event Calculus as a knowledge base for Markov logic."""
+
+_RULES: Final = ".rules"
+_MLN: Final = ".mln"
+
+
+def theory_names() -> tuple[str, ...]:
+    """Return the names of the theories that ship.
+
+    >>> theory_names()
+    ('caviar-meet', 'caviar-move', 'pilotOps', 'rendezvous')
+    """
+    files = resources.files(__name__).iterdir()
+    return tuple(sorted(f.name.removesuffix(_RULES) for f in files if f.name.endswith(_RULES)))
+
+
+def load_theory(name_or_path: str | PathLike[str]) -> Theory:
+    """Return a theory: one that ships, by its name, or one in a file of rules or a ``.mln``.
+
+    >>> len(load_theory("caviar-meet"))
+    8
+    """
+    theory, problems = load_theory_all(name_or_path)
+    if problems:
+        raise InputError(problems)
+    return theory
+
+
+def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Problem]]:
+    """Return what can be read of a theory, and every problem of the rest."""
+    name, path = str(name_or_path), Path(name_or_path)
+    endings = (*RULE_ENDINGS, _MLN)
+    if path.is_file() or path.suffix in endings:
+        if path.is_file() and path.suffix not in endings:
+            raise SpliceError(
+                f"'{path}' is no theory by its name", f"theories end in {', '.join(endings)}"
+            )
+        return read_mln_all(path) if path.suffix == _MLN else _rules(read_text(path), name)
+    if name == AXIOMS:
+        file = f"{name}{_MLN}"
+        return parse_mln_all((resources.files(__name__) / file).read_text("utf-8"), file)
+    if name in theory_names():
+        file = f"{name}{_RULES}"
+        return _rules((resources.files(__name__) / file).read_text("utf-8"), file)
+    if path.suffix or len(path.parts) > 1:
+        raise SpliceError(f"there is no file '{name}'", f"theories end in {', '.join(endings)}")
+    raise UnknownName("theory", name, (*theory_names(), AXIOMS))
+
+
+def _rules(text: str, file: str) -> tuple[Theory, list[Problem]]:
+    theory, problems = parse_theory_all(text, file)
+    if not theory.statements and not problems:
+        hint = "write for instance initiatedAt(meet(X,Y),T) :- close(X,Y,25,T)."
+        problems = [Problem(Place(file), "the theory has no rules", "", hint)]
+    return theory, problems

@@ -1,0 +1,1 @@
+"""What we claim and how it is checked: simulators, public data, experiments and their figures."""

@@ -1,0 +1,266 @@
+"""How well labels are completed: level x sample x mask x batch size x method.
+
+The protocol of section 4.1: of a sample, some labels are kept, the rest is completed batch by
+batch, and F1 is counted over the directed query atoms that are unlabelled at the highest level of
+the same sample, so that one test set serves all levels.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.baselines import BASELINES
+from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.options import as_plain, profile_of
+from splice.completion.strategies import KNN, Ground, Profile
+from splice.errors import SpliceError, UnknownName
+from splice.evaluation.confusion import Confusion
+from splice.lab.experiments.grid import Cell, Result, canonical
+from splice.lab.experiments.published import published
+from splice.lab.experiments.spec import (
+    Table,
+    ce_of,
+    dataset_of,
+    datasets,
+    keep_of,
+    levels_of,
+    mask_of,
+    methods_of,
+    numbers_of,
+    source_of,
+    table_of,
+    whole_of,
+)
+from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
+from splice.patterns.prefetch import blocks
+from splice.patterns.reading import Reading
+from splice.stream.batch import MicroBatch
+from splice.stream.batches import TimePoints, batches
+from splice.stream.mask import MaskedSource
+from splice.stream.source import MemorySource
+
+__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
+
+WORK: Final = "splice.lab.experiments.completion:work"
+
+BY: Final = ("dataset", "scope", "unit", "batch_size", "method", "level")
+"""What a row of the table is for: all samples of one of these."""
+
+MEASURES: Final = ("f1", "precision", "recall", "f1_all", "ceiling", "seconds")
+
+_TEST_LEVEL: Final = 80
+_MUCH: Final = 1_000_000
+"""Streams of more rows are read anew by each method: they are not held twice in memory."""
+
+
+class _Completer(Protocol):
+    def complete(self, batch: MicroBatch) -> Completion: ...
+
+
+def cells(configuration: Table) -> list[Cell]:
+    """Return the cells of a configuration: methods with more samples first, then by sample."""
+    grid = table_of(
+        configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes")
+    )
+    samples = whole_of(grid, "samples", 20)
+    tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    for method in methods_of(configuration):
+        count = whole_of(method, "samples", samples)
+        tiers.setdefault(count, []).append((method["name"], _choices(method)))
+    streams = product(
+        map(dataset_of, grid.get("datasets", ())),
+        map(mask_of, grid.get("masks", ())),
+        numbers_of(grid, "batch_sizes", (25,), whole=True),
+    )
+    settings = list(product(streams, levels_of(grid)))
+    return [
+        Cell.of(
+            dataset=dataset,
+            scope=scope,
+            unit=unit,
+            batch_size=int(size),
+            level=level,
+            sample=sample,
+            test_level=_TEST_LEVEL,
+            method=name,
+            **choices,
+        )
+        for count, methods in sorted(tiers.items(), reverse=True)
+        for sample in range(count)
+        for (dataset, (scope, unit), size), level in settings
+        for name, choices in methods
+    ]
+
+
+def reference(configuration: Table, row: Table) -> dict[str, Any]:
+    """Return the published number that stands beside a row of the table."""
+    series = _series(configuration).get(str(row["method"]), "")
+    ce = ce_of(row["dataset"])
+    number = published(ce, str(row["scope"]), series, float(row["level"])) if series else None
+    if number is None:
+        return {"series": "", "published": None, "published_sd": None}
+    return {"series": series, "published": number.value, "published_sd": number.sd}
+
+
+def work(parameters: Table) -> Result:
+    """Complete one sample by one method, and count."""
+    dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
+    mask = (parameters["scope"], parameters["unit"], int(parameters["sample"]))
+    stream = _stream(dataset, size)
+    given = _masked(dataset, size, *mask, parameters["level"])
+    test = _masked(dataset, size, *mask, parameters["test_level"]) == UNKNOWN
+    completer, reading = _completer(parameters)
+    masked = stream.with_labels(given)
+    begun = time.process_time()
+    completions = [completer.complete(batch) for batch in _ahead(completer, masked)]
+    seconds = time.process_time() - begun + reading
+    said = np.concatenate([c.labels for c in completions])
+    reached = np.concatenate([c.reached for c in completions])
+    missing = (given == UNKNOWN) & (stream.truth != UNKNOWN)
+    counts = Confusion.of(stream.truth[test & missing], said[test & missing])
+    overall = Confusion.of(stream.truth[missing], said[missing])
+    return {
+        **counts.as_json(),
+        **{f"{name}_all": value for name, value in overall.as_json().items()},
+        "given": int((given != UNKNOWN).sum()),
+        "missing": int(missing.sum()),
+        "unreached": int((missing & ~reached).sum()),
+        "abstained": int((missing & (said == UNKNOWN)).sum()),
+        "seconds": seconds,
+        "ceiling": _ceiling(completions, stream.truth, test & missing),
+        **_memory(completer, completions),
+    }
+
+
+def _ceiling(
+    completions: Sequence[Completion], truth: LabelArray, test: npt.NDArray[np.bool_]
+) -> float:
+    """Return the F1 of whoever knows what most examples of each pattern are: no pattern tells more."""
+    patterns = np.concatenate([c.patterns for c in completions])
+    size = int(patterns.max(initial=-1)) + 1
+    share = np.bincount(patterns, (truth > 0).astype(np.float64), size)
+    known = np.bincount(patterns, (truth != UNKNOWN).astype(np.float64), size)
+    said = np.where(2 * share[patterns] > known[patterns], TRUE, FALSE).astype(np.int8)
+    return Confusion.of(truth[test], said[test]).f1
+
+
+def _ahead(completer: _Completer, stream: list[MicroBatch]) -> Iterable[MicroBatch]:
+    """Return a stream as a completer reads it."""
+    return (
+        completer.looking_ahead(stream) if isinstance(completer, SupervisionCompleter) else stream
+    )
+
+
+def _memory(completer: _Completer, completions: Sequence[Completion]) -> dict[str, int]:
+    """Return how many patterns there were, and how many with both labels."""
+    if not isinstance(completer, SupervisionCompleter):
+        return {"patterns": 0, "contradictions": 0}
+    patterns = np.unique(np.concatenate([c.patterns for c in completions]))
+    return {"patterns": len(patterns), "contradictions": completer.cache.contradictions()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Stream:
+    """A dataset in memory, cut into batches."""
+
+    source: MemorySource
+    batches: tuple[MicroBatch, ...]
+    truth: LabelArray
+
+    def with_labels(self, labels: LabelArray) -> list[MicroBatch]:
+        """Return fresh batches with other labels."""
+        ends = np.cumsum([len(batch.labels) for batch in self.batches])[:-1]
+        parts = np.split(labels, ends)
+        return [b.with_labels(part) for b, part in zip(self.batches, parts, strict=True)]
+
+
+@lru_cache(maxsize=4)
+def _stream(dataset: str, size: int) -> _Stream:
+    source = source_of(dataset)
+    cut = tuple(batches(source, TimePoints(size)))
+    if not cut:
+        raise SpliceError(f"the dataset {dataset} is empty")
+    return _Stream(source, cut, np.concatenate([batch.labels for batch in cut]))
+
+
+@lru_cache(maxsize=16)
+def _masked(
+    dataset: str, size: int, scope: str, unit: str, sample: int, level: float
+) -> LabelArray:
+    """Return the labels that a sample keeps at a level."""
+    keep = keep_of(scope, unit, level)
+    masked = MaskedSource(_stream(dataset, size).source, keep, sample, TimePoints(size))
+    return np.concatenate([batch.labels for batch in masked.batches()])
+
+
+def _completer(parameters: Table) -> tuple[_Completer, float]:
+    """Return a completer, and the seconds that reading took if it is done already."""
+    if "baseline" in parameters:
+        baseline: _Completer = BASELINES[parameters["baseline"]]()
+        return baseline, 0.0
+    profile = profile_of(parameters["profile"], parameters["changes"])
+    dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
+    if sum(map(len, _stream(dataset, size).batches)) > _MUCH:
+        return SupervisionCompleter(profile), 0.0
+    reading, seconds = _reading(dataset, size, isinstance(profile.distance, Ground))
+    return SupervisionCompleter(profile, reading), seconds
+
+
+@lru_cache(maxsize=4)
+def _reading(dataset: str, size: int, ground: bool) -> tuple[Reading, float]:
+    """Return a stream as all methods read it, and the seconds that this takes."""
+    stream = _stream(dataset, size)
+    first = stream.batches[0]
+    reading = Reading(first.domain, first.table.vocabulary, ground=ground, lasting=True)
+    begun = time.process_time()
+    for block in blocks(stream.batches):
+        reading.ahead.look(block)
+    return reading, time.process_time() - begun
+
+
+_ABOUT: Final = ("name", "samples", "published")
+
+
+def _choices(method: Table) -> dict[str, Any]:
+    """Return what a method does: the words of it, and all the choices that follow from them."""
+    own = {key: value for key, value in method.items() if key not in _ABOUT}
+    baseline = own.pop("baseline", None)
+    if baseline is not None:
+        if baseline not in BASELINES:
+            raise UnknownName("baseline", str(baseline), BASELINES)
+        if own:
+            raise SpliceError(f"a baseline has no choice '{min(own)}'", "remove it")
+        return {"baseline": baseline}
+    name = str(own.pop("profile", "default"))
+    return {"profile": name, "changes": own, "choices": as_plain(profile_of(name, own))}
+
+
+def _series(configuration: Table) -> dict[str, str]:
+    """Return the published series beside each method; ``by connector`` finds its own."""
+    usual = str(configuration.get("published", ""))
+    found = {}
+    for method in methods_of(configuration):
+        series = str(method.get("published", usual))
+        if series == "by connector":
+            series = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
+        found[method["name"]] = series
+    return found
+
+
+def _series_of(profile: Profile) -> str:
+    connector = profile.connector
+    if isinstance(connector, KNN):
+        return f"k={connector.k}"
+    return f"eps={connector.epsilon:g}"
+
+
+def _changes(method: Table) -> dict[str, Any]:
+    return {k: v for k, v in method.items() if k not in (*_ABOUT, "profile", "baseline")}

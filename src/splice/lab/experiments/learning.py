@@ -1,0 +1,216 @@
+"""How well rules are learned: level x sample x method, cross-validated.
+
+The protocol of section 4.2: some sequences are held out; of the rest, some labels are kept,
+the others completed or not, and a theory is learned in one pass; what it recognises in the held-out
+sequences is counted against their labels. A cell is one sample; its F1 is micro-averaged over the folds.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice, product
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.options import profile_of
+from splice.errors import SpliceError, UnknownName
+from splice.evaluation.confusion import Confusion
+from splice.evaluation.folds import FoldRule, assigned, read_folds
+from splice.inputs.open import input_paths
+from splice.io.text import read_text
+from splice.lab.experiments.grid import Cell, Result, canonical
+from splice.lab.experiments.published import published
+from splice.lab.experiments.spec import (
+    Table,
+    ce_of,
+    dataset_of,
+    datasets,
+    keep_of,
+    levels_of,
+    mask_of,
+    methods_of,
+    numbers_of,
+    source_of,
+    table_of,
+    whole_of,
+)
+from splice.learners.oled.learner import Oled
+from splice.learners.oled.options import options_of
+from splice.learners.osla import options as osla
+from splice.learners.osla.learner import Osla
+from splice.learners.protocol import StructureLearner
+from splice.logic.theory import Theory
+from splice.pipeline.splice import Splice
+from splice.stream.batches import TimePoints, batches
+from splice.stream.mask import MaskedSource
+from splice.stream.source import MemorySource
+
+__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
+
+WORK: Final = "splice.lab.experiments.learning:work"
+
+BY: Final = ("dataset", "folds", "scope", "unit", "batch_size", "method", "level")
+MEASURES: Final = ("f1", "precision", "recall", "rules", "literals", "seconds")
+
+FOLDS: Final = 10
+"""So many folds are made where none are given; ``rounds`` says how many of them are held out."""
+
+_ALL: Final = 100
+_WHOLE: Final = 10**9
+_COMPLETE: Final = ("completed", "closed", "labelled")
+_ABOUT: Final = ("name", "samples", "published", "levels")
+
+
+def cells(configuration: Table) -> list[Cell]:
+    """Return the cells of a configuration; where all labels are kept, one sample says it all."""
+    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds", "rounds")
+    grid = table_of(configuration, "grid", known)
+    rounds = {"rounds": whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
+    samples = whole_of(grid, "samples", 20)
+    levels = levels_of(grid, (_ALL,))
+    streams = list(
+        product(
+            map(dataset_of, grid.get("datasets", ())),
+            grid.get("folds", ("sequences",)),
+            map(mask_of, grid.get("masks", ({"scope": "batches"},))),
+            numbers_of(grid, "batch_sizes", (25,), whole=True),
+        )
+    )
+    chosen = [(method, _choices(method)) for method in methods_of(configuration)]
+    return [
+        Cell.of(
+            dataset=dataset,
+            folds=folds,
+            scope=scope,
+            unit=unit,
+            batch_size=int(size),
+            level=level,
+            sample=sample,
+            method=method["name"],
+            **rounds,
+            **choices,
+        )
+        for sample in range(samples)
+        for (dataset, folds, (scope, unit), size), (method, choices) in product(streams, chosen)
+        for level in levels_of(method, levels)
+        if sample < (1 if level == _ALL else whole_of(method, "samples", samples))
+    ]
+
+
+def _choices(method: Table) -> dict[str, Any]:
+    """Return what a method does: who completes, who learns, and how."""
+    own = {key: value for key, value in method.items() if key not in _ABOUT}
+    labels = str(own.pop("labels", "completed"))
+    if labels not in _COMPLETE:
+        raise UnknownName("way to treat missing labels", labels, _COMPLETE)
+    learner = str(own.pop("learner", "oled"))
+    if learner not in LEARNERS:
+        raise UnknownName("learner", learner, LEARNERS)
+    profile = str(own.pop("profile", "default"))
+    profile_of(profile, {})
+    LEARNERS[learner](own)
+    return {"labels": labels, "learner": learner, "profile": profile, "changes": own}
+
+
+def _oled(changes: Table) -> StructureLearner:
+    return Oled(options_of(changes))
+
+
+def _osla(changes: Table) -> StructureLearner:
+    return Osla(osla.options_of(changes))
+
+
+LEARNERS: Final = {"oled": _oled, "osla": _osla}
+"""The learners by name: from the changes of a method to a fresh learner."""
+
+
+def reference(configuration: Table, row: Table) -> dict[str, Any]:
+    """Return the published number that stands beside a row of the table."""
+    series = {m["name"]: str(m.get("published", "")) for m in methods_of(configuration)}
+    name = series.get(str(row["method"]), "")
+    ce = ce_of(row["dataset"])
+    scope, level = str(row["scope"]), float(row["level"])
+    number = published(ce, scope, name, level, task="learning") if name else None
+    if number is None:
+        return {"series": "", "published": None, "published_sd": None}
+    return {"series": name, "published": number.value, "published_sd": number.sd}
+
+
+def work(parameters: Table) -> Result:
+    """Learn from one sample, fold by fold, and count what is recognised."""
+    dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
+    counts, seconds, theories = Confusion(), [], []
+    folds = _folds(dataset, str(parameters["folds"]))
+    for train, test in islice(folds, parameters.get("rounds")):
+        keep = keep_of(parameters["scope"], parameters["unit"], parameters["level"])
+        masked = MaskedSource(train, keep, int(parameters["sample"]), TimePoints(size))
+        splice = _splice(parameters)
+        begun = time.process_time()
+        splice.fit(masked.batches())
+        theories.append(splice.theory_)
+        seconds.append(time.process_time() - begun)
+        for batch in batches(test, TimePoints(_WHOLE)):
+            counts += Confusion.of(batch.labels, splice.predict(batch))
+    return {
+        **counts.as_json(),
+        "rules": float(np.mean([len(theory) for theory in theories])),
+        "literals": float(np.mean([_literals(theory) for theory in theories])),
+        "seconds": float(np.mean(seconds)),
+        "theory": str(theories[0]),
+    }
+
+
+def _literals(theory: Theory) -> int:
+    return sum(1 + len(rule.body) for rule in theory.rules())
+
+
+def _splice(parameters: Table) -> Splice:
+    changes = dict(parameters["changes"])
+    if parameters["labels"] != "completed":
+        changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
+        return Splice(LEARNERS[parameters["learner"]](changes))
+    completer = SupervisionCompleter(profile_of(parameters["profile"], {}))
+    return Splice(LEARNERS[parameters["learner"]](changes), completer)
+
+
+def _folds(dataset: str, rule: str) -> Iterator[tuple[MemorySource, MemorySource]]:
+    """Yield what is learned from and what is held out, fold by fold."""
+    source = source_of(dataset)
+    fold = _fold_numbers(dataset, rule)[source.table.sequence]
+    for number in np.unique(fold).tolist():
+        train, test = (source.table.take(fold != number), source.table.take(fold == number))
+        yield MemorySource(train, source.domain), MemorySource(test, source.domain)
+
+
+@lru_cache(maxsize=8)
+def _fold_numbers(dataset: str, rule: str) -> np.ndarray:
+    """Return the fold of each sequence; ``file`` reads the folds.csv beside the data."""
+    source = source_of(dataset)
+    names = list(source.vocabulary.sequences)
+    if rule != "file":
+        known = {r.value: r for r in FoldRule}
+        if rule not in known:
+            raise UnknownName("rule for folds", rule, [*known, "file"])
+        found = assigned(names, FOLDS, known[rule])
+    else:
+        places = [
+            folder / "folds.csv" for path in _paths(dataset) for folder in (path, *path.parents)
+        ]
+        there = [place for place in places if place.is_file()]
+        if not there:
+            raise SpliceError("there is no folds.csv beside the data", 'say folds = ["sequences"]')
+        found = read_folds(read_text(there[0]), names)
+    return np.array([found[name] for name in names])
+
+
+def _paths(dataset: str) -> list[Path]:
+    """Return a dataset's files and folders; cells write datasets as JSON."""
+    given = json.loads(dataset)
+    name = given if isinstance(given, str) else str(given["name"])
+    return [path / "." for path in input_paths(name)]

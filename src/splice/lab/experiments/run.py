@@ -1,0 +1,260 @@
+"""A run of an experiment: a folder with a manifest, a result for each cell, and the table.
+
+::
+
+    DIR/manifest.json     configuration, cells, versions, sums of data and code, seeds
+    DIR/cells/KEY.json    what a cell gave
+    DIR/table.csv         mean, deviation, standard error, the published number
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
+from splice.inputs.open import input_paths
+from splice.io.outputs import new_file, sweep
+from splice.io.sums import files_in, sum_of
+from splice.io.text import read_text
+from splice.lab.experiments import completion, learning, scale
+from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
+from splice.lab.experiments.tables import Row, summarise, to_csv
+
+__all__ = ["KINDS", "Experiment", "load", "named", "resume", "rows_of", "start"]
+
+KINDS: Final[dict[str, ModuleType]] = {
+    "completion": completion,
+    "learning": learning,
+    "scale": scale,
+}
+"""The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
+
+_FORMAT: Final = 1
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars", "numba")
+_ELSEWHERE: Final = frozenset({"cli", "report", "__pycache__"})
+"""Rooms that no result depends on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What an experiment's file says."""
+
+    name: str
+    configuration: dict[str, Any]
+
+    @property
+    def kind(self) -> ModuleType:
+        """The module that says what the cells are and what is done for one."""
+        kind = str(self.configuration.get("kind", "completion"))
+        if kind not in KINDS:
+            raise UnknownName("kind of experiment", kind, KINDS)
+        return KINDS[kind]
+
+    def cells(self) -> list[Cell]:
+        """Return the cells, in their order."""
+        found: list[Cell] = self.kind.cells(self.configuration)
+        if not found:
+            raise SpliceError(
+                "the experiment has no cells",
+                "its grid needs datasets, and masks where labels are hidden",
+            )
+        return found
+
+
+def load(path: Path) -> Experiment:
+    """Read an experiment's file."""
+    try:
+        configuration = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem(Place(str(path)), f"not TOML: {error}")) from None
+    return Experiment(path.stem, configuration)
+
+
+def named(name: str) -> Path:
+    """Return the file of an experiment: a path, or a name in the folder ``experiments``."""
+    if Path(name).is_file():
+        return Path(name)
+    places = [Path("experiments"), _PACKAGE.parents[1] / "experiments"]
+    files = {path.stem: path for place in reversed(places) for path in sorted(place.glob("*.toml"))}
+    if name not in files:
+        raise UnknownName("experiment", name, files)
+    return files[name]
+
+
+def start(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    jobs: int = 2,
+    force: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[Row]:
+    """Run an experiment into a new folder and return its table; ``force`` replaces an old run."""
+    cells = experiment.cells()
+    manifest = _manifest(experiment, cells)
+    _make_room(folder, force=force)
+    _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    return _finish(experiment, cells, folder, jobs, progress)
+
+
+def resume(
+    folder: Path, *, jobs: int = 2, progress: Callable[[Progress], None] | None = None
+) -> list[Row]:
+    """Go on with a run that was interrupted, and return its table.
+
+    Data and code must be those that it began with: results of different ones are not mixed.
+    """
+    manifest = _read_manifest(folder)
+    experiment = Experiment(manifest["name"], manifest["configuration"])
+    cells = experiment.cells()
+    now = _manifest(experiment, cells)
+    for what in ("data", "code", "cells"):
+        if now[what] != manifest[what]:
+            raise SpliceError(
+                f"the {what} of '{folder}' changed after it began, so it cannot go on",
+                "run it again with --force",
+            )
+    return _finish(experiment, cells, folder, jobs, progress)
+
+
+def rows_of(folder: Path) -> tuple[dict[str, Any], list[Row]]:
+    """Return the manifest of a run, and the table of what it has computed so far."""
+    manifest = _read_manifest(folder)
+    experiment = Experiment(manifest["name"], manifest["configuration"])
+    keys = [key for key in manifest["cells"] if (folder / "cells" / f"{key}.json").exists()]
+    results = [read_result(key, folder / "cells") for key in keys]
+    return manifest, _table(experiment, results)
+
+
+def _finish(
+    experiment: Experiment,
+    cells: list[Cell],
+    folder: Path,
+    jobs: int,
+    progress: Callable[[Progress], None] | None,
+) -> list[Row]:
+    jobs = getattr(experiment.kind, "JOBS", jobs)
+    results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress)
+    rows = _table(experiment, list(zip(cells, results, strict=True)))
+    sweep(folder / "table.csv")
+    _write(folder / "table.csv", to_csv(rows))
+    return rows
+
+
+def _table(experiment: Experiment, results: list[tuple[Cell, Result]]) -> list[Row]:
+    kind = experiment.kind
+
+    def reference(row: Row) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = kind.reference(experiment.configuration, row)
+        return found
+
+    rows = summarise(results, kind.BY, kind.MEASURES, reference)
+    return sorted(rows, key=_order(rows, kind.BY))
+
+
+def _order(rows: list[Row], by: tuple[str, ...]) -> Callable[[Row], tuple[int, ...]]:
+    """Return a key that sorts rows column by column, values in order of first appearance."""
+    places = {name: list(dict.fromkeys(row[name] for row in rows)) for name in by}
+    return lambda row: tuple(places[name].index(row[name]) for name in by)
+
+
+def _make_room(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds anything; forced, empty it if it holds a run and nothing else."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"'{folder}' is not a folder", "choose another place")
+    sweep(folder / "manifest.json")
+    held = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if held and not force:
+        hint = "say --force to begin anew, or resume it" if "manifest.json" in held else ""
+        raise OutputError(f"the folder '{folder}' is not empty", hint or "choose another folder")
+    foreign = {name for name in held if not name.startswith(".")}
+    foreign -= {"manifest.json", "cells", "table.csv"}
+    if foreign or (held and "manifest.json" not in held):
+        what = f"holds what is not of a run: '{min(foreign or held)}'"
+        raise OutputError(f"the folder '{folder}' {what}", "choose another folder")
+    if held:
+        shutil.rmtree(folder / "cells", ignore_errors=True)
+        (folder / "table.csv").unlink(missing_ok=True)
+        (folder / "manifest.json").unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise SpliceError(
+            f"'{folder}' holds no run", "make one: splice experiment run NAME --out DIR"
+        )
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        whole = manifest["format"] == _FORMAT and manifest["sha256"] == _sum(manifest)
+    except (ValueError, TypeError, KeyError):
+        whole = False
+    if not whole:
+        hint = "run the experiment again, into another folder"
+        raise InputError(Problem(Place(str(path)), "this manifest is damaged", "", hint))
+    return manifest
+
+
+def _manifest(experiment: Experiment, cells: list[Cell]) -> dict[str, Any]:
+    seeds = {cell.parameters["sample"] for cell in cells if "sample" in cell.parameters}
+    manifest: dict[str, Any] = {
+        "format": _FORMAT,
+        "name": experiment.name,
+        "configuration": experiment.configuration,
+        "work": experiment.kind.WORK,
+        "versions": {name: _version(name) for name in _PACKAGES},
+        "python": platform.python_version(),
+        "machine": {
+            "system": platform.system(),
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+        "data": {name: _data(name) for name in experiment.kind.datasets(experiment.configuration)},
+        "code": _code(),
+        "seeds": sorted(seeds),
+        "cells": list(dict.fromkeys(cell.key for cell in cells)),
+    }
+    return manifest | {"sha256": _sum(manifest)}
+
+
+def _sum(manifest: Mapping[str, Any]) -> str:
+    return digest({key: value for key, value in manifest.items() if key != "sha256"})
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _data(name: str) -> str:
+    """Return the sum of all files of an input; what is simulated has none."""
+    files = list(files_in(input_paths(name)))
+    return sum_of(files) if files else "simulated"
+
+
+def _code() -> str:
+    """Return the sum of the code and the domains that results depend on."""
+    return sum_of(
+        (path, name)
+        for path, name in files_in([_PACKAGE])
+        if not _ELSEWHERE & set(Path(name).parts)
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with new_file(path) as partial:
+        partial.write_text(text, "utf-8")

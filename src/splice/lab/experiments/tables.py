@@ -1,0 +1,137 @@
+"""From the results of a grid to tables: mean, deviation, standard error, the published number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from splice.lab.experiments.grid import Cell, Result
+
+__all__ = ["Row", "label_of", "summarise", "to_csv", "wide"]
+
+Row: TypeAlias = dict[str, Any]
+
+_DIGITS = 4
+
+
+def summarise(
+    results: Iterable[tuple[Cell, Result]],
+    by: Sequence[str],
+    measures: Sequence[str],
+    reference: Callable[[Row], Mapping[str, Any]] | None = None,
+) -> list[Row]:
+    """Return a row for each group of cells, in the order of first appearance.
+
+    The first measure has a deviation, a standard error and, from ``reference``, the published
+    number and how far ours lies above it; the others have a deviation. ``n`` says how many cells
+    a row stands for.
+
+    >>> cells = [(Cell.of(level=5, sample=s), {"f1": f}) for s, f in enumerate((0.5, 0.7))]
+    >>> summarise(cells, ["level"], ["f1"])
+    [{'level': 5, 'n': 2, 'f1': 0.6, 'f1_sd': 0.1414, 'f1_se': 0.1}]
+    """
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for cell, result in results:
+        parameters = cell.parameters
+        key = tuple(label_of(parameters.get(name)) for name in by)
+        groups.setdefault(key, []).append(result)
+    return [
+        _row(dict(zip(by, key, strict=True)), found, measures, reference)
+        for key, found in groups.items()
+    ]
+
+
+def _row(
+    row: Row,
+    results: Sequence[Result],
+    measures: Sequence[str],
+    reference: Callable[[Row], Mapping[str, Any]] | None,
+) -> Row:
+    first, *others = measures
+    found = {name: [float(result[name]) for result in results] for name in measures}
+    mean, sd = _mean(found[first]), _sd(found[first])
+    beside = dict(reference(row)) if reference else {}
+    row = {**row, "n": len(results), first: mean, f"{first}_sd": sd}
+    row[f"{first}_se"] = None if sd is None else round(sd / math.sqrt(len(results)), _DIGITS)
+    if beside:
+        known = beside.get("published")
+        row |= beside | {"difference": None if known is None else round(mean - known, _DIGITS)}
+    for name in others:
+        row |= {name: _mean(found[name]), f"{name}_sd": _sd(found[name])}
+    return row
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(statistics.fmean(values), _DIGITS)
+
+
+def _sd(values: Sequence[float]) -> float | None:
+    """Return the deviation of a sample; one value has none."""
+    return round(statistics.stdev(values), _DIGITS) if len(values) > 1 else None
+
+
+def label_of(value: object) -> object:
+    """Return how a parameter reads in a table: ``plaza-meet`` for a table of what plaza is.
+
+    >>> label_of({"name": "plaza", "fluent": "meet", "seed": 1})
+    'plaza-meet'
+    """
+    if not isinstance(value, Mapping):
+        return value
+    parts = (value.get(key) for key in ("name", "fluent", "vocabulary"))
+    return "-".join(str(part) for part in parts if part)
+
+
+def wide(rows: Sequence[Row], across: str, measure: str) -> list[Row]:
+    """Return a table for people: a column for each value of ``across``, published rows between.
+
+    >>> rows = [{"m": "a", "level": p, "n": 2, "f1": f, "f1_sd": 0.01, "series": "k=2",
+    ...          "published": 0.5} for p, f in ((5, 0.61), (10, 0.7))]
+    >>> for row in wide(rows, "level", "f1"): print(row)
+    {'m': 'published k=2', 'n': '', '5': '.500', '10': '.500'}
+    {'m': 'a', 'n': 2, '5': '.610 ±.01', '10': '.700 ±.01'}
+    """
+    if not rows:
+        return []
+    names = list(rows[0])[: list(rows[0]).index(across)]
+    columns = [str(value) for value in sorted({row[across] for row in rows})]
+    blank = dict.fromkeys(columns, "")
+    made: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        *setting, method = (row[name] for name in names)
+        series = row.get("series")
+        if series:
+            key = (*setting, f"published {series}")
+            line = made.setdefault(key, dict(zip(names, key, strict=True)) | {"n": ""} | blank)
+            line[str(row[across])] = _short(row["published"])
+        key = (*setting, method)
+        line = made.setdefault(key, dict(zip(names, key, strict=True)) | {"n": row["n"]} | blank)
+        sd = row[f"{measure}_sd"]
+        deviation = "" if sd is None else f" ±{_short(sd, 2)}"
+        line[str(row[across])] = _short(row[measure]) + deviation
+    return _settings_together(list(made.values()), names[:-1])
+
+
+def _settings_together(rows: list[Row], names: Sequence[str]) -> list[Row]:
+    order = {
+        key: i for i, key in enumerate(dict.fromkeys(tuple(r[n] for n in names) for r in rows))
+    }
+    return sorted(rows, key=lambda row: order[tuple(row[name] for name in names)])
+
+
+def _short(value: float, digits: int = 3) -> str:
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("0") if 0 <= value < 1 else text
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """Return rows as CSV; what there is none of is empty."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""Figures of experiments: sweeps, panels in the layout of the paper, what growing data costs."""

@@ -1,0 +1,82 @@
+"""The simulated sea: a straight coast with ports, and areas in front of it.
+
+The coast runs along the x axis, the sea lies above it; places are complex numbers, in metres.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from splice.lab.maritime.areas import Area, disc
+
+__all__ = [
+    "AREAS",
+    "AREA_TYPES",
+    "COAST",
+    "DEPTH",
+    "PORTS",
+    "WIDTH",
+    "anchorage",
+    "at_sea",
+    "coastal",
+    "grounds",
+]
+
+AREA_TYPES: Final = ("anchorage", "fishing", "natura", "nearCoast", "nearCoast5k", "nearPorts")
+
+WIDTH: Final = 60_000.0
+DEPTH: Final = 36_000.0
+COAST: Final = 3_000.0
+"""How far from the coast is near the coast."""
+
+_FAR: Final = 7_000.0
+"""From here on a place is at sea: near neither port nor coast."""
+
+PORTS: Final = (8_000 + 400j, 23_000 + 400j, 37_000 + 400j, 52_000 + 400j)
+_PORT_RADIUS: Final = 2_200.0
+_ANCHORAGES: Final = (15_000 + 9_000j, 44_000 + 9_500j)
+_GROUNDS: Final = (18_000 + 22_000j, 46_000 + 25_000j)
+
+
+def _box(kind: str, west: float, south: float, east: float, north: float) -> Area:
+    return Area(kind, np.array([west, east, east, west]), np.array([south, south, north, north]))
+
+
+AREAS: Final = (
+    _box("nearCoast", -5_000, -3_000, WIDTH + 5_000, COAST),
+    _box("nearCoast5k", -5_000, -3_000, WIDTH + 5_000, 5_000),
+    *(disc("nearPorts", port.real, port.imag, _PORT_RADIUS) for port in PORTS),
+    *(disc("anchorage", spot.real, spot.imag, 1_500) for spot in _ANCHORAGES),
+    *(disc("fishing", spot.real, spot.imag, 4_000) for spot in _GROUNDS),
+    _box("natura", 26_000, 3_000, 34_000, 12_000),
+)
+
+
+def at_sea(rng: np.random.Generator) -> complex:
+    """Return a place far from ports and from the coast."""
+    return complex(rng.uniform(3_000, WIDTH - 3_000), rng.uniform(_FAR + 1_000, DEPTH))
+
+
+def coastal(rng: np.random.Generator) -> complex:
+    """Return a place near the coast and between two ports."""
+    gap = int(rng.integers(len(PORTS) - 1))
+    x = rng.uniform(PORTS[gap].real + 3_500, PORTS[gap + 1].real - 3_500)
+    return complex(x, rng.uniform(900, COAST - 900))
+
+
+def anchorage(rng: np.random.Generator) -> complex:
+    """Return a berth at one of the anchorages."""
+    return _around(rng, _ANCHORAGES, 1_000)
+
+
+def grounds(rng: np.random.Generator) -> complex:
+    """Return a place on one of the fishing grounds."""
+    return _around(rng, _GROUNDS, 2_500)
+
+
+def _around(rng: np.random.Generator, spots: tuple[complex, ...], radius: float) -> complex:
+    turn, share = rng.uniform(0, 2 * np.pi), np.sqrt(rng.uniform())
+    spot = spots[int(rng.integers(len(spots)))]
+    return complex(spot + radius * share * complex(np.cos(turn), np.sin(turn)))

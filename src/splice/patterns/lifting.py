@@ -1,0 +1,254 @@
+"""Patterns: examples with their constants lifted, each stored once (section 3.4, ``logic:clause``).
+
+Lifting replaces the constants of an example by variables, except those that the modes keep. What
+is left is its *pattern*, a rule whose head is the query atom and whose body is the evidence.
+Millions of examples have a handful of patterns, so patterns get numbers at the door, and
+everything after it works on these numbers.
+
+A pattern's body is a set of *literals*, numbered too: the same evidence, seen from the query
+atom. The variables of the query are told apart by their place in it; any others are renamed
+to a canonical form, so two examples have one pattern exactly when one renaming of variables
+makes them equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.logic.atoms import Atom, Literal
+from splice.logic.canonical import canonical_key
+from splice.logic.clauses import Rule
+from splice.logic.domain import DEFAULT_QUERY
+from splice.logic.terms import VALUE, Constant, Function, Term, Variable
+from splice.patterns.partition import Examples
+from splice.patterns.visibility import Lens
+from splice.stream.distinct import unique_rows
+from splice.stream.vocabulary import Kind, Vocabulary
+
+__all__ = ["Keep", "Lifting", "Pattern", "PatternStore"]
+
+_LOCAL: Final = -1_000_000
+"""Below this a leaf is a variable that the query atom does not have."""
+
+_PADDING: Final = -1_000_000_000
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A lifted example: its rule, and the numbers of the literals in its body."""
+
+    rule: Rule
+    literals: tuple[int, ...]
+
+    @property
+    def fluent(self) -> tuple[str, str, int]:
+        """The predicate and the fluent that the pattern is about: ``holdsAt``, ``meet/2``."""
+        head = self.rule.head.atom
+        first = head.args[0] if head.args else None
+        if isinstance(first, Constant):
+            return (head.predicate, first.name, 0)
+        if not isinstance(first, Function):
+            return (head.predicate, "", len(head.args))
+        if first.functor == VALUE:
+            return (head.predicate, str(first.args[1]), len(first.args))
+        return (head.predicate, first.functor, len(first.args))
+
+    def __len__(self) -> int:
+        return len(self.literals)
+
+    def __str__(self) -> str:
+        return str(self.rule)
+
+
+class PatternStore:
+    """Patterns and literals by number: 0, 1, 2, ... in order of first appearance."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self.patterns: list[Pattern] = []
+        self.literals: list[Atom] = []
+        self._literal_of: dict[Atom, int] = {}
+        self._literal_numbers: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._by_key: dict[object, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    def __getitem__(self, number: int) -> Pattern:
+        return self.patterns[number]
+
+    def literal(self, row: _Ints) -> int:
+        """Return the number of a lifted literal: a kind and its leaves."""
+        row = row[row != _PADDING]
+        key = row.tobytes()
+        if key not in self._literal_numbers:
+            self._literal_numbers[key] = self._literal(_atom(self._vocabulary, row))
+        return self._literal_numbers[key]
+
+    def _literal(self, atom: Atom) -> int:
+        number = self._literal_of.setdefault(atom, len(self.literals))
+        if number == len(self.literals):
+            self.literals.append(atom)
+        return number
+
+    def of_rule(self, rule: Rule) -> int:
+        """Return the number of a pattern given as a rule."""
+        number = self._by_key.setdefault(canonical_key(rule), len(self.patterns))
+        if number == len(self.patterns):
+            body = tuple(self._literal(literal.atom) for literal in rule.body)
+            self.patterns.append(Pattern(rule, body))
+        return number
+
+    def pattern(self, head: _Ints, body: _Ints) -> int:
+        """Return the number of a pattern: the head as a literal, the body as literal numbers."""
+        head = head[head != _PADDING]
+        key = head.tobytes() + b"|" + body.tobytes()
+        if key not in self._numbers:
+            literals = sorted(Literal(self.literals[number]) for number in body.tolist())
+            rule = Rule(Literal(_atom(self._vocabulary, head)), tuple(literals))
+            self._numbers[key] = self.of_rule(rule)
+        return self._numbers[key]
+
+
+class Keep(Enum):
+    """Which constants stay when an example is lifted."""
+
+    BY_MODES = "by modes"
+    ALL_BUT_THE_QUERY = "all but the query's"
+    """For distances over ground atoms: only the constants of the query atom are lifted."""
+
+
+class Lifting:
+    """Lifts examples to patterns, over one store."""
+
+    def __init__(self, lens: Lens, keep: Keep = Keep.BY_MODES) -> None:
+        self.lens = lens
+        self._keep = keep
+        self._leaf = np.empty(0, np.int64)
+        self.store = PatternStore(lens.vocabulary)
+
+    def lift(self, examples: Examples) -> _Ints:
+        """Return the number of the pattern of each example."""
+        if not len(examples):
+            return np.empty(0, np.int64)
+        literals = self._literals(examples)
+        width = int(np.diff(examples.starts).max(initial=0))
+        bodies = np.full((len(examples), width), -1, np.int64)
+        order = np.lexsort((literals, examples.example))
+        place = np.arange(len(literals)) - examples.starts[examples.example]
+        bodies[examples.example, place] = literals[order]
+        heads = self._heads(examples)
+        first, which = unique_rows(np.concatenate((heads, bodies), axis=1))
+        numbers = [self.store.pattern(heads[i], _trimmed(bodies[i])) for i in first]
+        return np.array(numbers, np.int64)[which]
+
+    def _literals(self, examples: Examples) -> _Ints:
+        """Return the number of the lifted literal of each pair."""
+        if not len(examples.row):
+            return np.empty(0, np.int64)
+        rows = self._lifted(examples)
+        first, which = unique_rows(rows)
+        numbers = [self.store.literal(rows[i]) for i in first]
+        return np.array(numbers, np.int64)[which]
+
+    def _lifted(self, examples: Examples) -> _Ints:
+        """Return a row for each pair: the kind, then its leaves.
+
+        A leaf is the code of a kept constant, ``-1 - i`` for the i-th constant of the query
+        atom, or a variable that is its own.
+        """
+        evidence = examples.evidence
+        kind = evidence.kind[examples.row]
+        leaves = examples.leaves[examples.row]
+        width = leaves.shape[1]
+        same = leaves[:, :, None] == examples.entities[examples.example][:, None, :]
+        place = same.argmax(axis=2)
+        named = self._named(examples)[examples.example][:, None]
+        constants = evidence.args[examples.row]
+        position = np.where(place == named, constants, -1 - place)
+        if self._keep is Keep.BY_MODES:
+            lifted = np.where(same.any(axis=2), position, _LOCAL)
+            lifted = np.where(self.lens.kept[kind][:, :width], constants, lifted)
+        else:
+            lifted = np.where(same.any(axis=2), position, constants)
+        lifted = np.where(leaves >= 0, lifted, _PADDING)
+        rows = np.concatenate((kind[:, None], lifted), axis=1).astype(np.int64)
+        if (lifted == _LOCAL).any():
+            _number_locals(rows, leaves, examples)
+        return rows
+
+    def _named(self, examples: Examples) -> _Ints:
+        """Return for each query atom the leaf that keeps its constant, -1 where none does."""
+        new = self.lens.vocabulary.kinds[len(self._leaf) :]
+        if new:
+            self._leaf = np.append(self._leaf, [_named_leaf(kind) for kind in new]).astype(np.int64)
+        return self._leaf[examples.queries.kind]
+
+    def _heads(self, examples: Examples) -> _Ints:
+        """Return the query atom of each example as a literal: equal constants share a variable."""
+        queries = examples.queries
+        entities = examples.entities[:, : queries.args.shape[1]]
+        same = entities[:, :, None] == entities[:, None, :]
+        lifted = np.where(entities >= 0, -1 - same.argmax(axis=2), _PADDING)
+        named = self._named(examples)
+        rows = np.flatnonzero(named >= 0)
+        lifted[rows, named[rows]] = queries.args[rows, named[rows]]
+        return np.concatenate((queries.kind[:, None], lifted), axis=1).astype(np.int64)
+
+
+def _named_leaf(kind: Kind) -> int:
+    """Return the leaf of a fluent that is part of what it is: its name alone, or its value."""
+    if kind.signature != DEFAULT_QUERY:
+        return -1
+    fluent = kind.template.args[0]
+    if isinstance(fluent, Variable):
+        return 0
+    valued = isinstance(fluent, Function) and fluent.functor == VALUE
+    return kind.arity - 1 if valued else -1
+
+
+def _trimmed(body: _Ints) -> _Ints:
+    return body[body >= 0]
+
+
+def _number_locals(rows: _Ints, leaves: _Ints, examples: Examples) -> None:
+    """Number the variables that are not the query's, example by example.
+
+    Any numbering will do that does not depend on names: patterns are compared up to renaming.
+    """
+    local = rows[:, 1:] == _LOCAL
+    for example in np.unique(examples.example[local.any(axis=1)]):
+        pairs = np.arange(examples.starts[example], examples.starts[example + 1])
+        pairs = pairs[np.lexsort(rows[pairs].T[::-1])]
+        numbers: dict[int, int] = {}
+        for pair in pairs:
+            for leaf in np.flatnonzero(local[pair]):
+                entity = int(leaves[pair, leaf])
+                rows[pair, leaf + 1] = _LOCAL - 1 - numbers.setdefault(entity, len(numbers))
+
+
+def _atom(vocabulary: Vocabulary, row: _Ints) -> Atom:
+    """Return a lifted literal as an atom: X0, X1, ... of the query, T its time, Y0, ... others."""
+    kind = vocabulary.kinds[int(row[0])]
+    values = iter(row[1:].tolist())
+    theta: dict[Variable, Term] = {}
+    for leaf in range(len(kind.types)):
+        if leaf == kind.time:
+            theta[Variable(f"V{leaf}")] = Variable("T")
+        else:
+            theta[Variable(f"V{leaf}")] = _leaf(vocabulary, next(values))
+    return kind.template.substitute(theta)
+
+
+def _leaf(vocabulary: Vocabulary, value: int) -> Term:
+    if value >= 0:
+        return Constant(vocabulary.constants[value])
+    return Variable(f"X{-1 - value}") if value > _LOCAL else Variable(f"Y{_LOCAL - 1 - value}")

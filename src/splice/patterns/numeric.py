@@ -1,0 +1,282 @@
+"""Numbers as conditions: ``speed(X0,N), N =< 5``.
+
+An argument that the modes mark as numeric (``n``, or OLED's ``comparisonPredicate`` on an output
+place) and not as a constant is a measured number. Rules compare it with thresholds. These are
+chosen once, as quantiles of the first values seen; each atom then says, beside itself, which
+thresholds its number reaches: ``happensAt(speed_at_most_2(v1,5),T)`` and
+``happensAt(speed_at_least_2(v1,2),T)``, ordinary literals for a learner. The theory that
+comes out says it in the words of the stream, with a comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.logic.atoms import Atom, Literal
+from splice.logic.domain import Domain
+from splice.logic.modes import Modes
+from splice.logic.terms import Function, Term, Variable
+from splice.patterns.columns import Body
+from splice.patterns.visibility import Lens
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Kind, Vocabulary
+
+__all__ = ["NUMBER", "Thresholds", "is_threshold", "seen_through", "with_comparisons"]
+
+NUMBER: Final = "number"
+"""The type of a threshold."""
+
+_AT_MOST, _AT_LEAST = "at_most", "at_least"
+_COMPARED: Final = {_AT_MOST: "=<", _AT_LEAST: ">="}
+_FIRST: Final = 500
+"""So many values are seen before thresholds are chosen."""
+_MOST: Final = 8
+"""So many thresholds an argument has at most."""
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A numeric argument: an atom's skeleton and the leaf, the time not counted."""
+
+    template: str
+    leaf: int
+
+
+class Thresholds:
+    """The thresholds of a stream's numeric arguments, and what atoms say of them."""
+
+    def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
+        self.domain = domain
+        self._lens = Lens(domain, vocabulary)
+        self._values: dict[_Place, list[float]] = {}
+        self._chosen: dict[_Place, tuple[str, ...]] = {}
+        self._numbers = np.empty(0)
+
+    def needed(self) -> bool:
+        """Return whether there is a measured number among the atoms seen so far."""
+        return bool(self._measured().any())
+
+    def _measured(self) -> npt.NDArray[np.bool_]:
+        self._lens.look()
+        return self._lens.numeric & ~self._lens.kept
+
+    def expand(self, batch: MicroBatch) -> MicroBatch:
+        """Return a batch whose measured atoms also say which thresholds they reach."""
+        if not self.needed() or not len(batch.table):
+            return batch
+        measured = self._measured()
+        parts = [batch.table]
+        for kind in np.unique(batch.table.kind).tolist():
+            for leaf in np.flatnonzero(measured[kind]).tolist():
+                parts += self._reached(batch.table, kind, leaf)
+        if len(parts) == 1:
+            return batch
+        return replace(batch, table=AtomTable.concat(parts, batch.table.vocabulary).sorted())
+
+    def _reached(self, table: AtomTable, code: int, leaf: int) -> Iterator[AtomTable]:
+        """Yield the rows that say which thresholds are reached, threshold by threshold."""
+        kind = table.vocabulary.kinds[code]
+        place = _Place(str(kind.template), leaf)
+        rows = table.take((table.kind == code) & (table.truth > 0))
+        values = self._read(table.vocabulary)[rows.args[:, leaf]]
+        order = np.lexsort((values, rows.time))  # rows of a time-point have no order
+        self._note(place, values[order][np.isfinite(values[order])])
+        for threshold in self._chosen.get(place, ()):
+            for side in (_AT_MOST, _AT_LEAST):
+                limit = float(threshold)
+                reached = values <= limit if side == _AT_MOST else values >= limit
+                yield _said(rows.take(reached), kind, leaf, side, threshold)
+
+    def _note(self, place: _Place, values: _Floats) -> None:
+        """Look at values until there are enough to choose thresholds from."""
+        if place in self._chosen or not len(values):
+            return
+        seen = self._values.setdefault(place, [])
+        seen += values[: _FIRST - len(seen)].tolist()
+        if len(seen) >= _FIRST:
+            inner = np.linspace(0, 1, _MOST + 2)[1:-1]
+            found = np.unique(np.quantile(seen, inner, method="higher"))
+            self._chosen[place] = tuple(f"{value:g}" for value in found.tolist())
+            del self._values[place]
+
+    def _read(self, vocabulary: Vocabulary) -> _Floats:
+        """Return the constants as numbers, by code; what is no number is not a number."""
+        known, names = len(self._numbers), vocabulary.constants
+        if known < len(names):
+            new = [_number(names[code]) for code in range(known, len(names))]
+            self._numbers = np.append(self._numbers, new)
+        return self._numbers
+
+    def to_state(self) -> list[dict[str, Any]]:
+        """Return thresholds and values as plain JSON."""
+        places = {**self._values, **self._chosen}
+        return [
+            {
+                "template": place.template,
+                "leaf": place.leaf,
+                "chosen": list(self._chosen.get(place, ())),
+                "values": self._values.get(place, []),
+            }
+            for place in places
+        ]
+
+    def take_up(self, state: list[dict[str, Any]]) -> None:
+        """Go on from a state."""
+        for entry in state:
+            place = _Place(str(entry["template"]), int(entry["leaf"]))
+            if entry["chosen"]:
+                self._chosen[place] = tuple(map(str, entry["chosen"]))
+            else:
+                self._values[place] = [float(value) for value in entry["values"]]
+
+    def merge(self, other: Thresholds) -> None:
+        """Take over the thresholds of another part of the stream."""
+        for place, theirs in other._chosen.items():
+            both = {*self._chosen.get(place, ()), *theirs}
+            self._chosen[place] = tuple(sorted(both, key=float))
+            self._values.pop(place, None)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _said(rows: AtomTable, kind: Kind, leaf: int, side: str, threshold: str) -> AtomTable:
+    """Return rows as atoms that have a threshold where they had a number."""
+    vocabulary = rows.vocabulary
+    args = rows.args.copy()
+    args[:, leaf] = vocabulary.constants.code(threshold)
+    place = leaf + (kind.time is not None and leaf >= kind.time)
+    types = tuple(NUMBER if i == place else t for i, t in enumerate(kind.types))
+    code = vocabulary.kind(Kind(_renamed(kind.template, place, side), types, kind.time))
+    return replace(rows, kind=np.full(len(rows), code, np.int32), args=args)
+
+
+def _renamed(template: Atom, place: int, side: str) -> Atom:
+    """Return a skeleton under the name that goes with a threshold at a leaf.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> print(_renamed(parse_atom("happensAt(speed(V0,V1),V2)"), 1, "at_most"))
+    happensAt(speed_at_most_2(V0,V1),V2)
+    """
+    wanted = Variable(f"V{place}")
+    if wanted in template.args:
+        at = template.args.index(wanted)
+        return Atom(f"{template.predicate}_{side}_{at + 1}", template.args)
+    return Atom(template.predicate, tuple(_inside(arg, wanted, side) for arg in template.args))
+
+
+def _inside(term: Term, wanted: Variable, side: str) -> Term:
+    if not isinstance(term, Function):
+        return term
+    if wanted in term.args:
+        return Function(f"{term.functor}_{side}_{term.args.index(wanted) + 1}", term.args)
+    return Function(term.functor, tuple(_inside(arg, wanted, side) for arg in term.args))
+
+
+def seen_through(domain: Domain) -> Domain:
+    """Return a domain as a learner sees it: of measured numbers, only what they reach."""
+    modes = domain.modes
+    declared = tuple(
+        replace(mode, recall=0) if any(m.numeric and not m.constant for m in mode.markers) else mode
+        for mode in modes.declarations
+    )
+    more = {
+        Literal(_renamed(skeleton, place, side))
+        for literal in modes.literals or ()
+        if literal.positive
+        for skeleton in [_skeleton(literal.atom)]
+        for place, _ in enumerate(skeleton.variables())
+        for side in _COMPARED
+    }
+    literals = None if modes.literals is None else modes.literals | more
+    return replace(domain, modes=Modes(declared, literals))
+
+
+def _skeleton(atom: Atom) -> Atom:
+    """Return an atom with leaves numbered from left to right."""
+    numbers = count()
+
+    def numbered(term: Term) -> Term:
+        if isinstance(term, Function):
+            return Function(term.functor, tuple(map(numbered, term.args)))
+        return Variable(f"V{next(numbers)}")
+
+    return Atom(atom.predicate, tuple(map(numbered, atom.args)))
+
+
+def is_threshold(atom: Atom) -> bool:
+    """Return whether an atom says that a threshold is reached."""
+    return _parted(atom.predicate) is not None or any(
+        isinstance(term, Function) and _parted(term.functor) is not None for term in atom.walk()
+    )
+
+
+def with_comparisons(body: Body) -> Body:
+    """Return a body in the words of the stream.
+
+    >>> from splice.logic.syntax import parse_rule
+    >>> rule = parse_rule("f(X) :- happensAt(speed_at_most_2(X,5),T), happensAt(stop(X),T).")
+    >>> print(*map(str, with_comparisons(rule.body)), sep="; ")
+    happensAt(speed(X,N1),T); N1=<5; happensAt(stop(X),T)
+    """
+    names = count(1)
+    return tuple(part for literal in body for part in _compared(literal, names))
+
+
+def _compared(literal: Literal, names: Iterator[int]) -> Iterator[Literal]:
+    found: dict[Variable, tuple[str, Term]] = {}
+    atom = literal.atom
+    parted = _parted(atom.predicate)
+    args = tuple(_worded(arg, found, names) for arg in atom.args)
+    name = atom.predicate
+    if parted is not None:
+        name, side, at = parted
+        args = _replaced(args, at, side, found, names)
+    yield Literal(Atom(name, args), literal.positive)
+    for variable, (order, limit) in found.items():
+        yield Literal(Atom(order, (variable, limit)))
+
+
+def _worded(term: Term, found: dict[Variable, tuple[str, Term]], names: Iterator[int]) -> Term:
+    if not isinstance(term, Function):
+        return term
+    args = tuple(_worded(arg, found, names) for arg in term.args)
+    parted = _parted(term.functor)
+    if parted is None:
+        return Function(term.functor, args)
+    name, side, at = parted
+    return Function(name, _replaced(args, at, side, found, names))
+
+
+def _replaced(
+    args: tuple[Term, ...],
+    at: int,
+    side: str,
+    found: dict[Variable, tuple[str, Term]],
+    names: Iterator[int],
+) -> tuple[Term, ...]:
+    variable = Variable(f"N{next(names)}")
+    found[variable] = (_COMPARED[side], args[at])
+    return (*args[:at], variable, *args[at + 1 :])
+
+
+def _parted(name: str) -> tuple[str, str, int] | None:
+    """Return the plain name, the side and the place of a name that goes with a threshold."""
+    for side in _COMPARED:
+        plain, found, place = name.rpartition(f"_{side}_")
+        if found and place.isdigit():
+            return plain, side, int(place) - 1
+    return None

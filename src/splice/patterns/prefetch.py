@@ -1,0 +1,99 @@
+"""Examples of batches that are still to come, worked out many batches at a time.
+
+What an example is does not depend on labels, so where a stream is there already (a file, a list),
+the small batches of a sequence are partitioned and lifted together: the same answer for a fraction
+of the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.patterns.lifting import Lifting
+from splice.patterns.memo import Seen
+from splice.patterns.partition import Examples, mentions_times, partition
+from splice.patterns.visibility import Lens
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+__all__ = ["Ahead", "blocks"]
+
+_Ints = npt.NDArray[np.int64]
+
+_ROWS: Final = 20_000
+"""So many rows, or a few more, are looked at together."""
+
+
+class Ahead:
+    """Examples and their patterns, under each of some liftings, of this batch and later ones."""
+
+    def __init__(self, lens: Lens, liftings: Sequence[Lifting], *, lasting: bool = False) -> None:
+        self._lens, self._liftings = lens, liftings
+        self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen(lasting=lasting)
+        self._blocks: Seen[tuple[Examples, list[_Ints]]] | None = (
+            Seen(lasting=True) if lasting else None
+        )
+
+    def look(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[_Ints]] | None:
+        """Work out the examples of consecutive batches of a sequence, and return those of all.
+
+        Where times are arguments it is left: which times are named differs from batch to batch.
+        """
+        known = self._blocks.take(batches[0]) if self._blocks else None
+        if known:
+            return known
+        table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
+        examples = partition(replace(batches[0], table=table), self._lens)
+        if mentions_times(examples.evidence, self._lens):
+            return None
+        patterns = [lifting.lift(examples) for lifting in self._liftings]
+        ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
+        self._seen.keep(batches, [(examples, patterns, start) for start in ends])
+        if self._blocks:
+            self._blocks.keep(batches[:1], [(examples, patterns)])
+        return examples, patterns
+
+    def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
+        """Return the examples of a batch and their patterns."""
+        found = self._seen.take(batch)
+        if found is None:
+            examples = partition(batch, self._lens)
+            return examples, [lifting.lift(examples) for lifting in self._liftings]
+        whole, patterns, start = found
+        stop = start + len(batch.queries)
+        return _part(whole, batch.queries, start), [lifted[start:stop] for lifted in patterns]
+
+
+def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
+    """Yield consecutive batches of a sequence, with the same timeless atoms, some at a time."""
+    held: list[MicroBatch] = []
+    rows = 0
+    for batch in batches:
+        alike = held and batch.facts is held[0].facts and batch.sequence == held[0].sequence
+        if held and (not alike or rows >= _ROWS):
+            yield held
+            held, rows = [], 0
+        held.append(batch)
+        rows += len(batch)
+    if held:
+        yield held
+
+
+def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:
+    """Return the examples of some of the queries; the evidence is shared."""
+    stop = start + len(queries)
+    first, last = examples.starts[start], examples.starts[stop]
+    return Examples(
+        queries,
+        examples.evidence,
+        examples.example[first:last] - start,
+        examples.row[first:last],
+        examples.entities[start:stop],
+        examples.leaves,
+    )

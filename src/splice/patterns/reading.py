@@ -1,0 +1,29 @@
+"""A stream as completers read it: its examples and their patterns, which no label changes."""
+
+from __future__ import annotations
+
+from splice.logic.domain import Domain
+from splice.patterns.lifting import Keep, Lifting
+from splice.patterns.prefetch import Ahead
+from splice.patterns.visibility import Lens
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Reading"]
+
+
+class Reading:
+    """What is read of a stream; ``ground`` says whether distances are over ground atoms.
+
+    Completers that read the same batches may share one that is ``lasting``: then the first to look
+    at a batch does it for all. Their answers are the same as with readings of their own.
+    """
+
+    def __init__(
+        self, domain: Domain, vocabulary: Vocabulary, *, ground: bool, lasting: bool = False
+    ) -> None:
+        self.lens = Lens(domain, vocabulary)
+        self.lifting = Lifting(self.lens)
+        grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None
+        self.store = grounding.store if grounding else self.lifting.store
+        liftings = [self.lifting, grounding] if grounding else [self.lifting]
+        self.ahead = Ahead(self.lens, liftings, lasting=lasting)

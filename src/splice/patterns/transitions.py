@@ -1,0 +1,206 @@
+"""Transitions: what was seen of a ground query atom at a time-point, and what held then and next.
+
+Each pair of consecutive time-points is seen exactly once: a batch is read together with the last
+time-point of the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.logic.canonical import canonical
+from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
+from splice.logic.terms import Variable
+from splice.patterns.columns import Patterns
+from splice.patterns.lifting import Lifting, PatternStore
+from splice.patterns.prefetch import Ahead
+from splice.patterns.visibility import Lens
+from splice.stream.batch import MicroBatch
+from splice.stream.distinct import unique_rows
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Overlap", "Reader", "Transitions", "Unlabelled"]
+
+_Ints = npt.NDArray[np.int64]
+
+
+class Unlabelled(Enum):
+    """What a learner makes of query atoms without a label."""
+
+    FALSE = "false"
+    """The closed world: what nobody said does not hold (the paper's *incomplete*)."""
+    SKIP = "skip"
+    """Transitions with an unknown end are left out: only the labelled part is learned from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Pairs of consecutive time-points of ground query atoms.
+
+    ``query`` and ``follow`` are the rows of the query atom at the two time-points in
+    ``batch.queries``, ``pattern`` is what was seen at the first; ``before`` and ``after`` are the
+    labels at the two. Transitions stand in the order of ground atom and time.
+    """
+
+    batch: MicroBatch
+    query: _Ints
+    follow: _Ints
+    pattern: _Ints
+    before: LabelArray
+    after: LabelArray
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def time(self) -> _Ints:
+        """The first time-point of each transition."""
+        return self.batch.queries.time[self.query]
+
+    @property
+    def until(self) -> _Ints:
+        """The second time-point of each transition."""
+        return self.batch.queries.time[self.follow]
+
+    @property
+    def begins(self) -> npt.NDArray[np.bool_]:
+        """Which transitions do not begin where the one before them ended."""
+        begins = np.ones(len(self), bool)
+        begins[1:] = self.query[1:] != self.follow[:-1]
+        return begins
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Transitions:
+        """Return some of the transitions."""
+        return replace(
+            self,
+            query=self.query[rows],
+            follow=self.follow[rows],
+            pattern=self.pattern[rows],
+            before=self.before[rows],
+            after=self.after[rows],
+        )
+
+
+class Overlap:
+    """Gives each batch the last time-point of the one before it, inside a sequence."""
+
+    def __init__(self) -> None:
+        self.last: AtomTable | None = None
+
+    def join(self, batch: MicroBatch) -> MicroBatch:
+        """Return a batch together with the time-point that came before it."""
+        times = batch.times
+        if not len(times):
+            return batch
+        held, self.last = self.last, batch.table.take(batch.table.time == times[-1])
+        if held is None or held.sequence[0] != batch.table.sequence[0]:
+            return batch
+        if held.time[0] >= times[0]:
+            return batch
+        return replace(batch, table=AtomTable.concat([held, batch.table], held.vocabulary))
+
+
+class Reader:
+    """Turns batches into transitions, over one store of patterns."""
+
+    def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
+        self.lens = Lens(domain, vocabulary)
+        self.patterns = Patterns(PatternStore(vocabulary))
+        self._lifting = Lifting(self.lens)
+        self._ahead = Ahead(self.lens, [self._lifting])
+        self._numbers: dict[int, int] = {}
+        self._last = np.empty(0, np.int64)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The dictionary of the stream."""
+        return self.lens.vocabulary
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will be read next."""
+        self._ahead.look(block)
+
+    def read(
+        self,
+        batch: MicroBatch,
+        unlabelled: Unlabelled = Unlabelled.FALSE,
+        overlap: Overlap | None = None,
+    ) -> Transitions:
+        """Return the transitions inside a batch and, with an overlap, from the one before it."""
+        own, pattern = batch, self._lifted(batch)
+        if overlap is not None:
+            batch = overlap.join(own)
+            pattern = np.concatenate((self._before(batch, len(own.queries)), pattern))
+            if len(own.times):
+                self._last = pattern[batch.queries.time == own.times[-1]]
+        first, second = consecutive(batch)
+        labels = batch.labels
+        if unlabelled is Unlabelled.SKIP:
+            known = (labels[first] != UNKNOWN) & (labels[second] != UNKNOWN)
+            first, second = first[known], second[known]
+        else:
+            labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
+        return Transitions(batch, first, second, pattern[first], labels[first], labels[second])
+
+    def _before(self, joined: MicroBatch, own: int) -> _Ints:
+        """Return the patterns of the time-point that was joined to a batch."""
+        held = len(joined.queries) - own
+        if held in (0, len(self._last)):
+            return self._last[:held]
+        first = joined.table.time == joined.times[0]  # a learner that goes on from a state
+        return self._lifted(replace(joined, table=joined.table.take(first)))
+
+    def _lifted(self, batch: MicroBatch) -> _Ints:
+        """Return the pattern of each query atom, numbered batch by batch, by what they say.
+
+        Learners break ties by these numbers, so the patterns that a batch brings are numbered in
+        the order of their texts: rows of a time-point have no order, and names mean nothing.
+        """
+        _, (found,) = self._ahead.read(batch)
+        distinct, which = np.unique(found, return_inverse=True)
+        new = [number for number in distinct.tolist() if number not in self._numbers]
+        rules = {number: _as_written(self._lifting.store[number].rule) for number in new}
+        for number in sorted(new, key=lambda number: str(rules[number])):
+            self._numbers[number] = self.patterns.store.of_rule(rules[number])
+        ours = np.array([self._numbers[number] for number in distinct.tolist()], np.int64)
+        return ours[which.reshape(-1)]
+
+
+def _as_written(rule: Rule) -> Rule:
+    """Return a pattern with its variables that the head does not have named by what it says.
+
+    >>> from splice.logic.syntax import parse_rule
+    >>> print(_as_written(parse_rule("meet(X0) :- in(X0,Y1), in(X0,Y0), near(Y1,Y0)")))
+    meet(X0) :- in(X0,Y0), in(X0,Y1), near(Y0,Y1)
+    """
+    own = rule.head.variables()
+    if set(rule.variables()) <= set(own):
+        return rule
+    same = canonical(rule)
+    theta = dict(zip(same.head.variables(), own, strict=True))
+    others = sorted(set(same.variables()) - set(theta), key=lambda v: int(v.name[1:]))
+    theta |= {v: Variable(f"Y{i}") for i, v in enumerate(others)}
+    return Rule(rule.head, tuple(sorted(b.substitute(theta) for b in same.body)))
+
+
+def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:
+    """Return the rows of the same ground query atom at consecutive time-points of a batch."""
+    queries = batch.queries
+    if not len(queries):
+        none = np.empty(0, np.int64)
+        return none, none
+    point = np.searchsorted(batch.times, queries.time)
+    _, ground = unique_rows(np.column_stack((queries.kind, queries.args)))
+    order = np.lexsort((point, ground))
+    follows = (ground[order[1:]] == ground[order[:-1]]) & (
+        point[order[1:]] == point[order[:-1]] + 1
+    )
+    return order[:-1][follows].astype(np.int64), order[1:][follows].astype(np.int64)

@@ -1,0 +1,1 @@
+"""The run: Algorithm 4, passes over a stream, checkpoints and shards, without the command."""

@@ -1,0 +1,99 @@
+"""SPLICE (``alg:splice``): complete the labels of each batch, then learn from it.
+
+Any completer goes with any learner. One pass, one batch at a time: what is remembered is the
+completer's cache and what the learner keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.result import Completion
+from splice.labels import UNKNOWN, LabelArray
+from splice.learners.protocol import StructureLearner
+from splice.logic.theory import Theory
+from splice.patterns.prefetch import blocks
+from splice.stream.batch import MicroBatch
+
+__all__ = ["Splice", "StepReport"]
+
+
+@dataclass(frozen=True, eq=False)
+class StepReport:
+    """What one batch brought: its labels, given and completed, and the size of the theory."""
+
+    batch: MicroBatch
+    """The batch that was learned from, with all its labels."""
+    completion: Completion | None
+    given: int
+    completed: int
+
+    @property
+    def examples(self) -> int:
+        """The number of query atoms."""
+        return len(self.batch.queries)
+
+
+class Splice:
+    """Semi-supervised online structure learning: a completer and a learner.
+
+    Without a completer the learner sees the labels as they are.
+    """
+
+    def __init__(
+        self, learner: StructureLearner, completer: SupervisionCompleter | None = None
+    ) -> None:
+        self.learner = learner
+        self.completer = completer
+
+    @property
+    def theory_(self) -> Theory:
+        """What was learned so far."""
+        return self.learner.theory_
+
+    def step(self, batch: MicroBatch) -> StepReport:
+        """Complete a batch and learn from it."""
+        given = int((batch.labels != UNKNOWN).sum())
+        completion = None
+        if self.completer is not None:
+            completion = self.completer.complete(batch)
+            batch = completion.completed()
+        self.learner.partial_fit(batch)
+        known = int(np.count_nonzero(batch.labels))
+        return StepReport(batch, completion, given, known - given)
+
+    def run(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
+        """Take one step after the other, lazily."""
+        return map(self.step, batches)
+
+    def partial_fit(self, batch: MicroBatch) -> Self:
+        """Take one step."""
+        self.step(batch)
+        return self
+
+    def fit(self, batches: Iterable[MicroBatch]) -> Self:
+        """Take all steps; the stream may be read some batches ahead."""
+        for _ in self.ahead(batches):
+            pass
+        return self
+
+    def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
+        """Take one step after the other of a stream that is there already, which is faster."""
+        for block in blocks(batches):
+            self.look(block)
+            yield from map(self.step, block)
+
+    def look(self, block: Sequence[MicroBatch]) -> None:
+        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+        if self.completer is not None:
+            self.completer.look(block)
+        self.learner.look(block)
+
+    def predict(self, batch: MicroBatch) -> LabelArray:
+        """Return a label for each query atom of a batch, by the theory."""
+        return self.learner.predict(batch)

@@ -1,0 +1,218 @@
+"""The report of a run that learned: labels, a timeline, rules, contradictions, doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from splice.completion.contradictions import Contradiction
+from splice.completion.explain import Explanation, Match
+from splice.evaluation.alignment import labels_in
+from splice.io.tables.cells import ground_text
+from splice.labels import decode
+from splice.learners.protocol import StructureLearner
+from splice.logic.atoms import Atom
+from splice.report.document import (
+    Cell,
+    Note,
+    Part,
+    Reason,
+    Reasons,
+    Report,
+    RuleEntry,
+    Rules,
+    Section,
+    Tab,
+    Table,
+)
+from splice.report.lanes import timeline
+from splice.report.observer import Doubt, Watcher
+from splice.report.rules import LearnedRule, rule_text
+from splice.stream.table import AtomTable
+
+__all__ = ["contradiction_table", "reason", "rule_entry", "story", "table_of"]
+
+_CONTRADICTIONS = 40
+
+
+def story(
+    title: str,
+    overview: Sequence[Section],
+    rules: Sequence[LearnedRule],
+    watcher: Watcher,
+    *,
+    learner: StructureLearner | None = None,
+    truth: AtomTable | None = None,
+    about: str = "",
+) -> Report:
+    """Return the report of a run.
+
+    ``watcher`` has seen the labels being completed, ``learner`` says what it recognises in the
+    sequence that is shown, ``truth`` has all labels where they are known.
+    """
+    tabs = [Tab("Overview", tuple(overview))]
+    tabs += _timeline_tab(watcher, learner, truth)
+    tabs.append(Tab("Rules", (_rules(rules),)))
+    if watcher.completer is not None:
+        tabs.append(Tab("Labels", tuple(_labels(watcher, truth))))
+    return Report(title, tuple(tabs), about)
+
+
+def table_of(
+    title: str, rows: Sequence[Mapping[str, Any]], note: str = "", *, folded: bool = False
+) -> Table:
+    """Return rows that have the same keys as a table."""
+    columns = tuple(rows[0]) if rows else ()
+    cells = tuple(tuple(row[name] for name in columns) for row in rows)
+    return Table(title, columns, cells, note, folded)
+
+
+def _timeline_tab(
+    watcher: Watcher, learner: StructureLearner | None, truth: AtomTable | None
+) -> Iterator[Tab]:
+    found = watcher.labelling()
+    if found is None:
+        return
+    if learner is not None:
+        found = replace(found, recognised=learner.predict(found.batch))
+    if truth is not None:
+        found = replace(found, truth=labels_in(truth, found.batch.queries))
+    yield Tab("Timeline", (timeline(found),))
+
+
+def _rules(rules: Sequence[LearnedRule]) -> Section:
+    if not rules:
+        return Note("No rule was good enough.", "Learned rules")
+    note = (
+        "tp, fp, fn: how often a rule was right, wrong, and silent where it should have spoken, "
+        "counted over the completed stream. Its history opens below it."
+    )
+    return Rules("Learned rules", tuple(map(rule_entry, rules)), note)
+
+
+def rule_entry(rule: LearnedRule) -> RuleEntry:
+    """Return a learned rule as a report shows it."""
+    plain, details = rule.as_json(), rule.details()
+    names = ("number", "kind", "fluent", "tp", "fp", "fn", "score", "firings")
+    return RuleEntry(
+        **{name: plain[name] for name in names},
+        text=rule_text(rule.statement),
+        weight=plain.get("weight"),
+        origin=_origin(details),
+        history=_history(rule.history()) if "bottom" in details else None,
+    )
+
+
+def _origin(details: Mapping[str, Any]) -> str:
+    if "bottom" in details:
+        called = ", ".join(details["bottom"])
+        return f"Began at batch {details['born']} without a body; what called for it: {called}."
+    return (
+        f"Found in batch {details['born']}: it would have set {details['gain']:,} states right. "
+        f"Worth {details['effect']:+.3f} of F1 over what is remembered, beside the others."
+    )
+
+
+def _history(events: Iterable[Mapping[str, Any]]) -> Table:
+    def why(event: Mapping[str, Any]) -> str:
+        if event["early"]:
+            return "taken for its effect"
+        return "a tie, broken" if event["tie"] else "gap above the bound"
+
+    columns = ("batch", "transitions", "conditions", "score", "best", "next", "gap", "bound", "why")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            event["batch"],
+            event["n"],
+            ", ".join(event["body"]),
+            event["score"],
+            event["best"],
+            event["second"],
+            event["gap"],
+            event["bound"],
+            why(event),
+        )
+        for event in events
+    ]
+    return Table("History", columns, tuple(rows))
+
+
+def _labels(watcher: Watcher, truth: AtomTable | None) -> Iterator[Section]:
+    assert watcher.completer is not None
+    yield contradiction_table(watcher.completer.contradictions())
+    reasons = tuple(reason(doubt, truth) for doubt in watcher.doubts())
+    if not reasons:
+        yield Note("No label had to be completed, or none could be.", "Why this label")
+        return
+    note = (
+        "The completed labels whose values were nearest to zero, one for each pattern. "
+        "A value is the average of what it is linked to: a bar shows how much each weighs."
+    )
+    yield Reasons("Why this label", reasons, note)
+
+
+def contradiction_table(found: Sequence[Contradiction]) -> Table:
+    """Return what was labelled both ways, and what the filter of the cache did."""
+    rows: list[dict[str, Any]] = [
+        {
+            "pattern": str(c.rule),
+            "true": _count(c.positives),
+            "false": _count(c.negatives),
+            "gap": c.gap,
+            "bound": c.bound,
+            "what the filter did": c.outcome,
+        }
+        for c in found
+    ]
+    if not rows:
+        return Table("Contradictions", (), (), "No pattern was labelled both true and false.")
+    more = len(rows) - _CONTRADICTIONS
+    note = (
+        "Patterns that were labelled true and false. Once the gap between the shares exceeds the "
+        "bound, the rarer label is left out."
+        + (f" {more} rarer ones are not shown." if more > 0 else "")
+    )
+    return table_of("Contradictions", rows[:_CONTRADICTIONS], note)
+
+
+def _count(number: float) -> int | float:
+    return int(number) if number == int(number) else round(number, 2)
+
+
+def reason(doubt: Doubt, truth: AtomTable | None = None) -> Reason:
+    """Return why a query atom got its label, as a report shows it."""
+    why = doubt.why
+    known = None if truth is None else decode(int(labels_in(truth, doubt.queries)[0]))
+    evidence = tuple(map(_text, why.evidence))
+    return Reason(
+        _text(why.query), doubt.sequence, why.value, why.label, known, evidence, _parts(why)
+    )
+
+
+def _parts(why: Explanation) -> tuple[Part, ...]:
+    parts = []
+    for n in why.neighbours:
+        said = "true" if n.label else "false"
+        text = f"a situation labelled {said} {n.count:g} time{'s' * (n.count != 1)}"
+        value = 1.0 if n.label else -1.0
+        parts.append(Part(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
+    for p in why.peers:
+        text = f"{p.size} unlabelled in the same batch"
+        parts.append(Part(text, p.value, p.weight, p.similarity))
+    for link in why.links:
+        when = "before this batch" if link.time is None else f"at {link.time}"
+        parts.append(Part(f"the same entities {when}", link.value, link.weight))
+    return tuple(sorted(parts, key=lambda part: -part.weight))
+
+
+def _details(matches: Sequence[Match]) -> Iterator[str]:
+    same = [_text(match.own) for match in matches if match.own and match.cost == 0]
+    if same:
+        yield f"the same: {', '.join(same)}"
+    yield from (str(match) for match in matches if match.cost > 0)
+
+
+def _text(atom: Atom) -> str:
+    """Return a ground atom without quotes that only the syntax needs."""
+    return f"{atom.predicate}({','.join(map(ground_text, atom.args))})"

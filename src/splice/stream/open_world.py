@@ -1,0 +1,163 @@
+"""The open world: every ground query atom that nobody mentions is unknown.
+
+LoMRF reads evidence so. The values of a function-valued argument are those that function facts
+name in the sequence; where there are none, and for plain arguments, all combinations of the
+constants of the right types. A pair is two: unless the domain allows ``self_pairs``, arguments of
+one type differ, also where function facts name such an instance. What the input writes itself stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations, product
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.labels import UNKNOWN
+from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
+from splice.logic.schema import TIME, PredicateDecl
+from splice.logic.terms import Function, Term, Variable
+from splice.stream.batch import query_rows
+from splice.stream.distinct import unique_rows
+from splice.stream.source import WrappedSource, sequences
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import EQUALS, Kind
+
+__all__ = ["OpenWorldSource", "apart"]
+
+_Rows = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenWorldSource(WrappedSource):
+    """A source with the unmentioned query atoms added, a sequence at a time."""
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield each sequence with all its query atoms."""
+        for _, table in sequences(self.inner):
+            declared = self.domain.schema.predicate(self.domain.query)
+            grids = [] if declared is None else list(_grids(table, declared, self.domain))
+            known = table.take(query_rows(table, self.domain))
+            both = AtomTable.concat([known, *grids], self.vocabulary)
+            first, _ = unique_rows(both.key())
+            missing = both.take(first[first >= len(known)])
+            yield AtomTable.concat([table, missing], self.vocabulary).sorted()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The values that one argument can take: a functor (or none), leaf types, leaf codes."""
+
+    functor: str
+    types: tuple[str, ...]
+    rows: _Rows
+
+
+def _grids(table: AtomTable, declared: PredicateDecl, domain: Domain) -> Iterator[AtomTable]:
+    """Yield, for each kind of query atom, its instances at all time-points."""
+    timed = declared.time is not None
+    times = np.unique(table.time[table.time != NO_TIME]) if timed else np.array([NO_TIME])
+    choices = [
+        _choices(table, type_name, domain)
+        for i, type_name in enumerate(declared.args)
+        if i != declared.time
+    ]
+    for chosen in product(*choices):
+        instances = reduce(_crossed, (c.rows for c in chosen), np.zeros((1, 0), np.int32))
+        if not domain.self_pairs:
+            types = [name for choice in chosen for name in choice.types]
+            instances = instances[apart(instances, types)]
+        kind = table.vocabulary.kind(_kind(declared, chosen))
+        n = len(instances) * len(times)
+        yield AtomTable(
+            table.vocabulary,
+            np.full(n, table.sequence[0], np.int32),
+            np.tile(times, len(instances)),
+            np.full(n, kind, np.int32),
+            np.repeat(instances, len(times), axis=0),
+            np.full(n, UNKNOWN, np.int8),
+        )
+
+
+def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
+    functions = [
+        decl
+        for decl in domain.schema.functions_returning(type_name)
+        if not domain.fluents or decl.name in domain.fluents
+    ]
+    if not functions:
+        return [_Choice("", (type_name,), _constants(table, type_name))]
+    found = []
+    for decl in functions:
+        rows = _named(table, decl.name, len(decl.args))
+        if not len(rows):
+            columns = (_constants(table, t) for t in decl.args)
+            rows = reduce(_crossed, columns, np.zeros((1, 0), np.int32))
+        found.append(_Choice(decl.name, decl.args, rows))
+    return found
+
+
+def _named(table: AtomTable, functor: str, arity: int) -> _Rows:
+    """Return the arguments that function facts give a functor."""
+    facts = table.take(table.of_predicates((EQUALS,)))
+    wanted = [
+        isinstance(term := kind.template.args[-1], Function)
+        and (term.functor, len(term.args)) == (functor, arity)
+        and kind.predicate == EQUALS
+        for kind in table.vocabulary.kinds
+    ]
+    chosen = facts.take(np.array(wanted, bool)[facts.kind]) if len(facts) else facts
+    return np.unique(chosen.args[:, 1 : arity + 1], axis=0)
+
+
+def _constants(table: AtomTable, type_name: str) -> _Rows:
+    """Return the constants of a type that occur in the table, as a column."""
+    found = [np.empty(0, np.int32)]
+    for code in np.unique(table.kind):
+        kind = table.vocabulary.kinds[int(code)]
+        for i, other in enumerate(kind.arg_types):
+            if other == type_name:
+                found.append(table.args[table.kind == code, i])
+    return np.unique(np.concatenate(found))[:, None]
+
+
+def apart(rows: npt.NDArray[np.integer], types: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which rows have different constants wherever two columns have the same type.
+
+    >>> apart(np.array([[1, 2, 1], [1, 1, 2]]), ("id", "id", "area")).tolist()
+    [True, False]
+    """
+    found = np.ones(len(rows), bool)
+    for i, j in combinations(range(len(types)), 2):
+        if types[i] == types[j]:
+            found &= rows[:, i] != rows[:, j]
+    return found
+
+
+def _crossed(left: _Rows, right: _Rows) -> _Rows:
+    """Return every row of the left beside every row of the right."""
+    return np.concatenate(
+        (np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))), axis=1
+    )
+
+
+def _kind(declared: PredicateDecl, chosen: tuple[_Choice, ...]) -> Kind:
+    types: list[str] = []
+    args: list[Term] = []
+    time: int | None = None
+    rest = iter(chosen)
+    for i in range(len(declared.args)):
+        if i == declared.time:
+            time = len(types)
+            args.append(Variable(f"V{time}"))
+            types.append(TIME)
+            continue
+        choice = next(rest)
+        leaves = tuple(Variable(f"V{len(types) + j}") for j in range(len(choice.types)))
+        args.append(Function(choice.functor, leaves) if choice.functor else leaves[0])
+        types.extend(choice.types)
+    return Kind(Atom(declared.name, tuple(args)), tuple(types), time)
