@@ -141,6 +141,8 @@ class Reader:
         overlap: Overlap | None = None,
     ) -> Transitions:
         """Return the transitions inside a batch and, with an overlap, from the one before it."""
+        # The last time-point of the batch before is joined in front, with the patterns it had then:
+        # it was lifted when it came, and is not lifted again.
         own, pattern = batch, self._lifted(batch)
         if overlap is not None:
             batch = overlap.join(own)
