@@ -85,7 +85,7 @@ def swapped(row: Row) -> Row:
     return sequence, time, kind, args[::-1], truth
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["default", "patterns", "paper"]))
 def test_swapping_the_roles_of_fluent_and_evidence_swaps_the_answers(seed: int, name: str) -> None:
     given_rows, _ = roads(seed, 24, 0.4, 6)
@@ -123,7 +123,7 @@ LINKED = [
 
 
 @pytest.mark.parametrize("chosen", LINKED, ids=["default", "weak", "patterns"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(sparse(), st.integers(1, 7), st.integers(8, 20))
 def test_where_batches_are_cut_does_not_matter_without_labels_between(
     chosen: Profile, given_rows: list[Row], small: int, large: int
@@ -182,7 +182,7 @@ NAMES = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), NAMES)
 def test_entities_may_be_called_anything(
     tmp_path_factory: pytest.TempPathFactory, seed: int, names: list[str]

@@ -64,7 +64,7 @@ def windowed(program: Program, window: int) -> WindowedRecogniser:
         raise
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(programs(), streams(), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_late_events_inside_the_window_change_nothing(
     program: Program, rows: list[Row], window: int, random: np.random.Generator
