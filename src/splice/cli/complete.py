@@ -28,8 +28,8 @@ from splice.cli.options import (
     moment_of,
     with_input_options,
 )
+from splice.completion.profile import PROFILES
 from splice.completion.source import CompletedSource
-from splice.completion.strategies import PROFILES
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_paths, open_input
 from splice.inputs.write import format_of_input, write_source

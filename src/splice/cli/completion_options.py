@@ -7,8 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from splice.cli.options import Parameters
-from splice.completion.options import profile_of
-from splice.completion.strategies import Profile
+from splice.completion.profile import Profile, profile_of
 
 __all__ = [
     "COMPLETION_PARAMETERS",
