@@ -124,12 +124,13 @@ def _parameters(cls: type[Strategy]) -> tuple[Field[Any], ...]:
 
 def _check_fields(cls: Any) -> None:
     """Check that a class is a dataclass whose fields can be written as words."""
+    name = cls.__name__
     if not is_dataclass(cls):
-        raise SpliceError(f"{cls.__name__} is not a dataclass", "write @dataclass(frozen=True)")
+        raise SpliceError(f"{name} is not a dataclass", "write @dataclass(frozen=True)")
     for each in fields(cls):
         if isinstance(each.default, bool) or not isinstance(each.default, int | float | Enum):
             raise SpliceError(
-                f"'{each.name}' of {cls.__name__} has no default that says how it is written",
+                f"'{each.name}' of {name} has no default that says how it is written",
                 "give it a whole number, a number or a value of an enumeration",
             )
 
