@@ -36,7 +36,6 @@ from splice.learners.oled.rule_block import Stack
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import (
     Counts,
-    hoeffding,
     initiation_counts,
     scored,
     termination_counts,
@@ -44,6 +43,7 @@ from splice.learners.oled.scores import (
 from splice.logic import Atom, Literal, Rule, parse_atom, parse_literal
 from splice.patterns.columns import Body
 from splice.patterns.transitions import Overlap, Reader, Transitions, Unlabelled
+from splice.stats import hoeffding_bound
 from splice.stream.batches import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.vocabulary import Kind
@@ -403,8 +403,8 @@ def test_many_rules_are_scored_as_one_by_one(each: list[tuple[int, int, int]]) -
     ("delta", "most"), [(1e-5, 2302), (0.05, 599)], ids=["delta 1e-5", "delta 0.05"]
 )
 def test_the_bound_falls_below_a_twentieth_where_the_original_says(delta: float, most: int) -> None:
-    assert hoeffding(delta, most) > 0.05 > hoeffding(delta, most + 1)
-    assert hoeffding(delta, 0) == math.inf
+    assert hoeffding_bound(most, delta) > 0.05 > hoeffding_bound(most + 1, delta)
+    assert hoeffding_bound(0, delta) == math.inf
 
 
 BOTTOM = tuple(map(parse_literal, ("p(X0,T)", "q(X0,T)")))
@@ -431,7 +431,7 @@ def options_of(delta: float, warm_up: int = 1000) -> Options:
 @pytest.mark.parametrize(("n", "decided"), [(999, False), (1000, True)])
 def test_a_tie_waits_for_the_warm_up(n: int, decided: bool) -> None:
     options = options_of(0.05)
-    assert hoeffding(0.05, n) < options.ties
+    assert hoeffding_bound(n, 0.05) < options.ties
     assert rules_of(0.5, 0.51, 0.2, n, options).decide(1) is decided
 
 
@@ -444,7 +444,7 @@ def test_a_tie_waits_for_the_bound(n: int, decided: bool) -> None:
 @pytest.mark.parametrize(("gap", "decided"), [(0.04, False), (0.2, True)])
 def test_a_gap_beyond_the_bound_decides_at_once(gap: float, decided: bool) -> None:
     options = options_of(0.05)
-    assert 0.04 < hoeffding(0.05, 500) < 0.2
+    assert 0.04 < hoeffding_bound(500, 0.05) < 0.2
     stack = rules_of(0.5, 0.5 + gap, 0.2, 500, options)
     assert stack.decide(1) is decided
     assert stack.rules[0].body == ((BOTTOM[0],) if decided else ())
@@ -457,7 +457,7 @@ def test_a_rule_that_is_better_than_its_candidates_stays() -> None:
 
 def test_one_candidate_alone_may_beat_the_parent_by_little() -> None:
     options = options_of(0.05)
-    assert 0.01 < hoeffding(0.05, 4000) < 0.02
+    assert 0.01 < hoeffding_bound(4000, 0.05) < 0.02
     assert rules_of(0.5, 0.51, 0.2, 4000, options).decide(1)
 
 
@@ -507,7 +507,7 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
         if order:
             rivals = [worth[i] for i in order if not np.array_equal(rest[i], rest[order[0]])]
             gap = max(worth[order[0]] - max([mine, *rivals]), 0.0)
-            bound = hoeffding(options.delta, 20)
+            bound = hoeffding_bound(20, options.delta)
             if worth[order[0]] > mine and (gap > bound or bound < options.ties):
                 become = bodies[1 + order[0]]
         assert frozenset(state.body) == become

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -604,3 +605,10 @@ def test_a_picture_has_the_curves(results: Report) -> None:
     for curve in (c for panel in figure.panels for c in panel.curves):
         assert curve.name in shown
         assert all(math.isfinite(y) for y in curve.y)
+
+
+def test_pictures_without_matplotlib_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SpliceError, match="not installed") as caught:
+        draw(Figure("empty", "Empty", ()), "png")
+    assert "splice-cer[pictures]" in str(caught.value.hint)

@@ -8,8 +8,7 @@ false    False   false   ``!HoldsAt(...)``    -1
 unknown  None    null    ``?HoldsAt(...)``    0
 ======== ======= ======= ==================== =====
 
-The paper's -1 is *false*, as here; scikit-learn's -1 is *unlabelled*. Code that talks to
-scikit-learn converts with :func:`to_sklearn` and :func:`from_sklearn`, nowhere else.
+The paper's -1 is *false*, as here; scikit-learn's -1 is *unlabelled*.
 """
 
 from __future__ import annotations
@@ -27,10 +26,8 @@ __all__ = [
     "LabelArray",
     "decode",
     "encode",
-    "from_sklearn",
     "mark",
     "parse",
-    "to_sklearn",
     "words",
 ]
 
@@ -87,13 +84,3 @@ def parse(word: str) -> int | None:
 def words() -> dict[str, int]:
     """Return every spelling of a label that tables may use, with its code."""
     return dict(_WORDS)
-
-
-def to_sklearn(codes: LabelArray) -> LabelArray:
-    """Convert to scikit-learn's semi-supervised convention (1, 0, and -1 for unlabelled)."""
-    return np.choose(np.asarray(codes) + 1, [0, -1, 1]).astype(np.int8)
-
-
-def from_sklearn(codes: npt.NDArray[np.integer]) -> LabelArray:
-    """Convert from scikit-learn's semi-supervised convention; the inverse of :func:`to_sklearn`."""
-    return np.choose(np.asarray(codes) + 1, [0, -1, 1]).astype(np.int8)

@@ -53,6 +53,7 @@ class _Parts:
     """What a completer works with, once it knows the stream's domain and vocabulary."""
 
     def __init__(self, profile: Profile, reading: Reading) -> None:
+        self.reading = reading
         self.lens, self.lifting, self.store = reading.lens, reading.lifting, reading.store
         self.ahead = reading.ahead
         self._identity = profile.identity
@@ -199,6 +200,12 @@ class SupervisionCompleter:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if len(block) > 1:
             self._start(block[0]).look(block)
+
+    def reading(self, domain: Domain, vocabulary: Vocabulary) -> Reading:
+        """Return how a stream is read, for others to share."""
+        if self._parts is None:
+            self._parts = self._made(domain, vocabulary)
+        return self._parts.reading
 
     def _start(self, batch: MicroBatch) -> _Parts:
         if self._parts is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
+from splice.stats import f1_score
 
 __all__ = ["Confusion"]
 
@@ -75,8 +76,7 @@ class Confusion:
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
-        wrong = self.fp + self.fn
-        return 2 * self.tp / (2 * self.tp + wrong) if self.tp + wrong else 1.0
+        return float(f1_score(self.tp, self.fp, self.fn))
 
     @property
     def accuracy(self) -> float:

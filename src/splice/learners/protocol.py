@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from splice.labels import LabelArray
 from splice.logic.theory import Theory
+from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 
 __all__ = ["StructureLearner"]
@@ -25,6 +26,9 @@ class StructureLearner(Protocol):
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Forget everything and learn from some batches."""
+
+    def share(self, reading: Reading) -> None:
+        """Read the stream that begins now together with somebody else: each batch once."""
 
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.learners.inertia import agreement
+from splice.stats import runs
 
 __all__ = [
     "HARD_INERTIA",
@@ -84,8 +85,7 @@ class Stretch:
 
     def runs(self) -> Iterator[slice]:
         """Yield the transitions of one ground atom after the other."""
-        starts = [*np.flatnonzero(self.begins).tolist(), len(self.pattern)]
-        yield from map(slice, starts[:-1], starts[1:])
+        yield from map(slice, *(edge.tolist() for edge in runs(self.begins)))
 
 
 def learn_weights(

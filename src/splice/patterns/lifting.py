@@ -32,6 +32,16 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["Keep", "Lifting", "Pattern", "PatternStore"]
 
+# The leaves of a lifted literal are one space of codes:
+#
+#     code >= 0              a kept constant, by its code in the vocabulary
+#     -1, -2, ...            X0, X1, ...: the constants of the query atom, by their place in it
+#     -1,000,000             a variable of its own, before it is numbered
+#     -1,000,001, ...        Y0, Y1, ...: variables of its own, numbered within the example
+#     -1,000,000,000         no leaf: the literal has fewer than the widest one
+#
+# ``_leaf`` turns a code into a term, ``_lifted`` makes codes of an evidence row.
+
 _LOCAL: Final = -1_000_000
 """Below this a leaf is a variable that the query atom does not have."""
 
@@ -165,6 +175,8 @@ class Lifting:
         A leaf is the code of a kept constant, ``-1 - i`` for the i-th constant of the query
         atom, or a variable that is its own.
         """
+        # ``same[i, j, k]``: leaf j of pair i is the k-th constant of its query. For evidence
+        # behind(b,a) of the query follows(a,b) the rows are [k = 1] and [k = 0]: behind(X1,X0).
         evidence = examples.evidence
         kind = evidence.kind[examples.row]
         leaves = examples.leaves[examples.row]

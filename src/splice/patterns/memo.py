@@ -30,6 +30,10 @@ class Seen(Generic[_T]):
         for batch, value in zip(batches, values, strict=True):
             self._known[id(batch.table.args)] = (batch.table, value)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._known.clear()
+
     def take(self, batch: MicroBatch) -> _T | None:
         """Return what was kept for a batch."""
         look = self._known.get if self._lasting else self._known.pop

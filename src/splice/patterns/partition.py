@@ -166,6 +166,16 @@ def _candidates(
     query_time: _Ints, query_entities: _Ints, time: _Ints, entity: _Ints
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the pairs that agree on the time, if the evidence has one, and on its entity."""
+    # A query atom can be met under each of its entities, and under none (evidence about the time
+    # alone). So each query gets a key for every distinct entity and one for -1:
+    #
+    #     key = rank of the time * size + entity + 1
+    #
+    # With entities 0..5 (size 7) a query about (4, 2) at the third time has 14 + 0, 14 + 5 and 14 + 3.
+    # Evidence has one key, of its first entity that the query type knows; whether its other
+    # entities fit is looked at afterwards, on the pairs that are found. Facts without a time meet
+    # queries of all times: for them there is a further rank, ``anywhen``, with all queries in it.
+    # Cost: sorting the keys of queries, then two binary searches for each row of evidence.
     n, width = query_entities.shape
     first = np.ones((n, width), bool)
     for i in range(1, width):

@@ -36,6 +36,8 @@ class Ahead:
     def __init__(self, lens: Lens, liftings: Sequence[Lifting], *, lasting: bool = False) -> None:
         self._lens, self._liftings = lens, liftings
         self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen(lasting=lasting)
+        # The batch that was read last: a completer and a learner read each one in turn.
+        self._latest: Seen[tuple[Examples, list[_Ints]]] = Seen(lasting=True)
         self._blocks: Seen[tuple[Examples, list[_Ints]]] | None = (
             Seen(lasting=True) if lasting else None
         )
@@ -60,7 +62,15 @@ class Ahead:
         return examples, patterns
 
     def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
-        """Return the examples of a batch and their patterns."""
+        """Return the examples of a batch and their patterns; asked again at once, the same ones."""
+        latest = self._latest.take(batch)
+        if latest is None:
+            latest = self._read(batch)
+            self._latest.clear()
+            self._latest.keep([batch], [latest])
+        return latest
+
+    def _read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
         found = self._seen.take(batch)
         if found is None:
             examples = partition(batch, self._lens)

@@ -1,4 +1,4 @@
-"""A stream as completers read it: its examples and their patterns, which no label changes."""
+"""A stream, read once: its examples and their patterns, which no label changes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ __all__ = ["Reading"]
 class Reading:
     """What is read of a stream; ``ground`` says whether distances are over ground atoms.
 
-    Completers that read the same batches may share one that is ``lasting``: then the first to look
-    at a batch does it for all. Their answers are the same as with readings of their own.
+    A completer and the learner after it share one, so each batch is partitioned and lifted once.
+    Completers that read the same batches one after the other may share one that is ``lasting``: then
+    the first to look at a batch does it for all. Answers are the same as with readings of their own.
     """
 
     def __init__(
         self, domain: Domain, vocabulary: Vocabulary, *, ground: bool, lasting: bool = False
     ) -> None:
+        self.domain, self.vocabulary = domain, vocabulary
         self.lens = Lens(domain, vocabulary)
         self.lifting = Lifting(self.lens)
         grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None

@@ -19,9 +19,8 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.terms import Variable
 from splice.patterns.columns import Patterns
-from splice.patterns.lifting import Lifting, PatternStore
-from splice.patterns.prefetch import Ahead
-from splice.patterns.visibility import Lens
+from splice.patterns.lifting import PatternStore
+from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
@@ -111,11 +110,17 @@ class Overlap:
 class Reader:
     """Turns batches into transitions, over one store of patterns."""
 
-    def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
-        self.lens = Lens(domain, vocabulary)
+    def __init__(
+        self, domain: Domain, vocabulary: Vocabulary, shared: Reading | None = None
+    ) -> None:
+        # A reading of somebody who sees the same of the same stream serves here as well.
+        fits = shared and shared.vocabulary is vocabulary and shared.domain == domain
+        reading = shared if shared and fits else Reading(domain, vocabulary, ground=False)
+        self._shares = bool(fits)
+        self.lens = reading.lens
         self.patterns = Patterns(PatternStore(vocabulary))
-        self._lifting = Lifting(self.lens)
-        self._ahead = Ahead(self.lens, [self._lifting])
+        self._lifting = reading.lifting
+        self._ahead = reading.ahead
         self._numbers: dict[int, int] = {}
         self._last = np.empty(0, np.int64)
 
@@ -126,7 +131,8 @@ class Reader:
 
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will be read next."""
-        self._ahead.look(block)
+        if not self._shares:
+            self._ahead.look(block)
 
     def read(
         self,
@@ -135,6 +141,8 @@ class Reader:
         overlap: Overlap | None = None,
     ) -> Transitions:
         """Return the transitions inside a batch and, with an overlap, from the one before it."""
+        # The last time-point of the batch before is joined in front, with the patterns it had then:
+        # it was lifted when it came, and is not lifted again.
         own, pattern = batch, self._lifted(batch)
         if overlap is not None:
             batch = overlap.join(own)
@@ -164,7 +172,7 @@ class Reader:
         Learners break ties by these numbers, so the patterns that a batch brings are numbered in
         the order of their texts: rows of a time-point have no order, and names mean nothing.
         """
-        _, (found,) = self._ahead.read(batch)
+        _, (found, *_) = self._ahead.read(batch)
         distinct, which = np.unique(found, return_inverse=True)
         new = [number for number in distinct.tolist() if number not in self._numbers]
         rules = {number: _as_written(self._lifting.store[number].rule) for number in new}

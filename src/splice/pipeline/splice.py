@@ -50,6 +50,7 @@ class Splice:
     ) -> None:
         self.learner = learner
         self.completer = completer
+        self._shared = False
 
     @property
     def theory_(self) -> Theory:
@@ -61,6 +62,7 @@ class Splice:
         given = int((batch.labels != UNKNOWN).sum())
         completion = None
         if self.completer is not None:
+            self._share(batch)
             completion = self.completer.complete(batch)
             batch = completion.completed()
         self.learner.partial_fit(batch)
@@ -91,8 +93,16 @@ class Splice:
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self.completer is not None:
+            self._share(block[0])
             self.completer.look(block)
         self.learner.look(block)
+
+    def _share(self, batch: MicroBatch) -> None:
+        """Let the learner read the stream together with the completer."""
+        if self.completer is not None and not self._shared:
+            vocabulary = batch.table.vocabulary
+            self.learner.share(self.completer.reading(batch.domain, vocabulary))
+            self._shared = True
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by the theory."""

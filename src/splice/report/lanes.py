@@ -17,6 +17,7 @@ from splice.io.tables.cells import ground_text
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.schema import HAPPENS_AT
 from splice.report.document import Lane, Role, Span, Timeline
+from splice.stats import runs
 from splice.stream.batch import MicroBatch
 from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
@@ -82,7 +83,7 @@ class _Clock:
     def spans(self, time: _Ints, code: _Ints, value: _Floats) -> list[Span]:
         """Return stretches of consecutive time-points with equal codes."""
         slot = np.searchsorted(self.times, time)
-        starts, stops = runs(slot, code)
+        starts, stops = stretches(slot, code)
         if not len(starts):
             return []
         count = stops - starts
@@ -96,16 +97,14 @@ class _Clock:
         return [Span(*row) for row in zip(*columns, strict=True)]
 
 
-def runs(slot: _Ints, code: _Ints) -> tuple[_Ints, _Ints]:
+def stretches(slot: _Ints, code: _Ints) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return where stretches of neighbouring slots with equal codes begin and stop.
 
-    >>> runs(np.array([0, 1, 2, 5]), np.array([7, 7, 8, 8]))
+    >>> stretches(np.array([0, 1, 2, 5]), np.array([7, 7, 8, 8]))
     (array([0, 2, 3]), array([2, 3, 4]))
     """
-    if not len(slot):
-        return slot, slot
-    inner = np.flatnonzero((np.diff(slot) != 1) | (np.diff(code) != 0)) + 1
-    return np.concatenate(([0], inner)), np.concatenate((inner, [len(slot)]))
+    changes = (np.diff(slot) != 1) | (np.diff(code) != 0)
+    return runs(np.append(np.ones(min(len(slot), 1), bool), changes))
 
 
 _Fluents = list[tuple[list[str], npt.NDArray[np.intp]]]

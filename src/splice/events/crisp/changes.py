@@ -147,6 +147,14 @@ def intervals_of(
     and since when. Sorting costs n log n; everything else is linear.
     """
     carried = Intervals.empty() if carried is None else carried
+    # One key an event, so that one sort puts all fluents in order of time:
+    #
+    #     | number * size + point + 1 | off |   the last one being a single bit
+    #
+    # ``off`` is the lowest bit, so of two changes at one point the termination comes last. Points
+    # are counted from 1: slot 0 of a fluent is for what was carried from before the first point, and
+    # that is why there is one slot more than points. For fluent 0, on at point 2, off at 5, and
+    # fluent 1, carried, off at 2 (size 10): 6, 13, 20, 27.
     size = len(points) + 1
     parts = [
         (initiated.number * size + initiated.point + 1) * 2,
@@ -155,6 +163,7 @@ def intervals_of(
     ]
     event = np.sort(np.concatenate(parts))
     where = event >> 1
+    # At a point with both changes one of the two keys is kept: the last (off) or the first (on).
     change = where[1:] != where[:-1]
     if simultaneous is Simultaneous.TERMINATE:
         kept = np.append(change, np.ones(min(len(where), 1), bool))
@@ -164,12 +173,15 @@ def intervals_of(
     number, point = where // size, where % size - 1
     was_on = np.zeros(len(where), bool)  # whether the change before it was an initiation
     was_on[1:] = ~off[:-1] & (number[1:] == number[:-1])
+    # An initiation of what holds already, and a termination of what does not, change nothing.
     begins, closes = ~off & ~was_on, off & was_on
     opened = np.flatnonzero(begins)
     first = np.maximum(point[opened], 0)
     start, end = points.next_time[first], points.ends[first]
     before = point[opened] < 0
     start[before] = carried.start[np.searchsorted(carried.key, number[opened][before])]
+    # The interval that a termination closes is the last one opened before it, of the same fluent,
+    # because ``was_on`` has looked at the number.
     which = np.searchsorted(opened, np.flatnonzero(closes), side="right") - 1
     end[which] = points.next_time[point[closes]]
     lasting = start < end

@@ -104,6 +104,9 @@ class Assembly:
         whole: _Ints,
     ) -> None:
         """Make an auxiliary atom for each fluent and point where other fluents decide."""
+        # Where it fires in either state nothing is left for others to decide. Elsewhere a firing that
+        # depends on the fluent's own state becomes one more member of the disjunction, and leaves the
+        # columns: from here on ``whole`` alone says whether the change happens.
         sure = if_on & if_off
         loose = [(rows[~sure[rows[:, 0]]], wanted) for rows, wanted in loose]
         heads = np.unique(np.concatenate([rows[:, 0] for rows, _ in loose]))
@@ -149,6 +152,15 @@ def _split(
     atoms: _Ints, signs: list[bool], absent: _Ints, column: int, fires: _Fires
 ) -> Iterator[tuple[_Ints, list[bool], _Ints]]:
     """Yield the groundings where a change does not happen, with what that depends on."""
+    # A grounding asks that a change does *not* happen. What that takes depends on whether the
+    # definitions fire while the fluent is on, and while it is off:
+    #
+    #     fires if on   fires if off   it does not happen        the clause gets
+    #     no            no             always                    no literal more
+    #     no            yes            where the fluent is on    "or the fluent is off"
+    #     yes           no             where the fluent is off   "or the fluent is on"
+    #     yes           yes            never                     dropped: the clause is true
+    #     other fluents decide         where the auxiliary is off  "or the auxiliary is on"
     at = absent[:, column]
     on, off, whole = ~fires.if_on[at], ~fires.if_off[at], fires.whole[at]
     coupled = whole >= 0

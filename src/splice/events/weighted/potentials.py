@@ -88,6 +88,10 @@ def _kinds(
 
     Kinds are found by hashing and checked exactly.
     """
+    # The entries of a point are a multiset. Equal multisets have equal sums of hashes, and a sum over
+    # a stretch is a difference of cumulated sums (modulo 2**64, where wrapping around does no harm).
+    # The converse may fail, if hardly ever: so each point is compared with the first of its kind,
+    # entry by entry; entries of a point are sorted, so equal multisets stand in equal order.
     points = len(start) - 1
     mixed = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_hashes(cell, owner, amount))))
     _, first, kind = np.unique(

@@ -245,6 +245,10 @@ class Part:
 
     def _encoded(self, chunk: Chunk, order: Order | None) -> tuple[Rows, list[_Faulty]]:
         """Encode the rows whose time, sequence and label are good; the others teach nothing."""
+        # Three index spaces: rows of the chunk (time, sequence, truth, lines); ``good``, the rows of
+        # the chunk whose own columns are fine, which alone are encoded (encoded.kind and .args have
+        # a row for each of them); ``fine``, positions in ``good`` whose atoms are fine as well. So
+        # ``good[fine]`` are rows of the chunk, and what is faulty is always told by those.
         faulty = list[_Faulty]()
         time = self._times(chunk, self._time, faulty)
         end = self._ends(chunk, time, faulty)

@@ -40,7 +40,7 @@ KINDS: Final[dict[str, ModuleType]] = {
 """The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
 
 _FORMAT: Final = 1
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGE: Final = Path(__file__).resolve().parents[2]
 _PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars", "numba")
 _ELSEWHERE: Final = frozenset({"cli", "report", "__pycache__"})
 """Rooms that no result depends on."""

@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from splice.errors import SpliceError
 from splice.report.colours import colour, shade
 from splice.report.document import Curve, Figure, Panel, Report, Role, Timeline
 
@@ -50,9 +51,15 @@ def pictures(report: Report, kind: str) -> Iterator[tuple[str, bytes]]:
 
 def draw(drawn: Figure | Timeline, kind: str) -> bytes:
     """Return a figure or a timeline as a picture, ``png`` or ``svg``."""
-    import matplotlib as mpl  # noqa: PLC0415  (slow to load, seldom asked for)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-    from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
+    try:
+        import matplotlib as mpl  # noqa: PLC0415  (slow to load, seldom asked for)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+        from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise SpliceError(
+            "pictures are drawn by matplotlib, which is not installed",
+            "pip install 'splice-cer[pictures]'; pages need nothing more",
+        ) from error
 
     with mpl.rc_context(_STYLE):
         canvas = Canvas(layout="constrained")

@@ -41,6 +41,7 @@ from splice.logic.theory import Theory
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import Thresholds, is_threshold, seen_through
 from splice.patterns.prefetch import blocks
+from splice.patterns.reading import Reading
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
@@ -58,6 +59,7 @@ class Oled:
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
+        self._shared: Reading | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -86,6 +88,10 @@ class Oled:
                 self.partial_fit(batch)
         return self
 
+    def share(self, reading: Reading) -> None:
+        """Read the stream that begins now together with somebody else."""
+        self._shared = reading
+
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self._reader is None:
@@ -112,7 +118,7 @@ class Oled:
 
     def _begin(self, domain: Domain, vocabulary: Vocabulary) -> None:
         """Get ready to read a stream."""
-        self._reader = Reader(seen_through(domain), vocabulary)
+        self._reader = Reader(seen_through(domain), vocabulary, self._shared)
         self._thresholds = Thresholds(domain, vocabulary)
 
     @property

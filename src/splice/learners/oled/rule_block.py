@@ -83,6 +83,11 @@ class Stack:
 
     def _share_counts(self, sizes: _Ints) -> None:
         """Make the counts of the rules views of ours."""
+        # Who owns the numbers: this block. Until it is replaced by a new one, the arrays of a rule are
+        # views into ``_counts`` (its own row, then its candidates), ``_fired``, ``_total`` and
+        # ``_since``, and ``see`` adds to them in place. So a rule that goes elsewhere is copied deeply
+        # (as merging does), and an array of a rule is never assigned to outside of this method: that
+        # would cut it off from what is counted here.
         for i, (rule, start) in enumerate(zip(self.rules, self._starts.tolist(), strict=True)):
             rule.fired, rule.total, rule.since = self._fired[i], self._total[i], self._since[i]
             rule.own = self._counts[start]
@@ -182,6 +187,11 @@ class Stack:
 
     def _leaders(self) -> _Leaders:
         """Return the best candidate of each rule that is free, and the best one that differs."""
+        # For one rule, in plain words:
+        #     best   = max(free candidates, key=(worth, true positives, earliest))
+        #     second = max(worth of candidates that rank behind best and have other counts than it)
+        # Candidates with equal counts are no rivals: no number of examples would part them. All
+        # rules at once: ``reduceat`` over the rows of each, from the outermost key to the innermost.
         worth, counts = self._worths()
         starts, rule, rows = self._starts, self._rule, np.arange(len(self._rule))
         tp = np.broadcast_to(counts.tp, worth.shape)

@@ -18,7 +18,6 @@ from splice.learners.oled.scores import (
     YES_NO,
     YES_YES,
     Counts,
-    hoeffding,
     initiation_counts,
     scored,
     termination_counts,
@@ -28,6 +27,7 @@ from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import with_comparisons
+from splice.stats import hoeffding_bound
 
 __all__ = ["Event", "RuleState", "counts_of", "score_of"]
 
@@ -159,7 +159,7 @@ class RuleState:
         """Return the rule with other literals of its bottom rule, taken for their effect."""
         mine, n = self.score(options), int(total.sum())
         changed = replace(self, picked=picked, fired=fired, total=total)
-        worth, bound = changed.score(options), hoeffding(options.delta, n)
+        worth, bound = changed.score(options), float(hoeffding_bound(n, options.delta))
         event = Event(batch, changed.body, n, mine, worth, mine, 0.0, bound, early=True)
         changed.history = [*self.history, event]
         return changed
@@ -261,7 +261,7 @@ class RuleState:
         """Return a candidate as a rule of its own, though nothing is decided."""
         picked = self._with(self.added(options)[1 + candidate].tolist())
         body = tuple(self.bottom[i] for i in picked)
-        bound = hoeffding(options.delta, self.n)
+        bound = float(hoeffding_bound(self.n, options.delta))
         mine = self.score(options)
         event = Event(batch, body, self.n, mine, worth, mine, self.gap, bound, early=True)
         return replace(
@@ -284,7 +284,7 @@ class RuleState:
         n = self.n
         self.tests += 1
         self.gap += (max(best - second, 0.0) - self.gap) / self.tests
-        bound = hoeffding(options.delta, n)
+        bound = float(hoeffding_bound(n, options.delta))
         tie = bound < options.ties and n >= options.warm_up
         if not (self.gap > bound or tie) or best <= mine:
             return False

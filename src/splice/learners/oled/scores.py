@@ -6,7 +6,6 @@ transitions, each by the labels (before, after) = 00, 01, 10, 11.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,6 @@ __all__ = [
     "YES_NO",
     "YES_YES",
     "Counts",
-    "hoeffding",
     "information",
     "initiation_counts",
     "scored",
@@ -129,12 +127,3 @@ def _entropy(share: _Floats) -> _Floats:
     sure = np.clip(share, 1e-12, 1 - 1e-12)
     found: _Floats = -sure * np.log(sure) - (1 - sure) * np.log(1 - sure)
     return found
-
-
-def hoeffding(delta: float, n: float) -> float:
-    """Return the bound: so far may a mean of n observations lie from the truth.
-
-    >>> round(hoeffding(1e-5, 2303), 4)
-    0.05
-    """
-    return math.inf if n <= 0 else math.sqrt(math.log(1 / delta) / (2 * n))

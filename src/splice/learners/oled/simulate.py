@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.kernels import compiled
+from splice.stats import f1_score
 
 __all__ = ["agreements"]
 
@@ -32,9 +33,7 @@ def agreements(
     """
     begin, keep = (np.ascontiguousarray(part.T, np.uint8) for part in (initiated, ~terminated))
     right, said = _run(situation, after, begins, held, begin, keep)
-    either = said + np.count_nonzero(after)
-    found: _Floats = np.divide(2 * right, either, out=np.ones(len(right)), where=either > 0)
-    return found
+    return f1_score(right, said - right, np.count_nonzero(after) - right)
 
 
 @compiled

@@ -33,6 +33,7 @@ from splice.logic.syntax import parse_rule
 from splice.logic.theory import HARD, Statement, Theory
 from splice.patterns.columns import Patterns
 from splice.patterns.prefetch import blocks
+from splice.patterns.reading import Reading
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
@@ -70,6 +71,7 @@ class Osla:
         self._templates = read_templates(given, templates)
         standard = given == standard_axioms(HARD)
         self._axioms = () if standard else given
+        self._shared: Reading | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -96,10 +98,15 @@ class Osla:
                 self.partial_fit(batch)
         return self
 
+    def share(self, reading: Reading) -> None:
+        """Read the stream that begins now together with somebody else."""
+        self._shared = reading
+
     def look(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self._reader is None:
-            self._read_with(Reader(block[0].domain, block[0].table.vocabulary))
+            first = block[0]
+            self._read_with(Reader(first.domain, first.table.vocabulary, self._shared))
         assert self._reader is not None
         if len(block) > 1:
             self._reader.look(block)
@@ -107,7 +114,7 @@ class Osla:
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
         if self._reader is None:
-            self._read_with(Reader(batch.domain, batch.table.vocabulary))
+            self._read_with(Reader(batch.domain, batch.table.vocabulary, self._shared))
         assert self._reader is not None
         transitions = self._reader.read(batch, self.options.unlabelled, self._overlap)
         self.batches += 1
@@ -211,7 +218,7 @@ class Osla:
         """Go on from a state, over the vocabulary of the stream that follows."""
         check_version(state)
         self._reset()
-        self._read_with(Reader(domain, vocabulary))
+        self._read_with(Reader(domain, vocabulary, self._shared))
         ours = self._numbers([parse_rule(text) for text in state["patterns"]])
         numbers = read_candidates(state["candidates"], self.candidates)
         self.batches = int(state["batches"])

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from splice.learners.osla.options import Options
 from splice.learners.weights import Chains, Inertia, potentials
+from splice.stats import f1_score
 
 __all__ = ["Pool", "Stream", "chosen", "f1_of"]
 
@@ -73,9 +74,12 @@ def f1_of(found: _Set, pool: Pool, stream: Stream, weight: _Floats | None = None
     rows, weight = list(found), pool.weight if weight is None else weight
     table = potentials(pool.initiates[rows], pool.fires[rows], weight[rows], stream.inertia)
     said = stream.chains.most_probable(table)
-    right = int((said & stream.after).sum())
-    wrong = int((said != stream.after).sum())
-    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+    right = np.count_nonzero(said & stream.after)
+    return float(
+        f1_score(
+            right, np.count_nonzero(said & ~stream.after), np.count_nonzero(~said & stream.after)
+        )
+    )
 
 
 def chosen(pool: Pool, stream: Stream, options: Options) -> _Set:

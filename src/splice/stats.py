@@ -1,0 +1,59 @@
+"""The few numbers that everybody needs, each said once: the Hoeffding bound, F1, maximal runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["f1_score", "hoeffding_bound", "runs"]
+
+_Floats = npt.NDArray[np.float64]
+
+
+def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> _Floats:
+    """Return how far a mean may lie from its expectation after so many observations.
+
+    Parameters
+    ----------
+    n
+        How many observations there were; without any the bound is infinite.
+    delta
+        The probability that it lies farther.
+    numerator
+        1 for a one-sided bound, 2 for a two-sided one.
+
+    >>> float(np.round(hoeffding_bound(2303, 1e-5), 4))
+    0.05
+
+    References: section 2.1; Hoeffding (1963).
+    """
+    seen = np.asarray(n, np.float64)
+    with np.errstate(divide="ignore"):
+        bound: _Floats = np.sqrt(np.log(numerator / delta) / (2 * seen))
+    return bound
+
+
+def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> _Floats:
+    """Return the harmonic mean of precision and recall; where there is nothing to find, 1.
+
+    >>> f1_score([1, 0, 0], [1, 1, 0], [0, 0, 0]).round(3).tolist()
+    [0.667, 0.0, 1.0]
+    """
+    right, wrong = np.asarray(tp, np.float64), np.add(fp, fn, dtype=np.float64)
+    found = 2 * right + wrong
+    return np.divide(2 * right, found, out=np.ones_like(found), where=found > 0)
+
+
+def runs(begins: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return where maximal runs start and stop, given which places begin a new one.
+
+    The first place begins one, whatever is said of it; a stop is not part of its run.
+
+    >>> start, stop = runs(np.array([False, False, True, True, False]))
+    >>> start.tolist(), stop.tolist()
+    ([0, 2, 3], [2, 3, 5])
+    """
+    if not len(begins):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    start = np.flatnonzero(np.append(True, begins[1:]))
+    return start, np.append(start[1:], len(begins))
