@@ -13,33 +13,24 @@ from hypothesis import strategies as st
 
 from busy import MODES, busy_rows
 from reference.splice_twin import Twin
+from splice.completion.cache import Caching, Weighting
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.connector import KNN, Direction, EpsilonNN, Neighbours
+from splice.completion.distance import Lifted, SetRule
+from splice.completion.filter import Majority, Undecided, Unfiltered
+from splice.completion.links import Temporal
+from splice.completion.profile import PROFILES, Profile, profile
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
-from splice.completion.strategies import (
-    KNN,
-    PROFILES,
-    Caching,
-    ClassMass,
-    Direction,
-    EpsilonNN,
-    Filter,
+from splice.completion.solver import (
     Harmonic,
     LabelPropagation,
     LabelSpreading,
-    Lifted,
-    LogOdds,
-    Neighbours,
-    Profile,
     PseudoInverse,
-    SetRule,
-    Temporal,
     TinyWeight,
-    Undecided,
     Unreached,
-    Weighting,
-    profile,
 )
+from splice.completion.threshold import ClassMass, LogOdds
 from splice.errors import SpliceError
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.modes import parse_modes
@@ -72,7 +63,7 @@ VARIANTS = {
     "drop and decay": profile("default", caching=Caching(undecided=Undecided.DROP, decay=0.5)),
     "log-odds": profile("patterns", threshold=LogOdds()),
     "class mass": profile("patterns", threshold=ClassMass()),
-    "majority": profile("default", caching=Caching(filter=Filter.MAJORITY)),
+    "majority": profile("default", caching=Caching(filter=Majority())),
 }
 every_variant = pytest.mark.parametrize("chosen", VARIANTS.values(), ids=VARIANTS)
 DOMAIN = Domain(modes=parse_modes(MODES))
@@ -354,10 +345,10 @@ def parse_move() -> object:
 
 def test_counts_weigh_and_decay_and_cap() -> None:
     labels = [1, 1, 1, -1]
-    chosen = profile("patterns", caching=Caching(filter=Filter.NONE, weighting=Weighting.COUNTS))
+    chosen = profile("patterns", caching=Caching(filter=Unfiltered(), weighting=Weighting.COUNTS))
     done = completed(cut(_scene(*labels, 0), 5), chosen)[0]
     assert done.values[-1] == pytest.approx(0.5)
-    once = profile("patterns", caching=Caching(filter=Filter.NONE))
+    once = profile("patterns", caching=Caching(filter=Unfiltered()))
     assert completed(cut(_scene(*labels, 0), 5), once)[0].values[-1] == pytest.approx(0)
     fading = SupervisionCompleter(profile("patterns", caching=Caching(decay=0.5)))
     for batch in cut(_scene(1, 1), 1):

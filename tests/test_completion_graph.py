@@ -10,28 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.completion.cache import LabelCache, bound, decide
-from splice.completion.distances import (
+from splice.completion.cache import Caching, LabelCache
+from splice.completion.connector import KNN, EpsilonNN
+from splice.completion.filter import Majority, Undecided, Unfiltered, bound
+from splice.completion.similarity import Vertices
+from splice.completion.solver_kernels import (
+    System,
+    harmonic,
+    propagate,
+    pseudo_inverse,
+    solve_chain,
+)
+from splice.completion.structural import (
     ground_distance,
     hausdorff,
     lifted_distance,
     matching,
     numbers_apart,
 )
-from splice.completion.graph import choose
-from splice.completion.similarity import Vertices
-from splice.completion.solvers import System, harmonic, propagate, pseudo_inverse, solve_chain
-from splice.completion.strategies import (
-    KNN,
-    Caching,
-    ClassMass,
-    EpsilonNN,
-    Filter,
-    LogOdds,
-    Undecided,
-    Zero,
-)
-from splice.completion.thresholds import labels_from
+from splice.completion.threshold import ClassMass, LogOdds, Zero
 from splice.io.lomrf.modes import parse_modes
 from splice.logic.syntax import parse_atom
 from splice.logic.terms import Constant
@@ -139,7 +136,7 @@ def test_eq_cost_against_brute_force(rows: list[list[float]]) -> None:
 def test_connectors(row: list[float], connector: KNN | EpsilonNN, kept: list[float]) -> None:
     """spec E.7; a weight of zero is no link here."""
     weights = np.array([row], float)
-    assert weights[0][choose(weights, connector)[0]].tolist() == kept
+    assert weights[0][connector.choose(weights)[0]].tolist() == kept
 
 
 def _system(to_labelled: Floats, among: Floats, values: Floats) -> System:
@@ -152,7 +149,7 @@ def _system(to_labelled: Floats, among: Floats, values: Floats) -> System:
 def test_harmonic_vectors(k: int, expected: tuple[float, float]) -> None:
     """spec E.7, the derived harmonic numbers: two labels, two unlabelled vertices."""
     weights = np.array([[0.9, 0.1, 0, 0.5], [0.2, 0.7, 0.5, 0]])
-    cut = np.where(choose(weights, KNN(k)), weights, 0)
+    cut = np.where(KNN(k).choose(weights), weights, 0)
     values, reached = harmonic(_system(cut[:, :2], cut[:, 2:], np.array([1.0, -1.0])))
     assert values == pytest.approx(np.array(expected), abs=1e-6)
     assert reached.all()
@@ -280,30 +277,30 @@ def _dense(
 def test_the_smallest_majority_that_wins(minority: int, majority: int) -> None:
     """spec B.4, with ln(2/delta) and delta = 1e-4."""
     for count, wins in ((majority, True), (majority - 1, False)):
-        keeps = decide(np.array([float(minority)]), np.array([float(count)]), Caching())
+        keeps = Caching().keeps(np.array([float(minority)]), np.array([float(count)]))
         assert [bool(k[0]) for k in keeps] == [not wins, True]
 
 
 def test_undecided_contradictions() -> None:
     counts = np.array([3.0]), np.array([2.0])
-    kept = lambda caching: [bool(k[0]) for k in decide(*counts, caching)]  # noqa: E731
+    kept = lambda caching: [bool(k[0]) for k in caching.keeps(*counts)]  # noqa: E731
     assert kept(Caching()) == [True, True]
     assert kept(Caching(undecided=Undecided.DROP)) == [False, False]
-    assert kept(Caching(filter=Filter.MAJORITY)) == [True, False]
-    assert kept(Caching(filter=Filter.NONE)) == [True, True]
+    assert kept(Caching(filter=Majority())) == [True, False]
+    assert kept(Caching(filter=Unfiltered())) == [True, True]
     assert bound(np.array([8.0]), 1e-4, 2.0)[0] == pytest.approx(np.sqrt(np.log(2e4) / 16))
 
 
 def test_thresholds() -> None:
     values = np.array([-0.9, -0.1, 0.0, 0.2, 0.99])
-    assert labels_from(values, Zero(), 0.5).tolist() == [-1, -1, -1, 1, 1]
-    assert labels_from(values, Zero(), 0.5, margin=0.15).tolist() == [-1, 0, 0, 1, 1]
-    assert labels_from(values, LogOdds(), 0.1).tolist() == [-1, -1, -1, -1, 1]
-    assert labels_from(values, LogOdds(), 0.5).tolist() == labels_from(values, Zero(), 0.5).tolist()
-    mass = labels_from(np.array([-1.0, -0.8, -0.6]), ClassMass(), 0.5)
+    assert Zero().labels(values, 0.5).tolist() == [-1, -1, -1, 1, 1]
+    assert Zero().labels(values, 0.5, margin=0.15).tolist() == [-1, 0, 0, 1, 1]
+    assert LogOdds().labels(values, 0.1).tolist() == [-1, -1, -1, -1, 1]
+    assert LogOdds().labels(values, 0.5).tolist() == Zero().labels(values, 0.5).tolist()
+    mass = ClassMass().labels(np.array([-1.0, -0.8, -0.6]), 0.5)
     assert mass.tolist() == [-1, -1, 1], "masses are balanced, whatever the values"
-    assert labels_from(np.array([-1.0]), ClassMass(), 0.5).tolist() == [-1]
-    assert labels_from(np.empty(0), ClassMass(), 0.5).tolist() == []
+    assert ClassMass().labels(np.array([-1.0]), 0.5).tolist() == [-1]
+    assert ClassMass().labels(np.empty(0), 0.5).tolist() == []
 
 
 VA = "happensAt(walking(id1),100) happensAt(walking(id2),100) orientationMove(id1,id2,100) close(id1,id2,34,100)"
@@ -332,7 +329,7 @@ def test_set_similarity(left: str, right: str, expected: float) -> None:
 
 def _cache(*seen: tuple[int, int, int]) -> LabelCache:
     """A cache that has seen patterns with labels so many times."""
-    cache = LabelCache(Caching(filter=Filter.MAJORITY))
+    cache = LabelCache(Caching(filter=Majority()))
     for pattern, label, times in seen:
         numbers = np.full(times, pattern, np.int64)
         vertices = Vertices(numbers, np.zeros((times, 1), np.int64), np.arange(times))

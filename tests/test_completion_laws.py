@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.strategies import Profile, Temporal, profile
+from splice.completion.links import Temporal
+from splice.completion.profile import Profile, profile
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input
 from splice.logic.domain import Domain

@@ -16,32 +16,14 @@ from hypothesis import strategies as st
 
 from splice.cli import main
 from splice.completion.baselines import ClosedWorld, NearestInTime
-from splice.completion.options import (
-    as_plain,
-    caching_of,
-    connector_of,
-    distance_of,
-    profile_of,
-    solver_of,
-    threshold_of,
-)
-from splice.completion.strategies import (
-    KNN,
-    PROFILES,
-    Caching,
-    Direction,
-    EpsilonNN,
-    Filter,
-    Ground,
-    Harmonic,
-    LabelSpreading,
-    Neighbours,
-    Numbers,
-    SetRule,
-    TinyWeight,
-    Unreached,
-    Zero,
-)
+from splice.completion.cache import Caching, caching_of
+from splice.completion.connector import CONNECTORS, KNN, Direction, EpsilonNN, Neighbours
+from splice.completion.distance import DISTANCES, Ground, Numbers, SetRule
+from splice.completion.filter import Hoeffding, Majority
+from splice.completion.profile import PROFILES, profile_of
+from splice.completion.registry import as_plain
+from splice.completion.solver import SOLVERS, Harmonic, LabelSpreading, TinyWeight, Unreached
+from splice.completion.threshold import THRESHOLDS, Zero
 from splice.errors import SpliceError
 from splice.lab.experiments import completion, learning, scale
 from splice.lab.experiments.grid import Cell
@@ -87,19 +69,20 @@ def small(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (connector_of("knn"), KNN(2)),
-        (connector_of("KNN:3"), KNN(3)),
-        (connector_of("knn:2:labelled"), KNN(2, Neighbours.LABELLED)),
-        (connector_of("knn:2:all:union"), KNN(2, Neighbours.ALL, Direction.UNION)),
-        (connector_of("enn:.65"), EpsilonNN(0.65)),
-        (distance_of("ground"), Ground()),
-        (distance_of("ground:hausdorff:value"), Ground(SetRule.HAUSDORFF, Numbers.BY_VALUE)),
-        (threshold_of("zero:1e-4"), Zero(1e-4)),
-        (solver_of("harmonic:abstain"), Harmonic(Unreached.ABSTAIN)),
-        (solver_of("tiny:0.001"), TinyWeight(0.001)),
-        (solver_of("spreading:0.5"), LabelSpreading(0.5)),
-        (caching_of({"delta": 0.1, "filter": "majority", "cap": 7}, None),
-         Caching(delta=0.1, filter=Filter.MAJORITY, cap=7)),
+        (CONNECTORS.parse("knn"), KNN(2)),
+        (CONNECTORS.parse("KNN:3"), KNN(3)),
+        (CONNECTORS.parse("knn:2:labelled"), KNN(2, Neighbours.LABELLED)),
+        (CONNECTORS.parse("knn:2:all:union"), KNN(2, Neighbours.ALL, Direction.UNION)),
+        (CONNECTORS.parse("enn:.65"), EpsilonNN(0.65)),
+        (DISTANCES.parse("ground"), Ground()),
+        (DISTANCES.parse("ground:hausdorff:value"), Ground(SetRule.HAUSDORFF, Numbers.BY_VALUE)),
+        (THRESHOLDS.parse("zero:1e-4"), Zero(1e-4)),
+        (SOLVERS.parse("harmonic:abstain"), Harmonic(Unreached.ABSTAIN)),
+        (SOLVERS.parse("tiny:0.001"), TinyWeight(0.001)),
+        (SOLVERS.parse("spreading:0.5"), LabelSpreading(0.5)),
+        (caching_of({"filter": "majority", "cap": 7}, None), Caching(Majority(), cap=7)),
+        (caching_of({"delta": 0.1, "cap": 7}, None), Caching(Hoeffding(0.1), cap=7)),
+        (caching_of({"filter": "hoeffding:0.1:1"}, None), Caching(Hoeffding(0.1, 1.0))),
         (caching_of(True, None), Caching()),
         (profile_of("paper", {"links": False, "caching": False}).caching, None),
         (profile_of("default", {"margin": 0.5}).margin, 0.5),
@@ -112,24 +95,29 @@ def test_words_name_choices(found: object, expected: object) -> None:
 @pytest.mark.parametrize(
     ("parse", "text", "said"),
     [
-        (connector_of, "kn:2", "did you mean 'knn'?"),
-        (connector_of, "", "nothing is said"),
-        (connector_of, "knn:two", "'two' is not a whole number"),
-        (connector_of, "knn:0", "k must be at least 1"),
-        (connector_of, "knn:2.5", "'2.5' is not a whole number"),
-        (connector_of, "enn:7", "epsilon lies between 0 and 1"),
-        (connector_of, "enn:nan", "'nan' is not a number"),
-        (connector_of, "knn:2:labeled", "did you mean 'labelled'?"),
-        (connector_of, "knn:2:all:union:3", "'3' is too much"),
-        (connector_of, "knn:" + "9" * 5000, "is not a whole number"),
-        (distance_of, "liftd", "did you mean 'lifted'?"),
-        (threshold_of, "zero:x", "'x' is not a number"),
-        (solver_of, "tiny:1e999", "is not a number"),
-        (solver_of, "magic", "write harmonic, "),
+        (CONNECTORS.parse, "kn:2", "did you mean 'knn'?"),
+        (CONNECTORS.parse, "", "nothing is said"),
+        (CONNECTORS.parse, "knn:two", "'two' is not a whole number"),
+        (CONNECTORS.parse, "knn:0", "k must be at least 1"),
+        (CONNECTORS.parse, "knn:2.5", "'2.5' is not a whole number"),
+        (CONNECTORS.parse, "enn:7", "epsilon lies between 0 and 1"),
+        (CONNECTORS.parse, "enn:nan", "'nan' is not a number"),
+        (CONNECTORS.parse, "knn:2:labeled", "did you mean 'labelled'?"),
+        (CONNECTORS.parse, "knn:2:all:union:3", "'3' is too much"),
+        (CONNECTORS.parse, "knn:" + "9" * 5000, "is not a whole number"),
+        (DISTANCES.parse, "liftd", "did you mean 'lifted'?"),
+        (THRESHOLDS.parse, "zero:x", "'x' is not a number"),
+        (SOLVERS.parse, "tiny:1e999", "is not a number"),
+        (SOLVERS.parse, "magic", "write harmonic, "),
         (lambda t: caching_of(t, None), "off", "is not a cache"),
         (lambda t: caching_of({t: 1}, None), "dleta", "did you mean 'delta'?"),
         (lambda t: caching_of({"filter": t}, None), "hoefding", "did you mean 'hoeffding'?"),
         (lambda t: caching_of({"delta": t}, None), "small", "is a number"),
+        (
+            lambda t: caching_of({"filter": t, "delta": 0.1}, None),
+            "majority",
+            "a cache has no 'delta'",
+        ),
         (lambda t: profile_of("paper", {t: 1}), "conector", "did you mean 'connector'?"),
         (lambda t: profile_of("paper", {"links": t}), "strong", "is a number"),
         (profile_of, "papr", "did you mean 'paper'?"),
@@ -143,7 +131,7 @@ def test_other_words_are_errors_with_a_hint(parse, text: str, said: str) -> None
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_choice_or_an_error(text: str) -> None:
-    for parse in (connector_of, distance_of, threshold_of, solver_of):
+    for parse in (CONNECTORS.parse, DISTANCES.parse, THRESHOLDS.parse, SOLVERS.parse):
         with suppress(SpliceError):
             assert parse(text) is not None
 

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from splice.completion.profile import profile
 from splice.completion.source import CompletedSource
-from splice.completion.strategies import profile
 from splice.errors import InputError, SpliceError
 from splice.lab.experiments.published import published
 from splice.lab.figures.pictures import draw, pictures

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from splice.cli import main
 from splice.cli.elsewhere import Labelling, arranged, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.options import profile_of
+from splice.completion.profile import PROFILES, profile_of
 from splice.completion.source import CompletedSource, by_sequence
-from splice.completion.strategies import PROFILES
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import OutFormat, write_source

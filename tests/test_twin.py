@@ -14,33 +14,21 @@ from hypothesis import strategies as st
 
 from busy import MODES, busy_rows
 from reference import splice_twin as twin
-from splice.completion.strategies import (
-    KNN,
-    Caching,
-    ClassMass,
-    Direction,
-    EpsilonNN,
-    Filter,
-    Ground,
+from splice.completion.cache import Caching, Weighting
+from splice.completion.connector import KNN, Direction, EpsilonNN, Neighbours
+from splice.completion.distance import Ground, Lifted, Numbers, SetRule
+from splice.completion.filter import Majority, Undecided
+from splice.completion.links import Temporal
+from splice.completion.profile import Identity, Profile, profile
+from splice.completion.solver import (
     Harmonic,
-    Identity,
     LabelPropagation,
     LabelSpreading,
-    Lifted,
-    LogOdds,
-    Neighbours,
-    Numbers,
-    Profile,
     PseudoInverse,
-    SetRule,
-    Temporal,
     TinyWeight,
-    Undecided,
     Unreached,
-    Weighting,
-    Zero,
-    profile,
 )
+from splice.completion.threshold import ClassMass, LogOdds, Zero
 from splice.errors import SpliceError
 from splice.io.lomrf.modes import parse_modes
 from splice.logic import Atom, Constant, Domain, canonical, parse_atom, parse_literal, parse_rule
@@ -420,7 +408,7 @@ def example(label: int, *predicates: str) -> twin.Example:
 
 
 def test_spec_e7_cache() -> None:
-    cache = twin.Cache(Caching(filter=Filter.MAJORITY))
+    cache = twin.Cache(Caching(filter=Majority()))
     cache.update([example(1, "e")])
     assert cache.counts == {(("e",), 1): 1}
     cache.update([example(-1, "e")])

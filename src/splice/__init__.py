@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from splice.completion.completer import SupervisionCompleter as SupervisionCompleter
     from splice.completion.explain import Explanation as Explanation
+    from splice.completion.profile import Profile as Profile
+    from splice.completion.profile import profile as profile
     from splice.completion.result import Completion as Completion
     from splice.completion.source import CompletedSource as CompletedSource
-    from splice.completion.strategies import Profile as Profile
-    from splice.completion.strategies import profile as profile
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
     from splice.errors import Problem as Problem
@@ -139,7 +139,7 @@ _HOMES: Final[dict[str, str]] = {
     "OutFormat": "splice.inputs.write",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
-    "Profile": "splice.completion.strategies",
+    "Profile": "splice.completion.profile",
     "Program": "splice.events.crisp.program",
     "Recognised": "splice.events.crisp.recognition",
     "Report": "splice.report.document",
@@ -177,7 +177,7 @@ _HOMES: Final[dict[str, str]] = {
     "parse_rule": "splice.logic.syntax",
     "parse_term": "splice.logic.syntax",
     "parse_theory": "splice.logic.syntax",
-    "profile": "splice.completion.strategies",
+    "profile": "splice.completion.profile",
     "read_checkpoint": "splice.io.checkpoints",
     "read_cvml_files": "splice.lab.cvml",
     "read_results": "splice.lab.figures.results",

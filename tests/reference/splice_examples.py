@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from splice.completion.strategies import Distance, Ground, Identity, Lifted, Numbers, SetRule
+from splice.completion.distance import Distance, Ground, Lifted, Numbers, SetRule
+from splice.completion.profile import Identity
 from splice.logic import (
     Atom,
     Constant,

@@ -12,18 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reference.splice_examples import Example, Metric
-from splice.completion.strategies import (
-    KNN,
-    ClassMass,
-    Connector,
-    Direction,
-    EpsilonNN,
-    LabelSpreading,
-    LogOdds,
-    Neighbours,
-    Threshold,
-    Zero,
-)
+from splice.completion.connector import KNN, Connector, Direction, EpsilonNN, Neighbours
+from splice.completion.solver import LabelSpreading
+from splice.completion.threshold import ClassMass, LogOdds, Threshold, Zero
 
 Matrix = npt.NDArray[np.float64]
 

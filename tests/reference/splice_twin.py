@@ -2,7 +2,7 @@
 
 Written from the paper and from the description of the released code, with loops over examples
 and dense matrices; nothing is merged, remembered or vectorised for speed. The choices are those
-of :mod:`splice.completion.strategies`. Examples and distances are in
+of :mod:`splice.completion.profile`. Examples and distances are in
 :mod:`reference.splice_examples`, graphs and values in :mod:`reference.splice_graph`; all their
 names can be had from here.
 """
@@ -49,21 +49,18 @@ from reference.splice_graph import (
     solve,
     spread,
 )
-from splice.completion.strategies import (
-    Caching,
-    Filter,
-    FirstBatch,
+from splice.completion.cache import Caching, FirstBatch, Weighting
+from splice.completion.filter import Hoeffding, Majority, Undecided, Unfiltered
+from splice.completion.profile import Profile
+from splice.completion.solver import (
     Harmonic,
     LabelPropagation,
     LabelSpreading,
     OrderedRows,
-    Profile,
     PseudoInverse,
     Solver,
     TinyWeight,
-    Undecided,
     Unreached,
-    Weighting,
 )
 from splice.errors import SpliceError
 from splice.logic import Domain, Key
@@ -121,13 +118,15 @@ class Vertex:
 
 def kept(count: float, opposite: float, caching: Caching) -> bool:
     """Whether a clause seen so often stays beside its opposite (lines 9 to 16)."""
-    if opposite == 0 or caching.filter is Filter.NONE:
+    if opposite == 0 or caching.filter == Unfiltered():
         return True
-    if caching.filter is Filter.MAJORITY:
+    if caching.filter == Majority():
         return count >= opposite
+    assert isinstance(caching.filter, Hoeffding)
     total = count + opposite
     difference = count / total - opposite / total
-    epsilon = math.sqrt(math.log(caching.numerator / caching.delta) / (2 * total))
+    numerator, delta = caching.filter.numerator, caching.filter.delta
+    epsilon = math.sqrt(math.log(numerator / delta) / (2 * total))
     if abs(difference) > epsilon:
         return difference > 0
     return caching.undecided is Undecided.KEEP
@@ -229,7 +228,7 @@ class Twin:
     def __init__(self, domain: Domain, profile: Profile, *, marked: bool = True) -> None:
         self.profile = profile
         self.metric = Metric(profile.distance, domain.modes if marked else None)
-        self.caching = profile.caching or Caching(filter=Filter.NONE)
+        self.caching = profile.caching or Caching(filter=Unfiltered())
         self.cache = self._new_cache()
         self.positives = 0
         self.labels = 0

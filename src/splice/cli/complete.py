@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
 from splice.cli.completing import Counted, ToComplete, completed_in_shards, truth_of
-from splice.cli.completion_options import (
-    Abstain,
-    Connector,
-    Delta,
-    Distance,
-    Threshold,
-    completion_profile,
-)
+from splice.cli.completion_options import with_completion_options
 from splice.cli.console import Format, emit, note, tell_reading, tracked
 from splice.cli.options import (
     BatchSize,
@@ -28,8 +21,8 @@ from splice.cli.options import (
     moment_of,
     with_input_options,
 )
+from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
-from splice.completion.strategies import PROFILES
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_paths, open_input
 from splice.inputs.write import format_of_input, write_source
@@ -40,21 +33,13 @@ from splice.stream.batches import TimePoints
 
 __all__ = ["complete", "explain"]
 
-_ProfileName: TypeAlias = Annotated[
-    str, typer.Option("--profile", help=f"A bundle of choices: {', '.join(PROFILES)}.")
-]
-
 
 @with_input_options
+@with_completion_options
 def complete(
     data: InputArgument,
     options: InputOptions,
-    profile: _ProfileName = "default",
-    connector: Connector = None,
-    distance: Distance = None,
-    threshold: Threshold = None,
-    delta: Delta = None,
-    abstain: Abstain = None,
+    chosen: Profile,
     batch_size: BatchSize = 25,
     truth: Annotated[
         str | None,
@@ -73,7 +58,6 @@ def complete(
     style: Printed = Format.TABLE,
 ) -> None:
     """Fill in the labels that are missing, each with the help of the labels that are given."""
-    chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
     if out is not None:
         check_output(out, input_paths(data), force=force)
     source = open_input(data, options)
@@ -105,6 +89,7 @@ explain = typer.Typer(help="Why: what a result was worked out from.", no_args_is
 
 @explain.command("label")
 @with_input_options
+@with_completion_options
 def explain_label(
     data: InputArgument,
     fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
@@ -112,21 +97,15 @@ def explain_label(
         str, typer.Argument(metavar="TIME", help="The time-point, as in the input.")
     ],
     options: InputOptions,
+    chosen: Profile,
     sequence: Annotated[
         str | None,
         typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
     ] = None,
-    profile: _ProfileName = "default",
-    connector: Connector = None,
-    distance: Distance = None,
-    threshold: Threshold = None,
-    delta: Delta = None,
-    abstain: Abstain = None,
     batch_size: BatchSize = 25,
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
-    chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
     source = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
     wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
     for completer, done in tracked(source.completions(), "completing"):

@@ -12,9 +12,9 @@ import numpy as np
 from splice.cli.console import tracked
 from splice.cli.elsewhere import Labelling, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.profile import Profile
 from splice.completion.result import Completion
 from splice.completion.source import Before, CompletedSource
-from splice.completion.strategies import Profile
 from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input

@@ -12,7 +12,7 @@ import typer
 from splice.cli.console import Format, emit, note, tracked
 from splice.cli.options import Force, Printed, Seed
 from splice.cli.report import ReportOption, check_report, write_report
-from splice.completion.strategies import profile
+from splice.completion.profile import profile
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import score
 from splice.events.crisp.program import compile_program

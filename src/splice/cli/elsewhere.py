@@ -13,8 +13,8 @@ from typing import Any
 
 from splice.cli.console import tracked
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.profile import Profile
 from splice.completion.source import Before, by_sequence
-from splice.completion.strategies import Profile
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.pipeline.shards import WHOLE, Shard, ShardSource, in_processes, shards

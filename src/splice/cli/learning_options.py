@@ -14,7 +14,7 @@ import typer
 from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_profile
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
-from splice.completion.strategies import PROFILES, Profile
+from splice.completion.profile import PROFILES, Profile
 from splice.errors import SpliceError
 from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.sums import files_in, sum_of

@@ -6,8 +6,9 @@ The road of a micro-batch (sections 3.1 to 3.4 of the paper)::
     lift        examples to patterns, each stored once             section 3.4   patterns.py
     cache       counts of labelled patterns, contradictions out    Algorithm 3   cache.py
     connect     similarity of patterns, nearest neighbours, links  section 3.2   graph.py
-    solve       harmonic values, then labels                       Algorithm 2   solvers.py
+    solve       harmonic values, then labels                       Algorithm 2   solver.py
 
 :class:`~splice.completion.completer.SupervisionCompleter` walks it; what it does at each fork is a
-value of :mod:`splice.completion.strategies`.
+strategy of a :class:`~splice.completion.profile.Profile`: one class in one file, found by its name
+(:mod:`~splice.completion.registry`).
 """

@@ -6,30 +6,124 @@ filter looks only at counts, so the cost of a batch does not grow with the strea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.completion.filter import FILTERS, Filter, Hoeffding, Undecided
+from splice.completion.registry import check_key, number_of, word_of
 from splice.completion.similarity import Vertices
-from splice.completion.strategies import Caching, Filter, Undecided
+from splice.errors import SpliceError
 from splice.labels import LabelArray
 from splice.stream.distinct import unique_rows
 
 __all__ = [
+    "Caching",
     "Entry",
     "Example",
+    "FirstBatch",
     "LabelCache",
     "Labelled",
     "ReleasedCache",
-    "bound",
-    "decide",
+    "Weighting",
+    "caching_of",
     "gathered",
     "vertices_of",
 ]
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
+_Mask = npt.NDArray[np.bool_]
+
+
+class FirstBatch(Enum):
+    """How the labelled examples of the first batch enter the cache."""
+
+    FILTERED = "filtered"
+    AS_IT_IS = "as it is"
+    """Neither deduplicated nor filtered; a dropped label returns only when seen again."""
+
+
+class Weighting(Enum):
+    """How much a cached label counts in the graph."""
+
+    ONCE = "once"
+    COUNTS = "counts"
+    """By how often it was seen: its weight times its share of the labels it stands beside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """The label cache and its filter (Algorithm 3, ``alg:cache_update``).
+
+    ``cap`` limits the number of patterns (those seen longest ago go first) and ``decay`` multiplies
+    all counts after each labelled batch: for endless and for drifting streams.
+    """
+
+    filter: Filter = field(default_factory=Hoeffding)
+    undecided: Undecided = Undecided.KEEP
+    first: FirstBatch = FirstBatch.FILTERED
+    weighting: Weighting = Weighting.ONCE
+    cap: int | None = None
+    decay: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.decay <= 1:
+            raise SpliceError(f"decay lies between 0 and 1, not at {self.decay:g}")
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether labels that were counted apart are, merged, what they are counted in turn."""
+        whole = self.first is FirstBatch.FILTERED
+        return whole and self.cap is None and self.decay == 1
+
+    def keeps(self, negatives: _Floats, positives: _Floats) -> tuple[_Mask, _Mask]:
+        """Return which negative and which positive labels of each pattern are kept."""
+        return self.filter.keeps(negatives, positives, self.undecided)
+
+
+def caching_of(value: object, usual: Caching | None) -> Caching | None:
+    """Return the cache that a value names: false for none, or a table of what is unusual.
+
+    A parameter of the filter may stand in the table as well.
+
+    >>> caching_of({"filter": "none"}, Caching()).filter
+    Unfiltered()
+    >>> caching_of({"delta": 0.01}, Caching()).filter
+    Hoeffding(delta=0.01, numerator=2.0)
+    >>> caching_of(False, Caching()) is None
+    True
+    """
+    if value is False:
+        return None
+    base = usual or Caching()
+    if value is True:
+        return base
+    if not isinstance(value, Mapping):
+        raise SpliceError(
+            f"'{value}' is not a cache",
+            'write false, or a table: { delta = 1e-4, filter = "none" }',
+        )
+    judge = FILTERS.parse(str(value["filter"])) if "filter" in value else base.filter
+    of_filter = [each.name for each in fields(judge)]  # type: ignore[arg-type]
+    check_key(value, [*(each.name for each in fields(base)), *of_filter], "a cache has no")
+    rest = {name: given for name, given in value.items() if name != "filter"}
+    own = {name: _field(judge, name, rest.pop(name)) for name in of_filter if name in rest}
+    made = {name: _field(base, name, given) for name, given in rest.items()}
+    return replace(base, filter=replace(judge, **own), **made)  # type: ignore[type-var]
+
+
+def _field(base: object, name: str, given: object) -> Any:
+    """Return the value of one field of a cache or its filter, an enumeration's by its word."""
+    now, what = getattr(base, name), f"'{name}' of a cache"
+    if isinstance(now, Enum):
+        return word_of(given, type(now), what)
+    number = number_of(given, what)
+    return given if name == "cap" else number
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,39 +150,6 @@ class Labelled:
         starts = np.searchsorted(self.owner, np.arange(len(self.labels)))
         found: _Floats = np.maximum.reduceat(similarities, starts, axis=1)
         return found
-
-
-def bound(total: _Floats, delta: float, numerator: float) -> _Floats:
-    """Return the Hoeffding bound after so many observations: ``sqrt(ln(a/delta) / 2N)``."""
-    found: _Floats = np.sqrt(np.log(numerator / delta) / (2 * np.maximum(total, 1e-300)))
-    return found
-
-
-def decide(
-    negatives: _Floats, positives: _Floats, caching: Caching
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which negative and which positive labels of each pattern are kept.
-
-    A label is questioned only by the opposite label of the same pattern. Decisions are made
-    anew each time, so they may change.
-    """
-    total = negatives + positives
-    contested = (negatives > 0) & (positives > 0)
-    gap = (positives - negatives) / np.maximum(total, 1e-300)
-    if caching.filter is Filter.HOEFFDING:
-        decided = np.abs(gap) > bound(total, caching.delta, caching.numerator)
-    elif caching.filter is Filter.MAJORITY:
-        decided = gap != 0
-    else:
-        decided = np.zeros(len(gap), bool)
-    undecided = contested & ~decided
-    if caching.undecided is Undecided.DROP and caching.filter is not Filter.NONE:
-        dropped = undecided
-    else:
-        dropped = np.zeros(len(gap), bool)
-    lost_negative = (contested & decided & (gap > 0)) | dropped
-    lost_positive = (contested & decided & (gap < 0)) | dropped
-    return (negatives > 0) & ~lost_negative, (positives > 0) & ~lost_positive
 
 
 Example = tuple[int, tuple[int, ...], int]
@@ -193,7 +254,7 @@ class LabelCache:
     def _filtered(self) -> dict[int, tuple[bool, bool]]:
         counts = self.counts()
         table = np.array(list(counts.values())).reshape(-1, 2)
-        negatives, positives = decide(table[:, 0], table[:, 1], self.caching)
+        negatives, positives = self.caching.keeps(table[:, 0], table[:, 1])
         pairs = zip(negatives.tolist(), positives.tolist(), strict=True)
         return dict(zip(counts, pairs, strict=True))
 

@@ -8,31 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.cache import Entry, LabelCache, Labelled, ReleasedCache
+from splice.completion.cache import (
+    Caching,
+    Entry,
+    FirstBatch,
+    LabelCache,
+    Labelled,
+    ReleasedCache,
+)
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
+from splice.completion.filter import Unfiltered
 from splice.completion.graph import Graph, connect
 from splice.completion.links import ChainMemory, Chains, Layout
+from splice.completion.profile import Identity, Profile
+from splice.completion.profile import profile as named_profile
 from splice.completion.result import Completion
-from splice.completion.similarity import Vertices, similarity_of
-from splice.completion.solvers import System, conductances, harmonic, solve_chain
-from splice.completion.solving import joined_chains, solve, weighted
+from splice.completion.similarity import Vertices
+from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
+from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
 from splice.completion.state import VERSION, StateReader, StateWriter, check_version
-from splice.completion.strategies import (
-    Caching,
-    Filter,
-    FirstBatch,
-    Ground,
-    Harmonic,
-    Identity,
-    LabelPropagation,
-    LabelSpreading,
-    Profile,
-    PseudoInverse,
-    Unreached,
-)
-from splice.completion.strategies import profile as named_profile
-from splice.completion.thresholds import labels_from
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.canonical import literalwise_key
@@ -48,7 +43,7 @@ __all__ = ["Completion", "SupervisionCompleter"]
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
 
-_UNFILTERED = Caching(filter=Filter.NONE)
+_UNFILTERED = Caching(Unfiltered())
 
 _DIGITS = 12
 """Values are rounded, so that an exact tie is zero and not noise."""
@@ -62,7 +57,7 @@ class _Parts:
         self.lens, self.lifting, self.store = reading.lens, reading.lifting, reading.store
         self.ahead = reading.ahead
         self._identity = profile.identity
-        self.similarity = similarity_of(profile.distance, self.store, self.lens.domain.modes)
+        self.similarity = profile.distance.similarity(self.store, self.lens.domain.modes)
         caching = profile.caching or _UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
         self.cache = ReleasedCache(caching) if released else LabelCache(caching)
@@ -219,8 +214,7 @@ class SupervisionCompleter:
 
     def _made(self, domain: Domain, vocabulary: Vocabulary) -> _Parts:
         """Return the parts, with a reading of their own where none is shared."""
-        ground = isinstance(self.profile.distance, Ground)
-        reading = self._reading or Reading(domain, vocabulary, ground=ground)
+        reading = self._reading or Reading(domain, vocabulary, ground=self.profile.distance.ground)
         return _Parts(self.profile, reading)
 
     def _started(self) -> _Parts:
@@ -364,9 +358,8 @@ class SupervisionCompleter:
         """Return the given labels, and for the rest those that the threshold gives."""
         completed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         prior = float((self._seen[1] + 1) / (self._seen.sum() + 2))
-        found = labels_from(values[missing], self.profile.threshold, prior, self.profile.margin)
-        solver = self.profile.solver
-        if isinstance(solver, Harmonic) and solver.unreached is Unreached.ABSTAIN:
+        found = self.profile.threshold.labels(values[missing], prior, self.profile.margin)
+        if self.profile.solver.unreached is Unreached.ABSTAIN:
             found[~reached[missing]] = UNKNOWN
         completed[missing] = found
         return completed
@@ -410,8 +403,10 @@ class SupervisionCompleter:
                 graph, which, missing, labelled, chains, values, given
             )
         else:
-            solved, reached = solve(graph, which, labelled, self.profile)
-        return *self._unreached(solved, reached, labelled), firm
+            own = self.profile
+            problem = LabelledGraph(graph, which, labelled, own.connector, own.caching)
+            solved, reached = own.solver.solve(problem)
+        return self.profile.solver.settled(solved, reached, labelled), reached, firm
 
     def _with_links(
         self,
@@ -447,26 +442,6 @@ class SupervisionCompleter:
         back = np.empty(n, np.intp)
         back[order] = np.arange(n)
         return solved[back[missing]], reached[back[missing]], firm[back]
-
-    def _unreached(
-        self, solved: _Floats, reached: _Mask, labelled: Labelled
-    ) -> tuple[_Floats, _Mask]:
-        solver = self.profile.solver
-        if isinstance(solver, PseudoInverse | LabelPropagation | LabelSpreading) and len(labelled):
-            return solved, reached
-        if reached.all():
-            return solved, reached
-        policy = solver.unreached if isinstance(solver, Harmonic) else Unreached.NEGATIVE
-        if policy is Unreached.ERROR:
-            raise SpliceError(
-                f"no label reaches {int((~reached).sum())} query atoms",
-                "choose what becomes of them: Harmonic(Unreached.NEGATIVE)",
-            )
-        mean = (
-            float(np.average(labelled.labels, weights=labelled.counts)) if len(labelled) else -1.0
-        )
-        instead = {Unreached.MEAN: mean, Unreached.ABSTAIN: 0.0}.get(policy, -1.0)
-        return np.where(reached, solved, instead), reached
 
 
 def _firmness(

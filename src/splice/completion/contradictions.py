@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splice.completion.cache import LabelCache, bound, decide
-from splice.completion.strategies import Filter
+from splice.completion.cache import LabelCache
 from splice.logic.clauses import Rule
 from splice.patterns.lifting import PatternStore
 
@@ -65,17 +64,16 @@ def contradictions(
     if not counts:
         return []
     table = np.array(list(counts.values()))
-    kept = np.stack(decide(table[:, 0], table[:, 1], cache.caching), axis=1)
+    kept = np.stack(cache.caching.keeps(table[:, 0], table[:, 1]), axis=1)
     total = table.sum(axis=1)
-    bounds = bound(total, cache.caching.delta, cache.caching.numerator)
-    hoeffding = cache.caching.filter is Filter.HOEFFDING
+    bounds = cache.caching.filter.bounds(total)
     found = [
         Contradiction(
             store[representatives[cls]].rule,
             float(table[i, 0]),
             float(table[i, 1]),
             float(abs(table[i, 1] - table[i, 0]) / total[i]),
-            float(bounds[i]) if hoeffding else None,
+            None if bounds is None else float(bounds[i]),
             bool(kept[i, 0]),
             bool(kept[i, 1]),
         )

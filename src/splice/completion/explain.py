@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from splice import labels
-from splice.completion.cache import Labelled
-from splice.completion.distances import assignment
+from splice.completion.cache import Caching, Labelled
 from splice.completion.graph import Graph
 from splice.completion.links import Chains, in_series
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
-from splice.completion.solving import weighted
-from splice.completion.strategies import Caching
+from splice.completion.solver import weighted
+from splice.completion.structural import assignment
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.patterns.lifting import PatternStore

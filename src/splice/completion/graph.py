@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.strategies import Connector, Direction, EpsilonNN, Neighbours
+from splice.completion.connector import Connector, Direction, Neighbours
 
-__all__ = ["Graph", "choose", "connect", "kth_distinct"]
+__all__ = ["Graph", "connect"]
 
 _Floats = npt.NDArray[np.float64]
 _Mask = npt.NDArray[np.bool_]
@@ -36,29 +36,6 @@ class Graph:
     sizes: npt.NDArray[np.int64]
 
 
-def choose(weights: _Floats, connector: Connector) -> _Mask:
-    """Return which entries of each row the connector keeps; entries of -1 do not exist.
-
-    kNN keeps every entry whose weight is among the k largest *distinct* ones of its row, so ties
-    need no breaking; a weight of zero is no link.
-    """
-    exists = weights > 0
-    if isinstance(connector, EpsilonNN):
-        return exists & (weights >= connector.epsilon)
-    return exists & (weights >= kth_distinct(weights, connector.k)[:, None])
-
-
-def kth_distinct(weights: _Floats, k: int) -> _Floats:
-    """Return the k-th largest distinct value of each row (the smallest, if there are fewer)."""
-    if not weights.shape[1]:
-        return np.zeros(len(weights))
-    kth: _Floats = weights.max(axis=1)
-    for _ in range(k - 1):
-        lower = np.where(weights < kth[:, None], weights, -np.inf).max(axis=1)
-        kth = np.where(np.isfinite(lower), lower, kth)
-    return kth
-
-
 def connect(
     connector: Connector,
     to_labelled: _Floats,
@@ -71,12 +48,12 @@ def connect(
         return _to_labelled_only(connector, to_labelled, sizes)
     between = among_unlabelled().copy()
     np.fill_diagonal(between, np.where(sizes > 1, 1.0, -1.0))
-    rows = choose(np.concatenate((to_labelled, between), axis=1), connector)
+    rows = connector.choose(np.concatenate((to_labelled, between), axis=1))
     linked, joined = rows[:, : to_labelled.shape[1]], rows[:, to_labelled.shape[1] :]
     if connector.direction is not Direction.DIRECTED:
         apart = among_labelled().copy()
         np.fill_diagonal(apart, -1.0)
-        theirs = choose(np.concatenate((apart, to_labelled.T), axis=1), connector)
+        theirs = connector.choose(np.concatenate((apart, to_labelled.T), axis=1))
         chosen_by_labelled = theirs[:, len(apart) :].T
         either = connector.direction is Direction.UNION
         linked = linked | chosen_by_labelled if either else linked & chosen_by_labelled
@@ -87,9 +64,9 @@ def connect(
 def _to_labelled_only(
     connector: Connector, to_labelled: _Floats, sizes: npt.NDArray[np.int64]
 ) -> Graph:
-    linked = choose(to_labelled, connector)
+    linked = connector.choose(to_labelled)
     if connector.direction is not Direction.DIRECTED:
-        theirs = choose(to_labelled.T, connector).T
+        theirs = connector.choose(to_labelled.T).T
         either = connector.direction is Direction.UNION
         linked = linked | theirs if either else linked & theirs
     n = len(sizes)

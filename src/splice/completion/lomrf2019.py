@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.graph import kth_distinct
-from splice.completion.strategies import Connector, EpsilonNN
+from splice.completion.connector import Connector
 
 __all__ = ["ordered_rows"]
 
@@ -43,8 +42,4 @@ def ordered_rows(
 
 
 def _cut(rows: _Floats, connector: Connector, tiny: float) -> _Floats:
-    if isinstance(connector, EpsilonNN):
-        kept = rows >= connector.epsilon
-    else:
-        kept = rows >= kth_distinct(rows, connector.k)[:, None]
-    return np.where(kept & (rows > 0), rows, tiny)
+    return np.where(connector.choose(rows), rows, tiny)

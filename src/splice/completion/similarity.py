@@ -12,29 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from splice.completion.distances import (
-    AtomDistance,
-    Costs,
-    SetDistance,
-    ground_distance,
-    hausdorff,
-    lifted_distance,
-    matching,
-)
-from splice.completion.strategies import Distance, Ground, Numbers, SetRule
+from splice.completion.structural import AtomDistance, Costs, SetDistance, matching
 from splice.logic.atoms import Atom
-from splice.logic.modes import Modes
 from splice.logic.terms import Constant, Term, Variable
 from splice.patterns.lifting import PatternStore
 from splice.stream.distinct import unique_rows
 
-__all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices", "similarity_of"]
+__all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices"]
 
 _DIGITS: Final = 12
 """Weights are rounded: two that differ by less are one *distinct* weight."""
@@ -332,12 +321,3 @@ class GroundSimilarity:
             rule = self._store[int(side.pattern[row])].rule
             pair.append([literal.atom.substitute(theta) for literal in rule.body])
         return pair[0], pair[1]
-
-
-def similarity_of(distance: Distance, store: PatternStore, modes: Modes) -> Similarity:
-    """Return the similarity that belongs to a choice of distance."""
-    sets = matching if distance.sets is SetRule.MATCHING else hausdorff
-    numeric = modes if distance.numbers is Numbers.BY_VALUE else None
-    if isinstance(distance, Ground):
-        return GroundSimilarity(store, partial(ground_distance, numeric=numeric), sets)
-    return LiftedSimilarity(store, partial(lifted_distance, numeric=numeric), sets)

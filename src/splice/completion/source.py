@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.profile import Profile
 from splice.completion.result import Completion
-from splice.completion.strategies import Profile
 from splice.stream.batch import MicroBatch
 from splice.stream.batches import BatchedSource, Cut, TimePoints, batches
 from splice.stream.source import Source

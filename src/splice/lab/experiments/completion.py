@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from splice.completion.baselines import BASELINES
 from splice.completion.completer import Completion, SupervisionCompleter
-from splice.completion.options import as_plain, profile_of
-from splice.completion.strategies import KNN, Ground, Profile
+from splice.completion.profile import Profile, profile_of
+from splice.completion.registry import as_plain
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical
@@ -210,7 +210,7 @@ def _completer(parameters: Table) -> tuple[_Completer, float]:
     dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
     if sum(map(len, _stream(dataset, size).batches)) > _MUCH:
         return SupervisionCompleter(profile), 0.0
-    reading, seconds = _reading(dataset, size, isinstance(profile.distance, Ground))
+    reading, seconds = _reading(dataset, size, profile.distance.ground)
     return SupervisionCompleter(profile, reading), seconds
 
 
@@ -255,11 +255,17 @@ def _series(configuration: Table) -> dict[str, str]:
     return found
 
 
+_SYMBOLS: Final = {"knn": ("k", "k"), "enn": ("eps", "epsilon")}
+"""The connectors of the paper: the symbol of their published curves and the parameter that it is."""
+
+
 def _series_of(profile: Profile) -> str:
+    """Return the published series of a connector; one that the paper does not have has none."""
     connector = profile.connector
-    if isinstance(connector, KNN):
-        return f"k={connector.k}"
-    return f"eps={connector.epsilon:g}"
+    if connector.name not in _SYMBOLS:
+        return ""
+    symbol, parameter = _SYMBOLS[connector.name]
+    return f"{symbol}={getattr(connector, parameter):g}"
 
 
 def _changes(method: Table) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.options import profile_of
+from splice.completion.profile import profile_of
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.folds import FoldRule, assigned, read_folds

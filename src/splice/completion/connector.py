@@ -1,0 +1,111 @@
+"""Connectors: which vertices choose each other as neighbours (section 3.2)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.completion.registry import Registry, Strategy
+from splice.errors import SpliceError
+
+__all__ = ["CONNECTORS", "KNN", "Connector", "Direction", "EpsilonNN", "Neighbours"]
+
+_Floats = npt.NDArray[np.float64]
+_Mask = npt.NDArray[np.bool_]
+
+
+class Neighbours(Enum):
+    """Which vertices an unlabelled vertex may choose as its neighbours."""
+
+    ALL = "all"
+    LABELLED = "labelled"
+
+
+class Direction(Enum):
+    """When two vertices are linked: the choosing one to the chosen, or both ways."""
+
+    DIRECTED = "directed"
+    UNION = "union"
+    """Linked if either chose the other."""
+    MUTUAL = "mutual"
+    """Linked if each chose the other."""
+
+
+class Connector(Strategy, ABC):
+    """A way to choose neighbours by weight; ``near`` is all that a new one has to say."""
+
+    __slots__ = ()
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which vertices may be chosen."""
+        return Neighbours.ALL
+
+    @property
+    def direction(self) -> Direction:
+        """When a choice makes a link."""
+        return Direction.DIRECTED
+
+    @abstractmethod
+    def near(self, weights: _Floats) -> _Mask:
+        """Return which entries of each row are large enough; entries of -1 do not exist."""
+
+    def choose(self, weights: _Floats) -> _Mask:
+        """Return which entries of each row are chosen; a weight of zero is no link."""
+        return (weights > 0) & self.near(weights)
+
+
+CONNECTORS: Final[Registry[Connector]] = Registry("connector")
+
+
+@CONNECTORS.register("knn")
+@dataclass(frozen=True, slots=True)
+class KNN(Connector):
+    """Choose all vertices whose weight is among the k largest *distinct* ones.
+
+    So ties need no breaking.
+    """
+
+    k: int = 2
+    neighbours: Neighbours = Neighbours.ALL
+    direction: Direction = Direction.DIRECTED
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise SpliceError(f"k must be at least 1, not {self.k}")
+
+    def near(self, weights: _Floats) -> _Mask:
+        return weights >= _kth_distinct(weights, self.k)[:, None]
+
+
+@CONNECTORS.register("enn")
+@dataclass(frozen=True, slots=True)
+class EpsilonNN(Connector):
+    """Choose all vertices whose weight is at least epsilon."""
+
+    epsilon: float = 0.75
+    neighbours: Neighbours = Neighbours.ALL
+    direction: Direction = Direction.DIRECTED
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise SpliceError(f"epsilon lies between 0 and 1, not at {self.epsilon:g}")
+
+    def near(self, weights: _Floats) -> _Mask:
+        return weights >= self.epsilon
+
+
+def _kth_distinct(weights: _Floats, k: int) -> _Floats:
+    """Return the k-th largest distinct value of each row (the smallest, if there are fewer)."""
+    if not weights.shape[1]:
+        return np.zeros(len(weights))
+    kth: _Floats = weights.max(axis=1)
+    for _ in range(k - 1):
+        lower = np.where(weights < kth[:, None], weights, -np.inf).max(axis=1)
+        kth = np.where(np.isfinite(lower), lower, kth)
+    return kth

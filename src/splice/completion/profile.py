@@ -1,0 +1,137 @@
+"""Profiles: every choice of supervision completion, and the named bundles of them.
+
+Where the paper, its pseudo-code and the released code disagree, each reading is a strategy;
+``docs/explanation/deviations.md`` says who does what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Final
+
+from splice.completion.cache import Caching, FirstBatch, Weighting, caching_of
+from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
+from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
+from splice.completion.filter import FILTERS, Hoeffding
+from splice.completion.links import Temporal, links_of
+from splice.completion.registry import Registry, check_key, number_of, word_of
+from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
+from splice.completion.threshold import THRESHOLDS, Threshold, Zero
+from splice.errors import UnknownName
+
+__all__ = ["KINDS", "PROFILES", "Identity", "Profile", "profile", "profile_of"]
+
+KINDS: Final[dict[str, Registry[Any]]] = {
+    "connector": CONNECTORS,
+    "distance": DISTANCES,
+    "solver": SOLVERS,
+    "threshold": THRESHOLDS,
+    "filter": FILTERS,
+}
+"""The strategies that have names, by kind; all but the cache's filter are fields of a profile."""
+
+
+class Identity(Enum):
+    """When two lifted examples are the same."""
+
+    SHARED = "shared"
+    """One renaming of variables makes them equal."""
+    LITERALWISE = "literalwise"
+    """Their literals can be paired, each pair under a renaming of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Every choice of supervision completion."""
+
+    name: str
+    distance: Distance
+    connector: Connector
+    solver: Solver
+    caching: Caching | None
+    """None: each batch is completed from its own labels alone."""
+    links: Temporal | None = None
+    threshold: Threshold = field(default_factory=Zero)
+    identity: Identity = Identity.SHARED
+    margin: float = 0.0
+    """Values this near to the threshold are abstentions."""
+
+
+PROFILES: Final[dict[str, Profile]] = {
+    bundle.name: bundle
+    for bundle in (
+        Profile(
+            "default",
+            distance=Lifted(),
+            connector=KNN(1, Neighbours.LABELLED),
+            solver=Harmonic(),
+            caching=Caching(weighting=Weighting.COUNTS),
+            links=Temporal(100.0),
+        ),
+        Profile(
+            "patterns",
+            distance=Lifted(),
+            connector=KNN(1, Neighbours.LABELLED),
+            solver=Harmonic(),
+            caching=Caching(weighting=Weighting.COUNTS),
+        ),
+        Profile(
+            "paper",
+            distance=Ground(),
+            connector=KNN(2),
+            solver=TinyWeight(1e-4),
+            caching=Caching(),
+        ),
+        Profile(
+            "lomrf-2019",
+            distance=Ground(),
+            connector=KNN(2),
+            solver=OrderedRows(1e-4),
+            caching=Caching(Hoeffding(numerator=1.0), first=FirstBatch.AS_IT_IS),
+            threshold=Zero(1e-4),
+            identity=Identity.LITERALWISE,
+        ),
+    )
+}
+
+
+def profile(name: str, **changes: object) -> Profile:
+    """Return a named bundle of choices, some of them changed.
+
+    >>> profile("paper", connector=KNN(3)).connector
+    KNN(k=3, neighbours=<Neighbours.ALL: 'all'>, direction=<Direction.DIRECTED: 'directed'>)
+    """
+    if name not in PROFILES:
+        raise UnknownName("profile", name, PROFILES)
+    return replace(PROFILES[name], **changes)  # type: ignore[arg-type]
+
+
+def profile_of(name: str, changes: Mapping[str, object] | None = None) -> Profile:
+    """Return a profile, with the changes that a table of words asks for.
+
+    ``links`` is the strength of the temporal links, or false for none; ``caching`` is a table, or
+    false for none.
+
+    >>> profile_of("paper", {"connector": "knn:3", "links": 100}).links
+    Temporal(strength=100.0)
+    """
+    base, given = profile(name), changes or {}
+    check_key(given, _READERS, "completion has no choice")
+    made = {key: _READERS[key](value, base) for key, value in given.items()}
+    return replace(base, **made)
+
+
+def _named(registry: Registry[Any]) -> Callable[[object, Profile], Any]:
+    return lambda value, _: registry.parse(str(value))
+
+
+_READERS: Final[dict[str, Callable[[object, Profile], Any]]] = {
+    **{kind: _named(registry) for kind, registry in KINDS.items() if kind != "filter"},
+    "caching": lambda value, base: caching_of(value, base.caching),
+    "identity": lambda value, _: word_of(value, Identity, "an identity of patterns"),
+    "links": lambda value, _: links_of(value),
+    "margin": lambda value, _: number_of(value, "'margin'"),
+}
+"""How each field of a profile is read from a table of words."""
