@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from splice.events.crisp.program import Simultaneous as Simultaneous
     from splice.events.crisp.program import compile_program as compile_program
     from splice.events.crisp.recognition import Recognised as Recognised
-    from splice.events.crisp.recognition import recognise as recognise
     from splice.events.crisp.windows import WindowedRecogniser as WindowedRecogniser
     from splice.events.points import Observed as Observed
     from splice.events.points import Step as Step
+    from splice.events.recognise import Recognition as Recognition
+    from splice.events.recognise import interval_frame as interval_frame
+    from splice.events.recognise import recognise as recognise
     from splice.events.weighted.inference import Inference as Inference
     from splice.events.weighted.inference import infer as infer
     from splice.events.weighted.inference import infer_events as infer_events
@@ -141,6 +143,7 @@ _HOMES: Final[dict[str, str]] = {
     "Problem": "splice.errors",
     "Profile": "splice.completion.strategies",
     "Program": "splice.events.crisp.program",
+    "Recognition": "splice.events.recognise",
     "Recognised": "splice.events.crisp.recognition",
     "Report": "splice.report.document",
     "Rule": "splice.logic.clauses",
@@ -168,6 +171,7 @@ _HOMES: Final[dict[str, str]] = {
     "fetch": "splice.lab.fetch",
     "infer": "splice.events.weighted.inference",
     "infer_events": "splice.events.weighted.inference",
+    "interval_frame": "splice.events.recognise",
     "load_domain": "splice.inputs.domains",
     "load_theory": "splice.inputs.theories",
     "make_maritime": "splice.lab.maritime",
@@ -181,7 +185,7 @@ _HOMES: Final[dict[str, str]] = {
     "read_checkpoint": "splice.io.checkpoints",
     "read_cvml_files": "splice.lab.cvml",
     "read_results": "splice.lab.figures.results",
-    "recognise": "splice.events.crisp.recognition",
+    "recognise": "splice.events.recognise",
     "reinitiation_rates": "splice.evaluation.reinitiation",
     "report_page": "splice.report.html",
     "results_report": "splice.lab.figures.results",
