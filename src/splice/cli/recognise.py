@@ -22,7 +22,7 @@ from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.points import Step
 from splice.events.recognise import Recognition
 from splice.events.recognise import recognise as run
-from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
@@ -127,7 +127,9 @@ def recognise(
         check_file(out, (*input_paths(data), *own), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
-    source = WatchedSource(open_input(data, options), tracked, "recognising")
+    source = WatchedSource(
+        open_input(data, options, queries=Queries.WRITTEN), tracked, "recognising"
+    )
     found = run(
         rules,
         source,
@@ -207,7 +209,7 @@ def explain_interval(
     rules = load_theory(theory)
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
-    source = WatchedSource(open_input(data, options), tracked, "reading")
+    source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
     program = compile_program(
         rules,
         source.domain,

@@ -24,6 +24,7 @@ from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
 from splice.stream.assembly import aligned, ordered, without_duplicates
+from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Symbols
@@ -93,6 +94,12 @@ class TableSource(InferringSource):
         events = self._events()
         chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
+
+    def interval_labels(self) -> AtomTable:
+        """Return the labels that are given as intervals, one row each; events are not read."""
+        self._infer_types(self._again)
+        found = self._labels[0].intervals()
+        return found.take(query_rows(found, self._kinds.domain))
 
     def problems(self) -> list[Problem]:
         """Return every problem of the tables, not only the first."""
