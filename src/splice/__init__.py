@@ -24,7 +24,24 @@ if TYPE_CHECKING:
     from splice.completion.explain import Explanation as Explanation
     from splice.completion.result import Completion as Completion
     from splice.completion.source import CompletedSource as CompletedSource
+    from splice.completion.strategies import KNN as KNN
+    from splice.completion.strategies import Caching as Caching
+    from splice.completion.strategies import ClassMass as ClassMass
+    from splice.completion.strategies import EpsilonNN as EpsilonNN
+    from splice.completion.strategies import Filter as Filter
+    from splice.completion.strategies import Ground as Ground
+    from splice.completion.strategies import Harmonic as Harmonic
+    from splice.completion.strategies import LabelPropagation as LabelPropagation
+    from splice.completion.strategies import LabelSpreading as LabelSpreading
+    from splice.completion.strategies import Lifted as Lifted
+    from splice.completion.strategies import LogOdds as LogOdds
     from splice.completion.strategies import Profile as Profile
+    from splice.completion.strategies import PseudoInverse as PseudoInverse
+    from splice.completion.strategies import Temporal as Temporal
+    from splice.completion.strategies import TinyWeight as TinyWeight
+    from splice.completion.strategies import Undecided as Undecided
+    from splice.completion.strategies import Unreached as Unreached
+    from splice.completion.strategies import Zero as Zero
     from splice.completion.strategies import profile as profile
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
@@ -32,6 +49,8 @@ if TYPE_CHECKING:
     from splice.errors import SpliceError as SpliceError
     from splice.errors import UnknownName as UnknownName
     from splice.evaluation.confusion import Confusion as Confusion
+    from splice.evaluation.recognition import Scores as Scores
+    from splice.evaluation.recognition import score as score
     from splice.evaluation.reinitiation import reinitiation_rates as reinitiation_rates
     from splice.events.crisp.explain import explain_interval as explain_interval
     from splice.events.crisp.intervals import Intervals as Intervals
@@ -57,6 +76,7 @@ if TYPE_CHECKING:
     from splice.io.checkpoints import Checkpoint as Checkpoint
     from splice.io.checkpoints import read_checkpoint as read_checkpoint
     from splice.io.checkpoints import write_checkpoint as write_checkpoint
+    from splice.io.tables.reader import TableSource as TableSource
     from splice.lab.caviar import caviar_source as caviar_source
     from splice.lab.cvml import read_cvml_files as read_cvml_files
     from splice.lab.fetch import fetch as fetch
@@ -66,7 +86,10 @@ if TYPE_CHECKING:
     from splice.lab.maritime.deriving import derive_ais as derive_ais
     from splice.lab.plaza import make_plaza as make_plaza
     from splice.learners.oled.learner import Oled as Oled
+    from splice.learners.oled.options import OledOptions as OledOptions
     from splice.learners.osla.learner import Osla as Osla
+    from splice.learners.osla.options import OslaOptions as OslaOptions
+    from splice.learners.weights import AdaGrad as AdaGrad
     from splice.logic.atoms import Atom as Atom
     from splice.logic.atoms import Literal as Literal
     from splice.logic.clauses import Clause as Clause
@@ -82,6 +105,7 @@ if TYPE_CHECKING:
     from splice.logic.terms import Function as Function
     from splice.logic.terms import Variable as Variable
     from splice.logic.theory import Theory as Theory
+    from splice.patterns.transitions import Unlabelled as Unlabelled
     from splice.pipeline.splice import Splice as Splice
     from splice.pipeline.splice import StepReport as StepReport
     from splice.report.document import Report as Report
@@ -108,7 +132,30 @@ __version__: Final = "0.1.0"
 
 # Each public name and the module that defines it; the block above says the same to type
 # checkers, and a test keeps the two equal.
+_STRATEGIES: Final = (
+    "Caching",
+    "ClassMass",
+    "EpsilonNN",
+    "Filter",
+    "Ground",
+    "Harmonic",
+    "KNN",
+    "LabelPropagation",
+    "LabelSpreading",
+    "Lifted",
+    "LogOdds",
+    "PseudoInverse",
+    "Temporal",
+    "TinyWeight",
+    "Undecided",
+    "Unreached",
+    "Zero",
+)
+"""What a profile is made of: distances, connectors, solvers, thresholds, filters."""
+
 _HOMES: Final[dict[str, str]] = {
+    **dict.fromkeys(_STRATEGIES, "splice.completion.strategies"),
+    "AdaGrad": "splice.learners.weights",
     "Atom": "splice.logic.atoms",
     "AtomTable": "splice.stream.table",
     "Checkpoint": "splice.io.checkpoints",
@@ -136,18 +183,21 @@ _HOMES: Final[dict[str, str]] = {
     "Modes": "splice.logic.modes",
     "Observed": "splice.events.points",
     "Oled": "splice.learners.oled.learner",
+    "OledOptions": "splice.learners.oled.options",
     "OpenWorldSource": "splice.stream.open_world",
     "Osla": "splice.learners.osla.learner",
+    "OslaOptions": "splice.learners.osla.options",
     "OutFormat": "splice.inputs.write",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.strategies",
     "Program": "splice.events.crisp.program",
-    "Recognition": "splice.events.recognise",
     "Recognised": "splice.events.crisp.recognition",
+    "Recognition": "splice.events.recognise",
     "Report": "splice.report.document",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
+    "Scores": "splice.evaluation.recognition",
     "Simultaneous": "splice.events.crisp.program",
     "Source": "splice.stream.source",
     "Splice": "splice.pipeline.splice",
@@ -155,10 +205,12 @@ _HOMES: Final[dict[str, str]] = {
     "Step": "splice.events.points",
     "StepReport": "splice.pipeline.splice",
     "SupervisionCompleter": "splice.completion.completer",
+    "TableSource": "splice.io.tables.reader",
     "Theory": "splice.logic.theory",
     "TimePoints": "splice.stream.batches",
     "Unit": "splice.stream.mask",
     "UnknownName": "splice.errors",
+    "Unlabelled": "splice.patterns.transitions",
     "Variable": "splice.logic.terms",
     "Vocabulary": "splice.stream.vocabulary",
     "WindowedRecogniser": "splice.events.crisp.windows",
@@ -189,6 +241,7 @@ _HOMES: Final[dict[str, str]] = {
     "reinitiation_rates": "splice.evaluation.reinitiation",
     "report_page": "splice.report.html",
     "results_report": "splice.lab.figures.results",
+    "score": "splice.evaluation.recognition",
     "sequences": "splice.stream.source",
     "write_checkpoint": "splice.io.checkpoints",
     "write_source": "splice.inputs.write",

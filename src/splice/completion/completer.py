@@ -19,6 +19,7 @@ from splice.completion.solvers import System, conductances, harmonic, solve_chai
 from splice.completion.solving import joined_chains, solve, weighted
 from splice.completion.state import VERSION, StateReader, StateWriter, check_version
 from splice.completion.strategies import (
+    PROFILES,
     Caching,
     Filter,
     FirstBatch,
@@ -40,6 +41,7 @@ from splice.logic.domain import Domain
 from splice.patterns.partition import Examples
 from splice.patterns.prefetch import blocks
 from splice.patterns.reading import Reading
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -178,6 +180,18 @@ class SupervisionCompleter:
     def __init__(self, profile: Profile | str = "default", reading: Reading | None = None) -> None:
         self.profile = named_profile(profile) if isinstance(profile, str) else profile
         self._reading = reading
+        self.reset()
+
+    def __repr__(self) -> str:
+        name = self.profile.name
+        # A profile of one's own has no bundle to compare it with: its differences from the usual.
+        chosen = changes(self.profile, PROFILES.get(name, PROFILES["default"]))
+        cached = len(self._parts.cache.entries) if self._parts else 0
+        options = ", ".join(part for part in (repr(name), chosen) if part)
+        return f"<SupervisionCompleter({options}): {cached:,} labelled patterns>"
+
+    def reset(self) -> None:
+        """Forget all labels and values: as if nothing had been completed yet."""
         self._seen = np.zeros(2)
         self._parts: _Parts | None = None
         self._scene: Scene | None = None

@@ -51,6 +51,9 @@ class Splice:
         self.learner = learner
         self.completer = completer
 
+    def __repr__(self) -> str:
+        return f"Splice({self.learner!r}, {self.completer!r})"
+
     @property
     def theory_(self) -> Theory:
         """What was learned so far."""
@@ -77,7 +80,10 @@ class Splice:
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
-        """Take all steps; the stream may be read some batches ahead."""
+        """Forget everything, labels and rules, and take all steps; reads some batches ahead."""
+        if self.completer is not None:
+            self.completer.reset()
+        self.learner.fit(())
         for _ in self.ahead(batches):
             pass
         return self

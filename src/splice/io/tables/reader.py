@@ -86,6 +86,11 @@ class TableSource(InferringSource):
         check_unit(self._unit)
         self._label_sequences = Symbols()
 
+    def __repr__(self) -> str:
+        inputs = self._inputs
+        names = [inputs] if isinstance(inputs, str | PathLike) else inputs
+        return f"TableSource({', '.join(repr(str(name)) for name in names)})"
+
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
         self._infer_types(self._again)

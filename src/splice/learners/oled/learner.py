@@ -42,6 +42,7 @@ from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import Thresholds, is_threshold, seen_through
 from splice.patterns.prefetch import blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -59,6 +60,12 @@ class Oled:
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
         self._reset()
+
+    def __repr__(self) -> str:
+        chosen = changes(self.options, Options())
+        return (
+            f"<Oled({chosen}): {self.batches:,} batches, {len(self.rules):,} rules in the making>"
+        )
 
     def _reset(self) -> None:
         self.rules: list[RuleState] = []

@@ -34,6 +34,7 @@ from splice.logic.theory import HARD, Statement, Theory
 from splice.patterns.columns import Patterns
 from splice.patterns.prefetch import blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -71,6 +72,10 @@ class Osla:
         standard = given == standard_axioms(HARD)
         self._axioms = () if standard else given
         self._reset()
+
+    def __repr__(self) -> str:
+        chosen = changes(self.options, Options())
+        return f"<Osla({chosen}): {self.batches:,} batches, {len(self.clauses):,} clauses>"
 
     def _reset(self) -> None:
         self.batches = 0
