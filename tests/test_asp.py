@@ -12,11 +12,11 @@ from splice.errors import InputError, SpliceError
 from splice.events.crisp.program import Program, Simultaneous, compile_program
 from splice.events.crisp.recognition import Recognised, recognise
 from splice.events.points import Step
+from splice.events.recognise import interval_frame
 from splice.events.weighted.inference import infer
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.theories import load_theory
 from splice.io.asp import format_asp, format_asp_facts
-from splice.io.intervals import interval_frame
 from splice.io.lomrf.event_calculus import format_lomrf, lomrf_theory
 from splice.io.lomrf.mln import parse_mln
 from splice.logic import compare_theories, parse_theory

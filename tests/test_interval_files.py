@@ -14,12 +14,12 @@ from ec_worlds import written
 from splice.errors import InputError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_from, score, universe
+from splice.events.recognise import interval_frame
 from splice.io.intervals import (
     IntervalFormat,
     format_intervals,
     holds_intervals,
     interval_format,
-    interval_frame,
     read_intervals,
     write_intervals,
 )

@@ -20,18 +20,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from splice.completion.cache import Caching as Caching
     from splice.completion.completer import SupervisionCompleter as SupervisionCompleter
+    from splice.completion.connector import KNN as KNN
+    from splice.completion.connector import EpsilonNN as EpsilonNN
+    from splice.completion.distance import Ground as Ground
+    from splice.completion.distance import Lifted as Lifted
     from splice.completion.explain import Explanation as Explanation
+    from splice.completion.filter import Filter as Filter
+    from splice.completion.filter import Hoeffding as Hoeffding
+    from splice.completion.filter import Majority as Majority
+    from splice.completion.filter import Undecided as Undecided
+    from splice.completion.filter import Unfiltered as Unfiltered
+    from splice.completion.links import Temporal as Temporal
     from splice.completion.profile import Profile as Profile
     from splice.completion.profile import profile as profile
     from splice.completion.result import Completion as Completion
+    from splice.completion.solver import Harmonic as Harmonic
+    from splice.completion.solver import LabelPropagation as LabelPropagation
+    from splice.completion.solver import LabelSpreading as LabelSpreading
+    from splice.completion.solver import PseudoInverse as PseudoInverse
+    from splice.completion.solver import TinyWeight as TinyWeight
+    from splice.completion.solver import Unreached as Unreached
     from splice.completion.source import CompletedSource as CompletedSource
+    from splice.completion.threshold import ClassMass as ClassMass
+    from splice.completion.threshold import LogOdds as LogOdds
+    from splice.completion.threshold import Zero as Zero
     from splice.errors import InputError as InputError
     from splice.errors import OutputError as OutputError
     from splice.errors import Problem as Problem
     from splice.errors import SpliceError as SpliceError
     from splice.errors import UnknownName as UnknownName
     from splice.evaluation.confusion import Confusion as Confusion
+    from splice.evaluation.recognition import Scores as Scores
+    from splice.evaluation.recognition import score as score
     from splice.evaluation.reinitiation import reinitiation_rates as reinitiation_rates
     from splice.events.crisp.explain import explain_interval as explain_interval
     from splice.events.crisp.intervals import Intervals as Intervals
@@ -39,10 +61,12 @@ if TYPE_CHECKING:
     from splice.events.crisp.program import Simultaneous as Simultaneous
     from splice.events.crisp.program import compile_program as compile_program
     from splice.events.crisp.recognition import Recognised as Recognised
-    from splice.events.crisp.recognition import recognise as recognise
     from splice.events.crisp.windows import WindowedRecogniser as WindowedRecogniser
     from splice.events.points import Observed as Observed
     from splice.events.points import Step as Step
+    from splice.events.recognise import Recognition as Recognition
+    from splice.events.recognise import interval_frame as interval_frame
+    from splice.events.recognise import recognise as recognise
     from splice.events.weighted.inference import Inference as Inference
     from splice.events.weighted.inference import infer as infer
     from splice.events.weighted.inference import infer_events as infer_events
@@ -55,6 +79,7 @@ if TYPE_CHECKING:
     from splice.io.checkpoints import Checkpoint as Checkpoint
     from splice.io.checkpoints import read_checkpoint as read_checkpoint
     from splice.io.checkpoints import write_checkpoint as write_checkpoint
+    from splice.io.tables.reader import TableSource as TableSource
     from splice.lab.caviar import caviar_source as caviar_source
     from splice.lab.cvml import read_cvml_files as read_cvml_files
     from splice.lab.fetch import fetch as fetch
@@ -64,7 +89,10 @@ if TYPE_CHECKING:
     from splice.lab.maritime.deriving import derive_ais as derive_ais
     from splice.lab.plaza import make_plaza as make_plaza
     from splice.learners.oled.learner import Oled as Oled
+    from splice.learners.oled.options import OledOptions as OledOptions
     from splice.learners.osla.learner import Osla as Osla
+    from splice.learners.osla.options import OslaOptions as OslaOptions
+    from splice.learners.weights import AdaGrad as AdaGrad
     from splice.logic.atoms import Atom as Atom
     from splice.logic.atoms import Literal as Literal
     from splice.logic.clauses import Clause as Clause
@@ -80,6 +108,7 @@ if TYPE_CHECKING:
     from splice.logic.terms import Function as Function
     from splice.logic.terms import Variable as Variable
     from splice.logic.theory import Theory as Theory
+    from splice.patterns.transitions import Unlabelled as Unlabelled
     from splice.pipeline.splice import Splice as Splice
     from splice.pipeline.splice import StepReport as StepReport
     from splice.report.document import Report as Report
@@ -106,7 +135,43 @@ __version__: Final = "0.1.0"
 
 # Each public name and the module that defines it; the block above says the same to type
 # checkers, and a test keeps the two equal.
+_STRATEGIES: Final[dict[str, tuple[str, ...]]] = {
+    "connector": (
+        "KNN",
+        "EpsilonNN",
+    ),
+    "cache": ("Caching",),
+    "threshold": (
+        "ClassMass",
+        "LogOdds",
+        "Zero",
+    ),
+    "filter": (
+        "Filter",
+        "Hoeffding",
+        "Majority",
+        "Undecided",
+        "Unfiltered",
+    ),
+    "distance": (
+        "Ground",
+        "Lifted",
+    ),
+    "solver": (
+        "Harmonic",
+        "LabelPropagation",
+        "LabelSpreading",
+        "PseudoInverse",
+        "TinyWeight",
+        "Unreached",
+    ),
+    "links": ("Temporal",),
+}
+"""What a profile is made of: distances, connectors, solvers, thresholds, filters."""
+
 _HOMES: Final[dict[str, str]] = {
+    **{name: f"splice.completion.{home}" for home, names in _STRATEGIES.items() for name in names},
+    "AdaGrad": "splice.learners.weights",
     "Atom": "splice.logic.atoms",
     "AtomTable": "splice.stream.table",
     "Checkpoint": "splice.io.checkpoints",
@@ -134,17 +199,21 @@ _HOMES: Final[dict[str, str]] = {
     "Modes": "splice.logic.modes",
     "Observed": "splice.events.points",
     "Oled": "splice.learners.oled.learner",
+    "OledOptions": "splice.learners.oled.options",
     "OpenWorldSource": "splice.stream.open_world",
     "Osla": "splice.learners.osla.learner",
+    "OslaOptions": "splice.learners.osla.options",
     "OutFormat": "splice.inputs.write",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.profile",
     "Program": "splice.events.crisp.program",
     "Recognised": "splice.events.crisp.recognition",
+    "Recognition": "splice.events.recognise",
     "Report": "splice.report.document",
     "Rule": "splice.logic.clauses",
     "Schema": "splice.logic.schema",
+    "Scores": "splice.evaluation.recognition",
     "Simultaneous": "splice.events.crisp.program",
     "Source": "splice.stream.source",
     "Splice": "splice.pipeline.splice",
@@ -152,10 +221,12 @@ _HOMES: Final[dict[str, str]] = {
     "Step": "splice.events.points",
     "StepReport": "splice.pipeline.splice",
     "SupervisionCompleter": "splice.completion.completer",
+    "TableSource": "splice.io.tables.reader",
     "Theory": "splice.logic.theory",
     "TimePoints": "splice.stream.batches",
     "Unit": "splice.stream.mask",
     "UnknownName": "splice.errors",
+    "Unlabelled": "splice.patterns.transitions",
     "Variable": "splice.logic.terms",
     "Vocabulary": "splice.stream.vocabulary",
     "WindowedRecogniser": "splice.events.crisp.windows",
@@ -168,6 +239,7 @@ _HOMES: Final[dict[str, str]] = {
     "fetch": "splice.lab.fetch",
     "infer": "splice.events.weighted.inference",
     "infer_events": "splice.events.weighted.inference",
+    "interval_frame": "splice.events.recognise",
     "load_domain": "splice.inputs.domains",
     "load_theory": "splice.inputs.theories",
     "make_maritime": "splice.lab.maritime",
@@ -181,10 +253,11 @@ _HOMES: Final[dict[str, str]] = {
     "read_checkpoint": "splice.io.checkpoints",
     "read_cvml_files": "splice.lab.cvml",
     "read_results": "splice.lab.figures.results",
-    "recognise": "splice.events.crisp.recognition",
+    "recognise": "splice.events.recognise",
     "reinitiation_rates": "splice.evaluation.reinitiation",
     "report_page": "splice.report.html",
     "results_report": "splice.lab.figures.results",
+    "score": "splice.evaluation.recognition",
     "sequences": "splice.stream.source",
     "write_checkpoint": "splice.io.checkpoints",
     "write_source": "splice.inputs.write",

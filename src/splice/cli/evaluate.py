@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading
-from splice.cli.options import FluentOption, Printed, with_input_options
+from splice.cli.options import SEVERAL_FILES, FluentOption, Printed, with_input_options
 from splice.errors import SpliceError
 from splice.evaluation.recognition import score, universe
 from splice.events.crisp.recognition import Recognised
-from splice.inputs.open import InputOptions, open_input
+from splice.inputs.open import InputOptions, Queries, open_input
 from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
@@ -30,7 +30,9 @@ def evaluate(
         str, typer.Argument(metavar="PREDICTED", help="Intervals, or labelled data.")
     ],
     truth: Annotated[
-        str, typer.Argument(metavar="TRUTH", help="Labelled data, or intervals and --stream.")
+        str,
+        typer.Argument(metavar="TRUTH", help="Labelled data, or intervals and --stream."),
+        SEVERAL_FILES,
     ],
     options: InputOptions,
     stream: Annotated[
@@ -78,7 +80,7 @@ def _read(
 
 
 def _labelled(name: str, options: InputOptions) -> tuple[AtomTable, Domain]:
-    source = open_input(name, options)
+    source = open_input(name, options, queries=Queries.WRITTEN)
     table = collect(source)
     tell_reading(source.report)
     return table.take(query_rows(table, source.domain)), source.domain
@@ -90,7 +92,7 @@ def _stream(name: str | None, options: InputOptions) -> AtomTable:
             "TRUTH is a file of intervals, which does not say at which time-points nothing holds",
             "name the data it is about with --stream INPUT, or give labelled data as TRUTH",
         )
-    return collect(open_input(name, replace(options, open_world=False)))
+    return collect(open_input(name, replace(options, open_world=False), queries=Queries.WRITTEN))
 
 
 def _only_sequence(table: AtomTable) -> str | None:

@@ -25,7 +25,7 @@ from splice.cli.report import ReportOption, check_report, write_report
 from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
 from splice.errors import OutputError, SpliceError
 from splice.inputs.check import RULE_ENDINGS
-from splice.inputs.open import InputOptions, input_paths
+from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.io.checkpoints import Keeper
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
@@ -118,7 +118,7 @@ def learn(
     if keeper:
         keeper.remove()
     if report is not None:
-        write_report(learned_report(Path(data).name, data, options, choices, learned), report)
+        write_report(learned_report(input_title(data), data, options, choices, learned), report)
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:
@@ -172,7 +172,7 @@ def _completed(learned: Learned) -> Theory:
 
 
 def _heading(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
-    yield f"Learned from {Path(data).name}: {_read(learned)}."
+    yield f"Learned from {input_title(data)}: {_read(learned)}."
     yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
 
 

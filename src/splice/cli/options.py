@@ -6,19 +6,21 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import polars as pl
 import typer
+from typer.models import ArgumentInfo
 
 from splice.cli.console import Format
 from splice.errors import SpliceError
-from splice.inputs.open import InputOptions
+from splice.inputs.open import InputName, InputOptions
 from splice.inputs.write import OutFormat
 from splice.io.tables.values import read_times
 from splice.stream.table import NO_TIME
 
 __all__ = [
+    "SEVERAL_FILES",
     "BatchSize",
     "DomainOption",
     "FluentOption",
@@ -40,11 +42,16 @@ R = TypeVar("R")
 
 _INPUT_PANEL = "What the input means"
 
+SEVERAL_FILES: Final = object()
+"""Marks an argument that may be several files, where no other argument follows it."""
+
 InputArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="INPUT", help="A folder, a file, or the name of a dataset (see `splice data list`)."
+        metavar="INPUT",
+        help="A folder, a file or several, or the name of a dataset (see `splice data list`).",
     ),
+    SEVERAL_FILES,
 ]
 Printed: TypeAlias = Annotated[
     Format, typer.Option("--format", help="How to print the result.", case_sensitive=False)
@@ -182,7 +189,36 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
 
     The command takes them as one value, ``options: InputOptions``.
     """
-    return bundled(command, "options", InputOptions, _PARAMETERS)
+    return _with_several_files(bundled(command, "options", InputOptions, _PARAMETERS))
+
+
+def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
+    """Let a command whose last argument is an input take several files for it."""
+    parameters = inspect.signature(command).parameters
+    last, info = None, None
+    for name, parameter in parameters.items():
+        for part in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(part, ArgumentInfo):
+                last, info = name, part
+    if (
+        last is None
+        or info is None
+        or SEVERAL_FILES not in parameters[last].annotation.__metadata__
+    ):
+        return command
+
+    @wraps(command)
+    def run(**given: Any) -> R:
+        return command(**{**given, last: InputName(*given[last])})
+
+    hints = {name: parameter.annotation for name, parameter in parameters.items()}
+    hints[last] = Annotated[list[str], info]
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(annotation=hints[name]) for name, parameter in parameters.items()]
+    )
+    run.__annotations__ = hints
+    del run.__wrapped__
+    return run
 
 
 def moment_of(text: str, options: InputOptions) -> int:

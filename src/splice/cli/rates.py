@@ -8,7 +8,7 @@ from splice.cli.recognise import TheoryArgument
 from splice.errors import SpliceError
 from splice.evaluation.reinitiation import reinitiation_rates
 from splice.events.crisp.program import compile_program
-from splice.inputs.open import InputOptions, open_input
+from splice.inputs.open import InputOptions, Queries, open_input
 from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
 
@@ -30,7 +30,7 @@ def rates(
     rules = load_theory(theory)
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "rates are of rules without weights")
-    source = WatchedSource(open_input(data, options), tracked, "reading")
+    source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
     program = compile_program(rules, source.domain)
     still = [str(d.fluent) for d in program.definitions if d.static]
     if still:

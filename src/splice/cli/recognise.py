@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -19,12 +18,11 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.errors import SpliceError, UnknownName
-from splice.events.crisp.program import Program, Simultaneous, compile_program
-from splice.events.crisp.recognition import Recognised
-from splice.events.crisp.recognition import recognise as run
-from splice.events.fluents import fluent_of
-from splice.events.points import Step, Successor
-from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.events.crisp.program import Simultaneous, compile_program
+from splice.events.points import Step
+from splice.events.recognise import Recognition
+from splice.events.recognise import recognise as run
+from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
@@ -33,13 +31,10 @@ from splice.io.intervals import (
     IntervalFormat,
     format_intervals,
     interval_format,
-    interval_frame,
     write_intervals,
 )
 from splice.io.outputs import check_file
-from splice.logic.domain import Domain
 from splice.logic.syntax import parse_ground_term
-from splice.logic.terms import Term
 from splice.logic.theory import Theory
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
@@ -132,28 +127,21 @@ def recognise(
         check_file(out, (*input_paths(data), *own), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
-    source = WatchedSource(open_input(data, options), tracked, "recognising")
-    successor = Step(time_step) if time_step else None
-    if not rules.is_crisp:
-        if window is not None:
-            raise SpliceError("windows are for theories without weights", "leave --window out")
-        if simultaneous is not Simultaneous.TERMINATE:
-            note("--simultaneous says nothing here: weights decide what wins")
-        frame = _weighted(
-            rules, source, successor, fluents, given or (), probabilities=probabilities
-        )
-    elif probabilities:
-        raise SpliceError(f"'{theory}' has no weights, so nothing has a probability")
-    else:
-        program = compile_program(
-            rules,
-            source.domain,
-            simultaneous=simultaneous,
-            successor=successor,
-            given=given or (),
-        )
-        keep = _chosen({d.fluent.name for d in program.definitions}, source.domain, fluents)
-        frame = interval_frame(_crisp(program, source, window, step), keep=keep)
+    source = WatchedSource(
+        open_input(data, options, queries=Queries.WRITTEN), tracked, "recognising"
+    )
+    found = run(
+        rules,
+        source,
+        window=window,
+        step=step,
+        probabilities=probabilities,
+        simultaneous=simultaneous,
+        successor=Step(time_step) if time_step else None,
+        given=given or (),
+    )
+    _tell_how(found, simultaneous, all_shown=bool(fluents))
+    frame = found.intervals(fluents)
     tell_reading(source.report)
     _deliver(frame, style, out, out_format)
 
@@ -170,56 +158,18 @@ def _with_schema(options: InputOptions, name: str, theory: Theory, data: str) ->
     return replace(options, schema=Path(name), partial=True)
 
 
-def _crisp(
-    program: Program, source: Source, window: int | None, step: int | None
-) -> Iterable[Recognised]:
-    if window is None:
-        return run(program, source)
-    from splice.events.crisp.windows import recognise_windows
-
-    return recognise_windows(program, source, window, step or window)
-
-
-def _weighted(
-    theory: Theory,
-    source: Source,
-    successor: Successor | None,
-    fluents: list[str] | None,
-    given: Iterable[str],
-    *,
-    probabilities: bool,
-) -> pl.DataFrame:
-    from splice.events.weighted.inference import Ask, infer_events
-
-    ask = Ask.MARGINALS if probabilities else Ask.MAP
-    found = infer_events(theory, source, given=given, ask=ask, successor=successor)
-    note(f"solved as: {found.method.value}; {found.structure.reason}", detail=True)
-    if not found.optimal:
-        note(f"the answer is not proved to be the best ({found.method.value})")
-    terms = (found.fluents.atom(row).args[0] for row in range(len(found.fluents)))
-    keep = _chosen({fluent_name(term) for term in terms}, source.domain, fluents)
-    part = Recognised(found.fluents, found.intervals)
-    share = [found.interval_probability] if probabilities else None
-    return interval_frame([part], share, keep=keep)
-
-
-def fluent_name(fluent: Term) -> str:
-    """Return the name of a fluent, whatever its arguments and its value."""
-    signature = fluent_of(fluent)
-    return signature.name if signature else str(fluent)
-
-
-def _chosen(defined: set[str], domain: Domain, wanted: list[str] | None) -> Callable[[Term], bool]:
-    """Return which fluents to tell: those asked for, else the domain's targets, else all."""
-    for name in wanted or ():
-        if name not in defined:
-            raise UnknownName("fluent", name, defined)
-    targets = {name for name in domain.fluents if name in defined}
-    names = set(wanted or ()) or targets or defined
-    hidden = defined - names
-    if hidden and not wanted:
-        note(f"the domain asks for {', '.join(sorted(names))}; --fluent shows others", detail=True)
-    return lambda fluent: fluent_name(fluent) in names
+def _tell_how(found: Recognition, simultaneous: Simultaneous, *, all_shown: bool) -> None:
+    """Tell how a weighted theory was solved, and which fluents are not shown."""
+    if found.inference is not None:
+        how = found.inference
+        if simultaneous is not Simultaneous.TERMINATE:
+            note("--simultaneous says nothing here: weights decide what wins")
+        note(f"solved as: {how.method.value}; {how.structure.reason}", detail=True)
+        if not how.optimal:
+            note(f"the answer is not proved to be the best ({how.method.value})")
+    if not all_shown and found.shown != found.defined:
+        names = ", ".join(sorted(found.shown))
+        note(f"the domain asks for {names}; --fluent shows others", detail=True)
 
 
 def _deliver(
@@ -259,7 +209,7 @@ def explain_interval(
     rules = load_theory(theory)
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
-    source = WatchedSource(open_input(data, options), tracked, "reading")
+    source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
     program = compile_program(
         rules,
         source.domain,

@@ -18,7 +18,7 @@ from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
 from splice.events.points import Step
 from splice.inputs.domains import load_domain
-from splice.inputs.open import InputOptions, input_paths, open_input
+from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.theories import load_theory, load_theory_all
 from splice.inputs.write import WatchedSource
 from splice.io.outputs import check_file, new_file
@@ -269,6 +269,6 @@ def _asp(
     text = format_asp(program)
     if facts is None:
         return text
-    source = WatchedSource(open_input(facts, options), tracked, "reading")
+    source = WatchedSource(open_input(facts, options, queries=Queries.WRITTEN), tracked, "reading")
     table = one_sequence(source, sequence)
     return f"{text}\n% The stream.\n{format_asp_facts(program, table, source.domain)}"

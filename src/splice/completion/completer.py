@@ -21,7 +21,7 @@ from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.filter import Unfiltered
 from splice.completion.graph import Graph, connect
 from splice.completion.links import ChainMemory, Chains, Layout
-from splice.completion.profile import Identity, Profile
+from splice.completion.profile import PROFILES, Identity, Profile
 from splice.completion.profile import profile as named_profile
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
@@ -35,6 +35,7 @@ from splice.logic.domain import Domain
 from splice.patterns.partition import Examples
 from splice.patterns.prefetch import blocks
 from splice.patterns.reading import Reading
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -174,6 +175,18 @@ class SupervisionCompleter:
     def __init__(self, profile: Profile | str = "default", reading: Reading | None = None) -> None:
         self.profile = named_profile(profile) if isinstance(profile, str) else profile
         self._reading = reading
+        self.reset()
+
+    def __repr__(self) -> str:
+        name = self.profile.name
+        # A profile of one's own has no bundle to compare it with: its differences from the usual.
+        chosen = changes(self.profile, PROFILES.get(name, PROFILES["default"]))
+        cached = len(self._parts.cache.entries) if self._parts else 0
+        options = ", ".join(part for part in (repr(name), chosen) if part)
+        return f"<SupervisionCompleter({options}): {cached:,} labelled patterns>"
+
+    def reset(self) -> None:
+        """Forget all labels and values: as if nothing had been completed yet."""
         self._seen = np.zeros(2)
         self._parts: _Parts | None = None
         self._scene: Scene | None = None

@@ -17,9 +17,12 @@ from splice.evaluation.alignment import labels_in, rows_in
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
+from splice.events.recognise import Recognition
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
+from splice.stream.batch import query_rows
 from splice.stream.distinct import unique_rows
+from splice.stream.source import Source, collect
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Scores", "labels_from", "score", "universe"]
@@ -46,9 +49,24 @@ class Scores:
         return {**self.total.as_json(), "fluents": parts}
 
 
-def score(truth: AtomTable, said: AtomTable | Recognised) -> Scores:
-    """Compare what was said, as labelled atoms or as intervals, with labelled query atoms."""
-    if isinstance(said, Recognised):
+def score(truth: Source | AtomTable, said: AtomTable | Recognised | Recognition) -> Scores:
+    """Compare what was said with labelled query atoms; those without a label do not count.
+
+    Parameters
+    ----------
+    truth
+        Data with labels, or its query atoms alone.
+    said
+        What was recognised, or atoms with other labels.
+    """
+    if not isinstance(truth, AtomTable):
+        table = collect(truth)
+        truth = table.take(query_rows(table, truth.domain))
+    if isinstance(said, Recognition):
+        parts = [labels_from(part, truth) for part in said.parts]
+        none = np.full(len(truth), FALSE, np.int8)
+        labels: LabelArray = np.maximum.reduce([none, *parts])
+    elif isinstance(said, Recognised):
         labels = labels_from(said, truth)
     else:
         labels = labels_in(said, truth)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from splice.errors import InputError, Place, Problem
-from splice.inputs.open import InputOptions, locate, open_input
+from splice.inputs.open import InputOptions, Inputs, Queries, input_paths, locate, open_input
 from splice.io.domain_file import read_domain_file
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln_all
@@ -24,14 +24,17 @@ RULE_ENDINGS = (".rules", ".pl", ".prolog", ".lp")
 """The endings of files that hold rules."""
 
 
-def input_problems(name: str, options: InputOptions) -> Iterator[Problem]:
+def input_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
     """Yield every problem of data, of a theory, of modes or of a domain.
 
     A folder that holds no data itself is checked folder by folder.
     """
-    path = Path(name)
-    if path.is_file():
-        yield from _file_problems(path, name, options)
+    paths = input_paths(name)
+    path = Path(name) if isinstance(name, str) and len(paths) < 2 else None
+    if path is None:
+        yield from _data_problems(name, options)
+    elif path.is_file():
+        yield from _file_problems(path, str(name), options)
     elif path.is_dir() and _only_folders(path):
         inside = (e for e in path.iterdir() if e.is_dir())
         for folder in sorted(inside, key=lambda e: natural_key(e.name)):
@@ -74,9 +77,9 @@ def _rule_problems(path: Path) -> Iterator[Problem]:
     yield from problems
 
 
-def _data_problems(name: str, options: InputOptions) -> Iterator[Problem]:
+def _data_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
     try:
-        source = open_input(name, replace(options, open_world=False))
+        source = open_input(name, replace(options, open_world=False), queries=Queries.WRITTEN)
         if isinstance(source, DbSource | TableSource | RtecSource):
             yield from source.problems()
         else:

@@ -1,11 +1,14 @@
-"""From what a user names to a source: a folder, a file, or a dataset."""
+"""From what a user names to a source: a folder, a file or several, or a dataset."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
+from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Final, Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
@@ -21,10 +24,20 @@ from splice.io.tables import Layout, TableSource, has_tables
 from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
-from splice.stream.open_world import OpenWorldSource
+from splice.stream.open_world import IntervalWorldSource, OpenWorldSource
 from splice.stream.source import Source
 
-__all__ = ["InputOptions", "Located", "input_paths", "locate", "open_input"]
+__all__ = [
+    "InputName",
+    "InputOptions",
+    "Inputs",
+    "Located",
+    "Queries",
+    "input_paths",
+    "input_title",
+    "locate",
+    "open_input",
+]
 
 _EXPECTED: Final = (
     "a folder holds .db files, or events.csv and labels.csv (also .parquet, .ndjson), "
@@ -59,19 +72,92 @@ class Located:
     root: Path
 
 
-def open_input(name: str, options: InputOptions | None = None) -> Source:
-    """Open a folder, a file or a dataset as a source; nothing is read yet."""
+class InputName(str):
+    """What a user names as input, as one text: ``events.csv labels.csv`` are two files.
+
+    Whoever passes the name on, prints or compares it, needs not know that it stands for several.
+    """
+
+    names: tuple[str, ...]
+
+    def __new__(cls, name: str, *others: str) -> Self:
+        """Return the name of an input; with others, of several files that belong together."""
+        text = super().__new__(cls, " ".join((name, *others)))
+        text.names = (name, *others)
+        return text
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
+        """Let a name travel to another process whole."""
+        return type(self), self.names
+
+
+Inputs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+"""A name, or the names of several files that belong together."""
+
+
+class Queries(Enum):
+    """Which query atoms an input has, besides those that are asked for with ``open_world``."""
+
+    UNLABELLED = "unlabelled"
+    """Those that it writes and, where a fluent has interval labels, what nobody labelled."""
+    WRITTEN = "written"
+    """Only those that it writes."""
+
+
+def open_input(
+    name: Inputs,
+    options: InputOptions | None = None,
+    *,
+    queries: Queries = Queries.UNLABELLED,
+) -> Source:
+    """Open a folder, a file, several files or a dataset as a source; nothing is read yet.
+
+    Parameters
+    ----------
+    name
+        A folder, a file, the name of a dataset, or several files: tables told apart by their
+        columns, or files of evidence, each a sequence.
+    options
+        What the input means and how strictly it is read.
+    queries
+        Whether what interval labels leave open is asked about, as unknown.
+    """
     options = options or InputOptions()
-    source = _open(name, options)
-    return OpenWorldSource(source) if options.open_world else source
+    names = _names(name)
+    source = _open(names[0], options) if len(names) == 1 else _open_files(names, options)
+    if options.open_world:
+        return OpenWorldSource(source)
+    if isinstance(source, TableSource) and queries is Queries.UNLABELLED:
+        return IntervalWorldSource(source)
+    return source
 
 
-def input_paths(name: str) -> tuple[Path, ...]:
+def input_paths(name: Inputs) -> tuple[Path, ...]:
     """Return the files or the folder that a name stands for; a simulated dataset has none."""
-    if _is_dataset(name):
-        dataset = DATASETS[name]
+    names = _names(name)
+    if len(names) == 1 and _is_dataset(names[0]):
+        dataset = DATASETS[names[0]]
         return () if dataset.simulated else (local_copy(dataset),)
-    return (Path(name),)
+    return tuple(map(Path, names))
+
+
+def input_title(name: Inputs) -> str:
+    """Return what to call an input in a heading: its name without folders.
+
+    >>> input_title("data/week"), input_title(InputName("week/events.csv", "week/labels.csv"))
+    ('week', 'events.csv, labels.csv')
+    """
+    return ", ".join(Path(part).name for part in _names(name))
+
+
+def _names(name: Inputs) -> tuple[str, ...]:
+    if isinstance(name, InputName):
+        return name.names
+    if isinstance(name, str | PathLike):
+        return (str(name),)
+    if not name:
+        raise SpliceError("no input is named", _EXPECTED)
+    return tuple(map(str, name))
 
 
 def _is_dataset(name: str) -> bool:
@@ -93,7 +179,34 @@ def _open(name: str, options: InputOptions) -> Source:
 
 def _open_path(path: Path, options: InputOptions) -> Source:
     described = _domain(path, options)
-    found = locate(path, described.layout)
+    return _opened(locate(path, described.layout), described, options)
+
+
+def _open_files(names: Sequence[str], options: InputOptions) -> Source:
+    """Open several files as one input; each must be a file, all in one language."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise SpliceError(f"'{twice[0]}' is named twice", "name each file once")
+    folders = [name for name in names if Path(name).is_dir() or _is_dataset(name)]
+    if folders:
+        raise SpliceError(
+            f"'{folders[0]}' is not a file",
+            "several inputs are files, such as events.csv labels.csv; name a folder or a dataset alone",
+        )
+    located = [locate(Path(name)) for name in names]
+    styles = {found.style: str(found.root) for found in reversed(located)}
+    if len(styles) > 1:
+        first, second = list(styles.values())[:2]
+        raise SpliceError(
+            f"'{second}' and '{first}' are not in one language",
+            "several files are tables, or evidence (.db), or RTEC's csv",
+        )
+    paths = tuple(path for found in located for path in found.paths)
+    described = _domain(Path(names[0]), options)
+    return _opened(Located(located[0].style, paths, paths[0]), described, options)
+
+
+def _opened(found: Located, described: DomainFile, options: InputOptions) -> Source:
     domain = described.domain
     if found.style == "db":
         return DbSource(found.paths, domain)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from splice.inputs.open import input_paths, locate
+from splice.inputs.open import Inputs, input_paths, locate
 from splice.io.lomrf.db_writer import write_db
 from splice.io.outputs import new_folder
 from splice.io.rtec import write_rtec
@@ -42,7 +42,7 @@ _TABLES: Final[dict[OutFormat, Literal["csv", "parquet", "ndjson"]]] = {
 }
 
 
-def format_of_input(name: str) -> OutFormat:
+def format_of_input(name: Inputs) -> OutFormat:
     """Return the format that an input is written in, or CSV where that cannot hold labels."""
     paths = input_paths(name)
     found = locate(paths[0]) if paths and paths[0].exists() else None
@@ -50,7 +50,8 @@ def format_of_input(name: str) -> OutFormat:
         return OutFormat.CSV
     if found.style == "db":
         return OutFormat.DB
-    names = [path.name.removesuffix(".gz") for path in found.paths]
+    files = found.paths if len(paths) == 1 else paths
+    names = [path.name.removesuffix(".gz") for path in files]
     for style in (OutFormat.PARQUET, OutFormat.NDJSON):
         if any(name.endswith(f".{style.value}") for name in names):
             return style

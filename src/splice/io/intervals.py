@@ -7,12 +7,12 @@ as the same terms; a file of labels by intervals has the same columns and is rea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,9 @@ import polars as pl
 from splice.errors import InputError, Place, Problem, UnknownName
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.recognition import Recognised
+from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
-from splice.io.tables.cells import ground_text, name_text
 from splice.io.tables.frames import Chunk, Table, format_of
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.part import DEFAULT_SEQUENCE, Part
@@ -32,7 +32,6 @@ from splice.io.tables.tolerance import BadRows
 from splice.io.text import read_text
 from splice.labels import TRUE
 from splice.logic.domain import Domain
-from splice.logic.terms import Term
 from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
@@ -43,17 +42,9 @@ __all__ = [
     "format_intervals",
     "holds_intervals",
     "interval_format",
-    "interval_frame",
     "read_intervals",
     "write_intervals",
 ]
-
-_SCHEMA: Final = {
-    "sequence": pl.String,
-    "fluent": pl.String,
-    "start": pl.Int64,
-    "end": pl.Int64,
-}
 
 
 class IntervalFormat(StrEnum):
@@ -72,45 +63,6 @@ def interval_format(path: Path) -> IntervalFormat:
     if ending not in known:
         raise UnknownName("format of intervals", ending or path.name, known)
     return known[ending]
-
-
-def interval_frame(
-    found: Iterable[Recognised],
-    probabilities: Sequence[npt.NDArray[np.float64]] | None = None,
-    *,
-    keep: Callable[[Term], bool] = lambda _: True,
-) -> pl.DataFrame:
-    """Return intervals as a table, ordered by sequence, start and fluent.
-
-    ``keep`` chooses among the ground fluents; ``probabilities`` has one array for each part.
-    """
-    parts = []
-    for i, part in enumerate(found):
-        frame = _frame(part, keep)
-        if probabilities is not None:
-            frame = frame.with_columns(probability=pl.Series(probabilities[i]))
-        parts.append(frame.filter(pl.col("kept")))
-    columns = [*_SCHEMA, *(["probability"] if probabilities is not None else [])]
-    if not parts:
-        return pl.DataFrame(schema={**_SCHEMA, **dict.fromkeys(columns[4:], pl.Float64)})
-    return pl.concat(parts).sort("code", "start", "fluent").select(columns)
-
-
-def _frame(part: Recognised, keep: Callable[[Term], bool]) -> pl.DataFrame:
-    rows, which = np.unique(part.intervals.key, return_inverse=True)
-    fluents = [part.fluent(int(row)) for row in rows]
-    names = part.fluents.vocabulary.sequences
-    code = part.fluents.sequence[rows]
-    own = pl.DataFrame(
-        {
-            "code": code,
-            "sequence": pl.Series([name_text(names[int(c)]) for c in code], dtype=pl.String),
-            "fluent": pl.Series([ground_text(fluent) for fluent in fluents], dtype=pl.String),
-            "kept": pl.Series([keep(fluent) for fluent in fluents], dtype=pl.Boolean),
-        }
-    )
-    times = {"start": part.intervals.start, "end": part.intervals.end}
-    return own[which.reshape(-1)].with_columns(**{n: pl.Series(c) for n, c in times.items()})
 
 
 def format_intervals(frame: pl.DataFrame, style: IntervalFormat) -> str:
@@ -167,7 +119,9 @@ def read_intervals(
     if not part.is_interval:
         place = Place(str(path), 1, 1)
         raise InputError(
-            Problem(place, "no intervals: there is no column 'start'", hint=", ".join(_SCHEMA))
+            Problem(
+                place, "no intervals: there is no column 'start'", hint=", ".join(INTERVAL_SCHEMA)
+            )
         )
     ends = np.concatenate([np.empty(0, np.int64), *(r.end for r in rows if r.end is not None)])
     true = table.truth == TRUE
@@ -224,7 +178,9 @@ class _JsonTable:
     @property
     def names(self) -> Sequence[str]:
         """The keys of the objects; an empty list has those of intervals."""
-        return list(dict.fromkeys(name for row in self._rows for name in row)) or list(_SCHEMA)
+        return list(dict.fromkeys(name for row in self._rows for name in row)) or list(
+            INTERVAL_SCHEMA
+        )
 
     def chunks(self, columns: Collection[str] | None = None) -> Iterator[Chunk]:
         """Yield all rows, every value as text."""

@@ -1,14 +1,13 @@
-"""The labels that a crisp theory gives to the query atoms of a batch."""
+"""The labels that a theory gives to the query atoms of a batch."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from splice.events.crisp.program import Simultaneous, compile_program
-from splice.events.crisp.recognition import Recognised, Work
+from splice.events.crisp.program import Simultaneous
 from splice.events.keys import lookup, packed
+from splice.events.recognise import Scope, recognise
 from splice.labels import FALSE, TRUE, LabelArray
-from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
@@ -29,7 +28,9 @@ def predict(
     if not len(theory) or not len(queries):
         return said
     table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
-    found = _recognised(theory, table, batch.domain, simultaneous)
+    found = recognise(
+        theory, table, batch.domain, simultaneous=simultaneous, scope=Scope.QUERIES
+    ).parts[0]
     width = max(found.fluents.args.shape[1], queries.args.shape[1])
     ours, asked = packed(
         *(
@@ -42,19 +43,6 @@ def predict(
     holds = found.intervals.holds(number[known].astype(np.int64), queries.time[known])
     said[np.flatnonzero(known)[holds]] = TRUE
     return said
-
-
-def _recognised(
-    theory: Theory, table: AtomTable, domain: Domain, simultaneous: Simultaneous
-) -> Recognised:
-    """Return what holds: crisp where no rule has a weight, else the most probable."""
-    if theory.is_crisp:
-        program = compile_program(theory, simultaneous=simultaneous)
-        return Work(program, table, domain).run()
-    from splice.events.weighted.inference import infer  # noqa: PLC0415  (numba: only where needed)
-
-    found = infer(theory, table, domain)
-    return Recognised(found.fluents, found.intervals)
 
 
 def _columns(table: AtomTable, width: int) -> list[np.ndarray]:

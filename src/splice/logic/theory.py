@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from typing import Final
 
 from splice.errors import Place, SpliceError
@@ -87,6 +88,10 @@ class Theory:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements))
+
+    def _repr_html_(self) -> str:
+        """Show the rules in a notebook as they are written."""
+        return f"<pre>{escape(str(self) or '% no rules')}</pre>"
 
 
 def _fact(content: Rule | Formula) -> Rule | None:

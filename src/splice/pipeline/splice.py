@@ -52,6 +52,9 @@ class Splice:
         self.completer = completer
         self._shared = False
 
+    def __repr__(self) -> str:
+        return f"Splice({self.learner!r}, {self.completer!r})"
+
     @property
     def theory_(self) -> Theory:
         """What was learned so far."""
@@ -79,7 +82,10 @@ class Splice:
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
-        """Take all steps; the stream may be read some batches ahead."""
+        """Forget everything, labels and rules, and take all steps; reads some batches ahead."""
+        if self.completer is not None:
+            self.completer.reset()
+        self.learner.fit(())
         for _ in self.ahead(batches):
             pass
         return self

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.io.tables.cells import ground_text
 from splice.labels import UNKNOWN, LabelArray
+from splice.logic.ground_text import ground_text
 from splice.logic.schema import HAPPENS_AT
 from splice.report.document import Lane, Role, Span, Timeline
 from splice.stats import runs

@@ -9,10 +9,10 @@ from typing import Any
 from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
 from splice.evaluation.alignment import labels_in
-from splice.io.tables.cells import ground_text
 from splice.labels import decode
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
+from splice.logic.ground_text import ground_text
 from splice.report.document import (
     Cell,
     Note,

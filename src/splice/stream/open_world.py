@@ -1,5 +1,8 @@
 """The open world: every ground query atom that nobody mentions is unknown.
 
+It is asked for (:class:`OpenWorldSource`), or follows from labels that are intervals: whoever marks
+the stretches that were watched does not list the rest (:class:`IntervalWorldSource`).
+
 LoMRF reads evidence so. The values of a function-valued argument are those that function facts
 name in the sequence; where there are none, and for plain arguments, all combinations of the
 constants of the right types. A pair is two: unless the domain allows ``self_pairs``, arguments of
@@ -8,10 +11,12 @@ one type differ, also where function facts name such an instance. What the input
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations, product
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +24,24 @@ import numpy.typing as npt
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
-from splice.logic.schema import TIME, PredicateDecl
+from splice.logic.schema import FLUENT, TIME, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
 from splice.stream.distinct import unique_rows
-from splice.stream.source import WrappedSource, sequences
+from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["OpenWorldSource", "apart"]
+__all__ = ["IntervalLabelled", "IntervalWorldSource", "OpenWorldSource", "apart"]
 
 _Rows = npt.NDArray[np.int32]
+
+_ONE: Final = np.zeros((1, 0), np.int32)
+"""The one instance of a kind without arguments."""
+
+_MOST_ATOMS: Final = 10_000_000
+"""What interval labels may leave open in a sequence, about 1 GB while it is sorted; the pairs of a
+thousand vessels over a day are far more, and nobody asked for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +53,96 @@ class OpenWorldSource(WrappedSource):
         for _, table in sequences(self.inner):
             declared = self.domain.schema.predicate(self.domain.query)
             grids = [] if declared is None else list(_grids(table, declared, self.domain))
-            known = table.take(query_rows(table, self.domain))
-            both = AtomTable.concat([known, *grids], self.vocabulary)
-            first, _ = unique_rows(both.key())
-            missing = both.take(first[first >= len(known)])
-            yield AtomTable.concat([table, missing], self.vocabulary).sorted()
+            yield _with_missing(table, grids, self.domain)
+
+
+class IntervalLabelled(Source, Protocol):
+    """A source that can say which of its labels were given as intervals."""
+
+    def interval_labels(self) -> AtomTable:
+        """Return those labels, a row for each interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalWorldSource(WrappedSource):
+    """A source in which what interval labels leave open is unknown.
+
+    Where a fluent has interval labels, in whichever sequence, it is asked about in all of them: for
+    the entities of the sequence, at every time-point at which an event stands. Fluents that are
+    labelled point by point, or not at all, stay as they are written; where intervals label
+    everything, nothing is added. An input without interval labels passes through as it is read,
+    others a sequence at a time.
+    """
+
+    inner: IntervalLabelled
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms, with the query atoms that nobody labelled."""
+        labelled = self.inner.interval_labels()
+        if not len(labelled):
+            yield from self.inner.chunks()
+            return
+        for name, table in sequences(self.inner):
+            grids = [
+                self._grid(name, table, kind, labelled.take(labelled.kind == kind))
+                for kind in np.unique(labelled.kind).tolist()
+            ]
+            yield _with_missing(table, grids, self.domain)
+
+    def _grid(self, name: str, table: AtomTable, kind: int, labelled: AtomTable) -> AtomTable:
+        """Return the query atoms of a kind at the observed time-points of a sequence."""
+        evidence = table.time[~query_rows(table, self.domain)]
+        times = np.unique(evidence[evidence != NO_TIME])
+        described = table.vocabulary.kinds[kind]
+        if described.time is None:
+            times = np.array([NO_TIME])
+        columns = [
+            # The name of a fluent without arguments is no entity of the sequence.
+            np.unique(labelled.args[:, i])[:, None] if type_name == FLUENT else constants
+            for i, type_name in enumerate(described.arg_types)
+            for constants in [_constants(table, type_name)]
+        ]
+        term = described.template.args[0]
+        named = np.empty((0, 0), np.int32)
+        if isinstance(term, Function) and described.arity == len(term.args):
+            named = _named(table, term.functor, len(term.args))
+        size = len(named) or math.prod(len(column) for column in columns)
+        if size * len(times) > _MOST_ATOMS:
+            own = table.take(table.kind == kind)
+            instances = np.unique(own.args[:, : described.arity], axis=0)
+            self.report.notes.append(
+                f"sequence '{name}' has {size * len(times):,} atoms of '{described.functor}' that "
+                f"nobody labelled: only the {len(instances):,} ground fluents with a label are "
+                "asked about (--open-world takes all)"
+            )
+        else:
+            instances = named if len(named) else reduce(_crossed, columns, _ONE)
+        if not self.domain.self_pairs:
+            instances = instances[apart(instances, described.arg_types)]
+        return _at_all_times(table, kind, instances, times)
+
+
+def _with_missing(table: AtomTable, grids: list[AtomTable], domain: Domain) -> AtomTable:
+    """Return a sequence with those query atoms of some grids that it does not mention."""
+    known = table.take(query_rows(table, domain))
+    both = AtomTable.concat([known, *grids], table.vocabulary)
+    first, _ = unique_rows(both.key())
+    missing = both.take(first[first >= len(known)])
+    return AtomTable.concat([table, missing], table.vocabulary).sorted()
+
+
+def _at_all_times(
+    table: AtomTable, kind: int, instances: _Rows, times: npt.NDArray[np.int64]
+) -> AtomTable:
+    n = len(instances) * len(times)
+    return AtomTable(
+        table.vocabulary,
+        np.full(n, table.sequence[0], np.int32),
+        np.tile(times, len(instances)),
+        np.full(n, kind, np.int32),
+        np.repeat(instances, len(times), axis=0),
+        np.full(n, UNKNOWN, np.int8),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +164,12 @@ def _grids(table: AtomTable, declared: PredicateDecl, domain: Domain) -> Iterato
         if i != declared.time
     ]
     for chosen in product(*choices):
-        instances = reduce(_crossed, (c.rows for c in chosen), np.zeros((1, 0), np.int32))
+        instances = reduce(_crossed, (c.rows for c in chosen), _ONE)
         if not domain.self_pairs:
             types = [name for choice in chosen for name in choice.types]
             instances = instances[apart(instances, types)]
         kind = table.vocabulary.kind(_kind(declared, chosen))
-        n = len(instances) * len(times)
-        yield AtomTable(
-            table.vocabulary,
-            np.full(n, table.sequence[0], np.int32),
-            np.tile(times, len(instances)),
-            np.full(n, kind, np.int32),
-            np.repeat(instances, len(times), axis=0),
-            np.full(n, UNKNOWN, np.int8),
-        )
+        yield _at_all_times(table, kind, instances, times)
 
 
 def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
@@ -96,7 +185,7 @@ def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
         rows = _named(table, decl.name, len(decl.args))
         if not len(rows):
             columns = (_constants(table, t) for t in decl.args)
-            rows = reduce(_crossed, columns, np.zeros((1, 0), np.int32))
+            rows = reduce(_crossed, columns, _ONE)
         found.append(_Choice(decl.name, decl.args, rows))
     return found
 

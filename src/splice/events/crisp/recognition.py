@@ -65,6 +65,10 @@ class Recognised:
     fluents: AtomTable
     intervals: Intervals
 
+    def __repr__(self) -> str:
+        fluents, intervals = len(self.fluents), len(self.intervals.key)
+        return f"Recognised({fluents:,} ground fluents, {intervals:,} intervals)"
+
     def fluent(self, row: int) -> Term:
         """Return a ground fluent: for talking."""
         return self.fluents.atom(row).args[0]

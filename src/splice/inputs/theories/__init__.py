@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
+from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.inputs.check import RULE_ENDINGS
 from splice.io.lomrf.mln import parse_mln_all, read_mln_all
 from splice.io.text import read_text
@@ -36,6 +36,8 @@ def theory_names() -> tuple[str, ...]:
 def load_theory(name_or_path: str | PathLike[str]) -> Theory:
     """Return a theory: one that ships, by its name, or one in a file of rules or a ``.mln``.
 
+    A file without rules is a theory, too: a learner that finds no rule writes one.
+
     >>> len(load_theory("caviar-meet"))
     8
     """
@@ -54,21 +56,15 @@ def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Pro
             raise SpliceError(
                 f"'{path}' is no theory by its name", f"theories end in {', '.join(endings)}"
             )
-        return read_mln_all(path) if path.suffix == _MLN else _rules(read_text(path), name)
+        return (
+            read_mln_all(path) if path.suffix == _MLN else parse_theory_all(read_text(path), name)
+        )
     if name == AXIOMS:
         file = f"{name}{_MLN}"
         return parse_mln_all((resources.files(__name__) / file).read_text("utf-8"), file)
     if name in theory_names():
         file = f"{name}{_RULES}"
-        return _rules((resources.files(__name__) / file).read_text("utf-8"), file)
+        return parse_theory_all((resources.files(__name__) / file).read_text("utf-8"), file)
     if path.suffix or len(path.parts) > 1:
         raise SpliceError(f"there is no file '{name}'", f"theories end in {', '.join(endings)}")
     raise UnknownName("theory", name, (*theory_names(), AXIOMS))
-
-
-def _rules(text: str, file: str) -> tuple[Theory, list[Problem]]:
-    theory, problems = parse_theory_all(text, file)
-    if not theory.statements and not problems:
-        hint = "write for instance initiatedAt(meet(X,Y),T) :- close(X,Y,25,T)."
-        problems = [Problem(Place(file), "the theory has no rules", "", hint)]
-    return theory, problems

@@ -24,16 +24,15 @@ import numpy.typing as npt
 import polars as pl
 
 from splice.errors import InputError
+from splice.logic.ground_text import FUNCTION_TEXT, ground_text, name_text
 from splice.logic.lexer import unquote
 from splice.logic.syntax import parse_ground_term
-from splice.logic.terms import VALUE, Constant, Function, Term, Variable, quoted
+from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["Cell", "CellColumn", "Fault", "cell_text", "ground_text", "leaves", "name_text", "read"]
+__all__ = ["Cell", "CellColumn", "Fault", "cell_text", "leaves", "read"]
 
-_FUNCTION: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
-_NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
 
 ABSENT: Final = 0
 """The shape of an empty cell."""
@@ -145,7 +144,7 @@ def read(text: str, column: str = "", *, strict: bool = False) -> Term | Fault |
     text = text.strip()
     if not isinstance(plain, Constant) or _QUOTED.match(text):
         return plain
-    if not strict and not _FUNCTION.match(text):
+    if not strict and not FUNCTION_TEXT.match(text):
         return plain
     try:
         return parse_ground_term(text)
@@ -183,40 +182,6 @@ def cell_text(term: Term) -> str:
     if isinstance(term, Constant):
         return name_text(term.name)
     return ground_text(term)
-
-
-def name_text(name: str) -> str:
-    """Return the cell that is read as a constant of the given name."""
-    plain = name and name == name.strip() and name.isprintable() and "'" not in (name[0], name[-1])
-    return name if plain and not _FUNCTION.match(name) else _quoted(name)
-
-
-def ground_text(term: Term) -> str:
-    """Return a ground term as tables write it, quoting no more than reading it back needs.
-
-    >>> ground_text(Function("meet", (Constant("ID1"), Constant("it's"))))
-    "meet(ID1,'it\\\\'s')"
-    """
-    if not isinstance(term, Function):
-        return _ground_name(term.name)
-    if term.functor == VALUE and len(term.args) == 2:
-        left, right = term.args
-        if isinstance(left, Function) and VALUE not in (left.functor, _functor(right)):
-            return f"{ground_text(left)}={ground_text(right)}"
-    return f"{_ground_name(term.functor)}({','.join(map(ground_text, term.args))})"
-
-
-def _functor(term: Term) -> str:
-    return term.functor if isinstance(term, Function) else ""
-
-
-def _ground_name(name: str) -> str:
-    return name if _NAME.match(name) else _quoted(name)
-
-
-def _quoted(name: str) -> str:
-    text = quoted(name)
-    return text if text.startswith("'") else f"'{text}'"
 
 
 def _skeleton(term: Term) -> Term:

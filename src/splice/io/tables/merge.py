@@ -58,6 +58,11 @@ class Labels:
                 point_table.take(chosen), span_table.take(spanned), ends[spanned]
             )
 
+    def intervals(self) -> AtomTable:
+        """Return the rows that are intervals, of all sequences; their times are the starts."""
+        parts = [entry.intervals for entry in self._sequences.values() if len(entry.intervals)]
+        return AtomTable.concat(parts, self._vocabulary)
+
     def due(
         self, sequence: int, times: npt.NDArray[np.int64], progress: Progress, *, last: bool
     ) -> list[AtomTable]:

@@ -24,6 +24,7 @@ from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
 from splice.stream.assembly import aligned, ordered, without_duplicates
+from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Symbols
@@ -85,6 +86,11 @@ class TableSource(InferringSource):
         check_unit(self._unit)
         self._label_sequences = Symbols()
 
+    def __repr__(self) -> str:
+        inputs = self._inputs
+        names = [inputs] if isinstance(inputs, str | PathLike) else inputs
+        return f"TableSource({', '.join(repr(str(name)) for name in names)})"
+
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
         self._infer_types(self._again)
@@ -93,6 +99,12 @@ class TableSource(InferringSource):
         events = self._events()
         chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
+
+    def interval_labels(self) -> AtomTable:
+        """Return the labels that are given as intervals, one row each; events are not read."""
+        self._infer_types(self._again)
+        found = self._labels[0].intervals()
+        return found.take(query_rows(found, self._kinds.domain))
 
     def problems(self) -> list[Problem]:
         """Return every problem of the tables, not only the first."""

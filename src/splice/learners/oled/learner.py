@@ -43,6 +43,7 @@ from splice.patterns.numeric import Thresholds, is_threshold, seen_through
 from splice.patterns.prefetch import blocks
 from splice.patterns.reading import Reading
 from splice.patterns.transitions import Overlap, Reader, Transitions
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -61,6 +62,12 @@ class Oled:
         self.options = options or Options()
         self._shared: Reading | None = None
         self._reset()
+
+    def __repr__(self) -> str:
+        chosen = changes(self.options, Options())
+        return (
+            f"<Oled({chosen}): {self.batches:,} batches, {len(self.rules):,} rules in the making>"
+        )
 
     def _reset(self) -> None:
         self.rules: list[RuleState] = []

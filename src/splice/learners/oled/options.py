@@ -18,6 +18,7 @@ __all__ = [
     "FoilGain",
     "Growth",
     "Negation",
+    "OledOptions",
     "Options",
     "Points",
     "Precision",
@@ -166,6 +167,10 @@ class Options:
             raise SpliceError("ties, warm-up, support and what is kept cannot be negative")
         if min(self.memory, self.bottom, self.length, self.growing) < 1:
             raise SpliceError("memory, bottom, length and growing must be positive")
+
+
+OledOptions: TypeAlias = Options
+"""The name outside of this package, where there are options of several learners."""
 
 
 def options_of(words: Mapping[str, Any]) -> Options:

@@ -35,6 +35,7 @@ from splice.patterns.columns import Patterns
 from splice.patterns.prefetch import blocks
 from splice.patterns.reading import Reading
 from splice.patterns.transitions import Overlap, Reader, Transitions
+from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -73,6 +74,10 @@ class Osla:
         self._axioms = () if standard else given
         self._shared: Reading | None = None
         self._reset()
+
+    def __repr__(self) -> str:
+        chosen = changes(self.options, Options())
+        return f"<Osla({chosen}): {self.batches:,} batches, {len(self.clauses):,} clauses>"
 
     def _reset(self) -> None:
         self.batches = 0

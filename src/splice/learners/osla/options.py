@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
 from splice.learners.checks import number_of
@@ -15,7 +15,7 @@ from splice.learners.weights import AdaGrad
 from splice.logic.theory import HARD
 from splice.patterns.transitions import Unlabelled
 
-__all__ = ["Loss", "Options", "Selection", "options_of"]
+__all__ = ["Loss", "Options", "OslaOptions", "Selection", "options_of"]
 
 
 class Loss(Enum):
@@ -91,6 +91,10 @@ class Options:
 
 _STEP: Final = {"eta": "eta", "delta": "delta", "lambda": "lam"}
 """What AdaGrad's numbers are called, and their fields."""
+
+
+OslaOptions: TypeAlias = Options
+"""The name outside of this package, where there are options of several learners."""
 
 
 def options_of(words: Mapping[str, Any]) -> Options:
