@@ -8,7 +8,7 @@ import typer
 
 from splice.cli.options import Parameters
 from splice.completion.options import profile_of
-from splice.completion.strategies import Profile
+from splice.completion.strategies import PROFILES, Profile
 
 __all__ = [
     "COMPLETION_PARAMETERS",
@@ -16,12 +16,16 @@ __all__ = [
     "Connector",
     "Delta",
     "Distance",
+    "ProfileName",
     "Threshold",
     "completion_profile",
 ]
 
 _PANEL: Final = "How labels are completed"
 
+ProfileName: TypeAlias = Annotated[
+    str, typer.Option("--profile", help=f"A bundle of choices: {', '.join(PROFILES)}.")
+]
 Connector: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""``splice learn`` and ``splice explain rule``: rules from a stream, and how they came about."""
+"""``splice learn``: rules from a stream."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from splice.learners.oled.learner import Oled
 from splice.learners.osla.completed import completed
 from splice.logic.theory import Theory
 
-__all__ = ["explain_rule", "learn"]
+__all__ = ["learn", "tell_learned"]
 
 _MLN = ".mln"
 
@@ -109,7 +109,7 @@ def learn(
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    _tell(learned, out)
+    tell_learned(learned, out)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
@@ -189,7 +189,8 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3)}
 
 
-def _tell(learned: Learned, out: Path | None = None) -> None:
+def tell_learned(learned: Learned, out: Path | None = None) -> None:
+    """Tell how many rules came of how much; where there are none, what may help."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
         f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
@@ -205,40 +206,3 @@ def _tell(learned: Learned, out: Path | None = None) -> None:
             "more --passes",
         ]
         note(f"no rule was good enough; what may help: {', '.join(helps)}")
-
-
-@with_input_options
-@with_learning_options
-def explain_rule(
-    data: InputArgument,
-    choices: Choices,
-    options: InputOptions,
-    number: Annotated[
-        int | None,
-        typer.Option("--rule", metavar="N", min=1, help="Only this rule of the theory."),
-    ] = None,
-    style: Printed = Format.TABLE,
-) -> None:
-    """Explain learned rules: learn as `splice learn` does, and tell how each came about.
-
-    OLED's rules begin without a body. Every decision that added conditions is told with the scores
-    of the best two candidates, the mean gap between them and the Hoeffding bound at that moment.
-    Of OSLa's clauses it is told when they were found, and what would be lost without them.
-    """
-    learned = learned_from(data, options, choices)
-    rules = learned.rules
-    _tell(learned)
-    if number is not None:
-        if number > len(rules):
-            some = f"rules 1 to {len(rules)}" if rules else "no rules"
-            raise SpliceError(f"there is no rule {number}", f"the theory has {some}")
-        rules = [rules[number - 1]]
-    if style is Format.TABLE:
-        print("\n\n".join("\n".join(rule.story()) for rule in rules))
-        return
-    rows = [
-        {"rule": rule.number, **event, "body": ", ".join(event["body"])}
-        for rule in rules
-        for event in rule.history()
-    ]
-    emit(rows, style, {"rules": [{**rule.as_json(), **rule.details()} for rule in rules]})
