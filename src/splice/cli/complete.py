@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.completing import Counted, ToComplete, completed_in_shards, truth_of
 from splice.cli.completion_options import (
     Abstain,
     Connector,
@@ -17,7 +16,7 @@ from splice.cli.completion_options import (
     Threshold,
     completion_profile,
 )
-from splice.cli.console import Format, emit, note, tell_reading
+from splice.cli.console import Format, emit, note
 from splice.cli.options import (
     BatchSize,
     Force,
@@ -28,12 +27,10 @@ from splice.cli.options import (
     Written,
     with_input_options,
 )
-from splice.completion.source import CompletedSource
-from splice.inputs.open import InputOptions, input_paths, open_input
-from splice.inputs.write import format_of_input, write_source
+from splice.cli.progress import RunProgress
+from splice.inputs.open import InputOptions, input_paths
 from splice.io.outputs import check_output
-from splice.pipeline.shards import RelabelledSource
-from splice.stream.batches import TimePoints
+from splice.pipeline.complete import complete as run
 
 __all__ = ["complete"]
 
@@ -69,25 +66,22 @@ def complete(
     chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
     if out is not None:
         check_output(out, input_paths(data), force=force)
-    source = open_input(data, options)
-    if shards > 1:
-        asked = ToComplete(data, options, chosen, batch_size, truth, keep=out is not None)
-        tally, labels = completed_in_shards(asked, shards, jobs)
-        if out is not None:
-            write_source(RelabelledSource(source, labels), out, out_format or format_of_input(data))
-    else:
-        completed = CompletedSource(source, chosen, TimePoints(batch_size))
-        counted = Counted(completed, truth_of(truth, options) if truth else None)
-        if out is not None:
-            write_source(counted, out, out_format or format_of_input(data))
-        else:
-            counted.drain()
-        tally = counted.tally
+    counts = run(
+        data,
+        options,
+        chosen,
+        batch_size=batch_size,
+        truth=truth,
+        out=out,
+        out_format=out_format,
+        shards=shards,
+        jobs=jobs,
+        watch=RunProgress(),
+    )
     if out is not None:
         note(f"wrote {out}")
-    tell_reading(source.report)
-    if not tally.completed:
+    if not counts.completed:
         note("no label is missing: time-points that nobody labels are so only with --open-world")
-    report = tally.as_json()
+    report = counts.as_json()
     rows = [{"what": key, "value": value} for key, value in report.items()]
     emit(rows, style, report)

@@ -6,17 +6,19 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit
+from splice.cli.console import Format, emit, is_watched, settings
 from splice.cli.learn import tell_learned
-from splice.cli.learning import learned_from
-from splice.cli.learning_options import Choices, with_learning_options
+from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     InputArgument,
     Printed,
     with_input_options,
 )
+from splice.cli.progress import RunProgress
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions
+from splice.pipeline.learned import LearnOptions
+from splice.pipeline.run import learn as run
 
 __all__ = ["explain_rule"]
 
@@ -25,7 +27,7 @@ __all__ = ["explain_rule"]
 @with_learning_options
 def explain_rule(
     data: InputArgument,
-    choices: Choices,
+    choices: LearnOptions,
     options: InputOptions,
     number: Annotated[
         int | None,
@@ -39,7 +41,8 @@ def explain_rule(
     of the best two candidates, the mean gap between them and the Hoeffding bound at that moment.
     Of OSLa's clauses it is told when they were found, and what would be lost without them.
     """
-    learned = learned_from(data, options, choices)
+    watched = is_watched() or settings.verbose
+    learned = run(data, options, choices, watch=RunProgress(), test_first=watched)
     rules = learned.rules
     tell_learned(learned)
     if number is not None:

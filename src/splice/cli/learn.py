@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note
+from splice.cli.console import Format, emit, is_watched, note, settings
 from splice.cli.learned_report import learned_report
-from splice.cli.learning import Learned, learned_by_parts, learned_from
-from splice.cli.learning_options import Choices, with_learning_options
+from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     Force,
     InputArgument,
@@ -21,17 +20,19 @@ from splice.cli.options import (
     Shards,
     with_input_options,
 )
+from splice.cli.progress import RunProgress
 from splice.cli.report import ReportOption, check_report, write_report
-from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
 from splice.errors import OutputError, SpliceError
 from splice.inputs.check import RULE_ENDINGS
 from splice.inputs.open import InputOptions, input_paths
-from splice.io.checkpoints import Keeper
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.completed import completed
 from splice.logic.theory import Theory
+from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.run import learn as run
 
 __all__ = ["learn", "tell_learned"]
 
@@ -42,7 +43,7 @@ _MLN = ".mln"
 @with_learning_options
 def learn(
     data: InputArgument,
-    choices: Choices,
+    choices: LearnOptions,
     options: InputOptions,
     out: Annotated[
         Path | None,
@@ -93,16 +94,19 @@ def learn(
         check_report(report, input_paths(data), force=force)
     if shards > 1 and (resume or checkpoint is not None):
         raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
-    place = None if shards > 1 else checkpoint_of(out, checkpoint, data, resume=resume)
-    keeper = Keeper(place, identity_of(data, options, choices), every) if place else None
-    if keeper:
-        begin(keeper, resume=resume, force=force)
-    with kept(keeper):
-        if shards > 1:
-            choices = replace(choices, words=choices.words | {"shards": str(shards)})
-            learned = learned_by_parts(data, options, choices, shards, jobs)
-        else:
-            learned = learned_from(data, options, choices, keeper)
+    place = None if shards > 1 else checkpoint_path(out, checkpoint, data, resume=resume)
+    if shards > 1:
+        choices = replace(choices, words={**choices.words, "shards": str(shards)})
+    learned = run(
+        data,
+        options,
+        choices,
+        checkpoint=Checkpointing(place, resume, force, every) if place else None,
+        shards=shards,
+        jobs=jobs,
+        watch=RunProgress(),
+        test_first=is_watched() or settings.verbose,
+    )
     lomrf = plain if out is None else out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
     text = "\n".join(lines) + "\n"
@@ -114,9 +118,8 @@ def learn(
         print(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
-        emit(rows, style, {"rules": rows, **_counts(learned), "choices": choices.words})
-    if keeper:
-        keeper.remove()
+        emit(rows, style, {"rules": rows, **_counts(learned), "choices": dict(choices.words)})
+    learned.discard_checkpoint()
     if report is not None:
         write_report(learned_report(Path(data).name, data, options, choices, learned), report)
 
@@ -132,7 +135,7 @@ def _check_out(out: Path, data: str, *, force: bool) -> None:
     sweep(out)
 
 
-def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
+def _theory(data: str, learned: Learned, choices: LearnOptions, *, plain: bool) -> Iterator[str]:
     """Yield the lines of a theory: what it was learned from, then each rule with its counts.
 
     Nothing of it depends on how long it took or where it ran: the same input gives the same text.
@@ -154,7 +157,9 @@ def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> It
         yield from map(str, axioms)
 
 
-def _knowledge_base(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
+def _knowledge_base(
+    data: str, learned: Learned, choices: LearnOptions, *, plain: bool
+) -> Iterator[str]:
     """Yield the lines of a theory in the language of LoMRF, with its schema and the axioms."""
     yield from (f"// {line}" for line in _heading(data, learned, choices))
     yield ""
@@ -171,7 +176,7 @@ def _completed(learned: Learned) -> Theory:
     return completed(theory)
 
 
-def _heading(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
+def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
     yield f"Learned from {Path(data).name}: {_read(learned)}."
     yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
 

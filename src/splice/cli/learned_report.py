@@ -9,8 +9,7 @@ from splice.inputs.open import InputOptions, open_input
 from splice.stream.batches import TimePoints, batches
 
 if TYPE_CHECKING:
-    from splice.cli.learning import Learned
-    from splice.cli.learning_options import Choices
+    from splice.pipeline.learned import Learned, LearnOptions
     from splice.report.document import Report
     from splice.report.observer import Watcher
 
@@ -18,7 +17,7 @@ __all__ = ["learned_report"]
 
 
 def learned_report(
-    name: str, data: str, options: InputOptions, choices: Choices, learned: Learned
+    name: str, data: str, options: InputOptions, choices: LearnOptions, learned: Learned
 ) -> Report:
     """Return the report of what was learned from an input.
 
@@ -45,7 +44,7 @@ def learned_report(
     return story(f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner)
 
 
-def _watched(data: str, options: InputOptions, choices: Choices) -> Watcher:
+def _watched(data: str, options: InputOptions, choices: LearnOptions) -> Watcher:
     from splice.report.observer import Watched, Watcher
 
     source, cut = open_input(data, options), TimePoints(choices.batch_size)
