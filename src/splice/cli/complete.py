@@ -28,8 +28,7 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.cli.progress import RunProgress
-from splice.inputs.open import InputOptions, input_paths
-from splice.io.outputs import check_output
+from splice.inputs.open import InputOptions
 from splice.pipeline.complete import complete as run
 
 __all__ = ["complete"]
@@ -64,8 +63,6 @@ def complete(
 ) -> None:
     """Fill in the labels that are missing, each with the help of the labels that are given."""
     chosen = completion_profile(profile, connector, distance, threshold, delta, abstain)
-    if out is not None:
-        check_output(out, input_paths(data), force=force)
     counts = run(
         data,
         options,
@@ -74,6 +71,7 @@ def complete(
         truth=truth,
         out=out,
         out_format=out_format,
+        force=force,
         shards=shards,
         jobs=jobs,
         watch=RunProgress(),

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from splice.cli.console import Format, emit, is_watched, note, settings
-from splice.cli.learned_report import learned_report
 from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     Force,
@@ -121,7 +120,10 @@ def learn(
         emit(rows, style, {"rules": rows, **_counts(learned), "choices": dict(choices.words)})
     learned.discard_checkpoint()
     if report is not None:
-        write_report(learned_report(Path(data).name, data, options, choices, learned), report)
+        from splice.report.learned import learned_report
+
+        note("reading the input again, for the report")
+        write_report(learned_report(data, options, choices, learned), report)
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:

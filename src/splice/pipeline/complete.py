@@ -12,8 +12,9 @@ import numpy as np
 from splice.completion.source import Before, CompletedSource
 from splice.completion.strategies import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
-from splice.inputs.open import InputOptions
+from splice.inputs.open import InputOptions, input_paths
 from splice.inputs.write import OutFormat, format_of_input, write_source
+from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.pipeline.counts import CompletionCounts, CountedSource
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
@@ -46,6 +47,7 @@ def complete(
     truth: Input | None = None,
     out: Path | None = None,
     out_format: OutFormat | None = None,
+    force: bool = False,
     shards: int = 1,
     jobs: int = 2,
     watch: Watch = ignore,
@@ -70,6 +72,8 @@ def complete(
         The folder to write the completed input to; it appears whole or not at all.
     out_format
         What to write (default: as the input; of a source, CSV).
+    force
+        Replace what is at ``out``.
     shards
         The number of parts that the sequences are split into; the labels are those of one part.
     jobs
@@ -83,6 +87,9 @@ def complete(
     0
     """
     options, profile = options or InputOptions(), profile or PROFILES["default"]
+    name = str(data) if isinstance(data, str | Path) else None
+    if out is not None:
+        check_output(out, input_paths(name) if name is not None else (), force=force)
     opened = opener(data, options)
     true = None if truth is None else opener(truth, options)
     source = opened()
@@ -90,8 +97,7 @@ def complete(
 
     def write(completed: Source) -> None:
         if out is not None:
-            named = isinstance(data, str | Path)
-            usual = format_of_input(str(data)) if named else OutFormat.CSV
+            usual = OutFormat.CSV if name is None else format_of_input(name)
             write_source(completed, out, out_format or usual)
 
     if shards > 1:
