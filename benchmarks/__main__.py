@@ -34,6 +34,24 @@ def importing() -> Row:
     )
 
 
+def starting() -> list[Row]:
+    """Processor time of help texts over that of an empty typer app."""
+    found = in_process("benchmarks.starting")
+    return [
+        (
+            f"splice {words}",
+            f"{found[name]:.2f} s of processor time",
+            f"{found[name] / found['typer']:.1f} x an empty typer app",
+            wanted,
+        )
+        for words, name, wanted in (
+            ("--help", "help", "3 x"),
+            ("--version", "version", "3 x"),
+            ("learn --help", "learn", ""),
+        )
+    ]
+
+
 def reading_db() -> list[Row]:
     """Evidence text: the vectorised path against the grammar."""
     found = in_process("benchmarks.reading_db", threads=1)
@@ -218,6 +236,7 @@ def main() -> None:
     table = Table("what", "measured", "ratio in this run", "wanted")
     for rows in (
         [importing()],
+        starting(),
         reading_db(),
         [simulating()],
         completing(),

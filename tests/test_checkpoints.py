@@ -159,7 +159,8 @@ def test_types_that_are_found_out_on_the_way_are_those_of_the_whole_run(
 
 FORKS = """
 import json, os, signal, sys, time
-import splice.cli.commands, splice.lab.experiments.run
+import splice.cli.commands, splice.cli.learn, splice.cli.experiment  # what runs is loaded once
+import splice.lab.experiments.run
 from splice.cli import main
 splice.lab.experiments.run._code = lambda: "as it was"  # somebody may be working on it
 for line in sys.stdin:

@@ -20,7 +20,7 @@ from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic import parse_rule, parse_theory
 from splice.logic.theory import Theory
-from splice.report.rules import learned_rules, rule_text
+from splice.pipeline.rules import learned_rules, rule_text
 from splice.stream.batches import TimePoints, batches
 from test_cli import Command
 

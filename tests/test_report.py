@@ -30,6 +30,7 @@ from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
+from splice.pipeline.rules import learned_rules
 from splice.report.document import (
     Curve,
     Figure,
@@ -52,7 +53,6 @@ from splice.report.figures import figure_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Watched
-from splice.report.rules import learned_rules
 from splice.report.run import story
 from splice.report.saved import from_json, load, save, to_json
 from splice.report.tracks import timeline_spec

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.cli import main
-from splice.cli.elsewhere import Labelling, arranged, labels_elsewhere
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.profile import PROFILES, profile_of
 from splice.completion.source import CompletedSource, by_sequence
@@ -19,7 +18,15 @@ from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import OutFormat, write_source
 from splice.lab.plaza import make_plaza
-from splice.pipeline.shards import RelabelledSource, ShardSource, shards
+from splice.pipeline.shards import (
+    LabelCounting,
+    RelabelledSource,
+    ShardSource,
+    arrange,
+    count_labels,
+    shards,
+)
+from splice.pipeline.source import opener
 from splice.stream.batch import query_rows
 from splice.stream.batches import TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
@@ -117,7 +124,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
             own.append((place, sequence, completer.cut()))
         counted.append(own)
     found: dict[str, list[np.ndarray]] = {}
-    for shard, before in zip(shards(count), arranged(counted), strict=True):
+    for shard, before in zip(shards(count), arrange(counted), strict=True):
         part = CompletedSource(ShardSource(masked, shard), chosen, cut, before)
         for _, done in part.completions():
             found.setdefault(done.batch.sequence, []).append(done.values)
@@ -131,7 +138,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
 
 def test_a_sequence_without_a_name_is_one_like_others() -> None:
     first, second = {"of": "a"}, {"of": ""}
-    one, other = arranged([[(0, "a", first), (2, "c", None)], [(1, "", second)]])
+    one, other = arrange([[(0, "a", first), (2, "c", None)], [(1, "", second)]])
     assert one == {"a": [], "c": [second], None: []}
     assert other == {"": [first], None: []}
 
@@ -139,9 +146,9 @@ def test_a_sequence_without_a_name_is_one_like_others() -> None:
 @pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
 def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
     profile = profile_of("default", {"caching": caching})
-    toward = Labelling("plaza-meet", InputOptions(), profile, 25)
+    asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, 25)
     with pytest.raises(SpliceError, match="order of all batches"):
-        labels_elsewhere(toward, 2, 1)
+        count_labels(asked, 2, 1)
 
 
 @pytest.mark.parametrize("learner", ["oled", "osla"])

@@ -109,6 +109,13 @@ if TYPE_CHECKING:
     from splice.logic.terms import Variable as Variable
     from splice.logic.theory import Theory as Theory
     from splice.patterns.transitions import Unlabelled as Unlabelled
+    from splice.pipeline.checkpoint import Checkpointing as Checkpointing
+    from splice.pipeline.complete import complete as complete
+    from splice.pipeline.counts import CompletionCounts as CompletionCounts
+    from splice.pipeline.learned import Learned as Learned
+    from splice.pipeline.learned import LearnOptions as LearnOptions
+    from splice.pipeline.rules import LearnedRule as LearnedRule
+    from splice.pipeline.run import learn as learn
     from splice.pipeline.splice import Splice as Splice
     from splice.pipeline.splice import StepReport as StepReport
     from splice.report.document import Report as Report
@@ -175,9 +182,11 @@ _HOMES: Final[dict[str, str]] = {
     "Atom": "splice.logic.atoms",
     "AtomTable": "splice.stream.table",
     "Checkpoint": "splice.io.checkpoints",
+    "Checkpointing": "splice.pipeline.checkpoint",
     "Clause": "splice.logic.clauses",
     "CompletedSource": "splice.completion.source",
     "Completion": "splice.completion.result",
+    "CompletionCounts": "splice.pipeline.counts",
     "Confusion": "splice.evaluation.confusion",
     "Constant": "splice.logic.terms",
     "Domain": "splice.logic.domain",
@@ -192,6 +201,9 @@ _HOMES: Final[dict[str, str]] = {
     "KeepAtoms": "splice.stream.mask",
     "KeepBatches": "splice.stream.mask",
     "KeepSequences": "splice.stream.mask",
+    "LearnOptions": "splice.pipeline.learned",
+    "Learned": "splice.pipeline.learned",
+    "LearnedRule": "splice.pipeline.rules",
     "Literal": "splice.logic.atoms",
     "MaskedSource": "splice.stream.mask",
     "MemorySource": "splice.stream.source",
@@ -234,12 +246,14 @@ _HOMES: Final[dict[str, str]] = {
     "caviar_source": "splice.lab.caviar",
     "collect": "splice.stream.source",
     "compile_program": "splice.events.crisp.program",
+    "complete": "splice.pipeline.complete",
     "derive_ais": "splice.lab.maritime.deriving",
     "explain_interval": "splice.events.crisp.explain",
     "fetch": "splice.lab.fetch",
     "infer": "splice.events.weighted.inference",
     "infer_events": "splice.events.weighted.inference",
     "interval_frame": "splice.events.recognise",
+    "learn": "splice.pipeline.run",
     "load_domain": "splice.inputs.domains",
     "load_theory": "splice.inputs.theories",
     "make_maritime": "splice.lab.maritime",

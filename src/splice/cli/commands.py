@@ -1,32 +1,126 @@
-"""All commands, under one name."""
+"""All commands, under one name; what is behind each is loaded when it runs."""
 
 from __future__ import annotations
 
-from importlib.metadata import version as installed
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from splice.cli import (
-    complete,
-    data,
-    demo,
-    evaluate,
-    experiment,
-    learn,
-    mask,
-    rates,
-    recognise,
-    report,
-    theory,
-)
+from splice.cli.lazy import add_lazily
 
-__all__ = ["app"]
+__all__ = ["COMMANDS", "app"]
 
 _EVERYWHERE = (
     "Every command also takes --quiet (say only what was asked for), --verbose (say more) and "
     "--debug (show where an error came from)."
 )
+
+# The help is written twice, here and as the first line of the function's docstring, since reading
+# the docstring would import what the command needs; tests/test_cli_lazy.py keeps the two equal.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "data list": (
+        "data:list_datasets",
+        "Say which datasets have a name, and whether they are on this machine.",
+    ),
+    "data make": ("data_make:make", "Simulate a dataset and write it."),
+    "data derive": (
+        "data_derive:derive",
+        "Derive critical points from positions (AIS); a sequence is a pair of vessels that meet.",
+    ),
+    "data fetch": (
+        "data:fetch",
+        "Fetch data that others publish, below the folder that SPLICE_DATA names (default: data).",
+    ),
+    "data show": (
+        "data:show",
+        "Count what an input holds: sequences, time-points, atoms and labels.",
+    ),
+    "data convert": (
+        "data:convert",
+        "Write the same atoms, labels and sequences in another format.",
+    ),
+    "data check": (
+        "data:check",
+        "Report every problem of an input, each with its place; exit 1 if there is one.",
+    ),
+    "mask": ("mask:mask", "Hide labels: write the same atoms with some labels set to unknown."),
+    "complete": (
+        "complete:complete",
+        "Fill in the labels that are missing, each with the help of the labels that are given.",
+    ),
+    "learn": (
+        "learn:learn",
+        "Learn rules from a stream of which a part is labelled, in one pass.",
+    ),
+    "recognise": (
+        "recognise:recognise",
+        "Say when fluents hold: maximal intervals, half-open, by sequence.",
+    ),
+    "evaluate": (
+        "evaluate:evaluate",
+        "Score what was recognised against the labelled query atoms of TRUTH.",
+    ),
+    "explain label": (
+        "explain_label:explain_label",
+        "Explain the label of one query atom: what it was like, and how the labels of those weigh.",
+    ),
+    "explain interval": (
+        "explain_interval:explain_interval",
+        "Explain an interval: which rules began and ended it, and with which events.",
+    ),
+    "explain rule": (
+        "explain_rule:explain_rule",
+        "Explain learned rules: learn as `splice learn` does, and tell how each came about.",
+    ),
+    "theory show": (
+        "theory:show",
+        "Print a theory as text that reads back, fluent by fluent; json has a row for each rule.",
+    ),
+    "theory check": (
+        "theory:check",
+        "Report every problem of a theory, each with its place; exit 1 if there is one.",
+    ),
+    "theory diff": (
+        "theory:diff",
+        "Compare two theories: rules of one alone, and rules of both with other weights.",
+    ),
+    "theory export": (
+        "theory:export",
+        "Write a theory in another language, with the axioms of the Event Calculus.",
+    ),
+    "theory rates": (
+        "theory_rates:rates",
+        "Say at which share of the points of its intervals a fluent is initiated again.",
+    ),
+    "experiment run": (
+        "experiment:run",
+        "Run an experiment: every cell once, results kept as they come.",
+    ),
+    "experiment resume": (
+        "experiment:resume",
+        "Go on with a run that was interrupted; what is there is not computed again.",
+    ),
+    "experiment show": (
+        "experiment:show",
+        "Print the table of a run, also of one that is not complete.",
+    ),
+    "report": (
+        "report:report",
+        "Make one page of results, to look at in a browser; it needs no network.",
+    ),
+    "demo": (
+        "demo:demo",
+        "Simulate people in a square, hide 90 % of the labels, fill them in, learn, and recognise.",
+    ),
+}
+"""What can be typed, the function behind it (in ``splice.cli``), and its one-line help."""
+
+_GROUPS: Final = {
+    "data": "Datasets: list, make, fetch, derive, show, convert, check.",
+    "explain": "Why: what a result was worked out from.",
+    "theory": "Theories: show, check, compare, export.",
+    "experiment": "Experiments: run, resume, show.",
+}
 
 app = typer.Typer(
     name="splice",
@@ -42,6 +136,8 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version as installed
+
         print(f"splice {installed('splice-cer')}")
         raise typer.Exit
 
@@ -55,17 +151,14 @@ def _root(
     pass
 
 
-app.add_typer(data.app, name="data")
-app.command("mask")(mask.mask)
-app.command("complete")(complete.complete)
-app.command("learn")(learn.learn)
-app.command("recognise")(recognise.recognise)
-app.command("evaluate")(evaluate.evaluate)
-complete.explain.command("interval")(recognise.explain_interval)
-complete.explain.command("rule")(learn.explain_rule)
-app.add_typer(complete.explain, name="explain")
-theory.app.command("rates")(rates.rates)
-app.add_typer(theory.app, name="theory")
-app.add_typer(experiment.app, name="experiment")
-app.command("report")(report.report)
-app.command("demo")(demo.demo)
+def _assemble() -> None:
+    groups = {"": app}
+    for name, text in _GROUPS.items():
+        groups[name] = typer.Typer(help=text, no_args_is_help=True)
+        app.add_typer(groups[name], name=name)
+    for words, (home, text) in COMMANDS.items():
+        group, _, name = words.rpartition(" ")
+        add_lazily(groups[group], name, f"splice.cli.{home}", text)
+
+
+_assemble()

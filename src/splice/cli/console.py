@@ -11,14 +11,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from splice.errors import Problem
     from splice.stream.source import ReadReport
 
-
 __all__ = [
+    "Bar",
     "Format",
     "Settings",
     "emit",
@@ -171,9 +173,48 @@ def tracked(
 
     Where ``what`` is a function, it is asked after each item.
     """
-    if not is_watched():
-        yield from items
-        return
+    ask = what if callable(what) else None
+    with Bar(ask() if ask and is_watched() else str(what), total) as bar:
+        for item in items:
+            yield item
+            bar.advance(ask)
+
+
+class Bar:
+    """A progress bar on stderr, there once it has taken more than a second, gone at the end.
+
+    Where nobody watches, it does nothing.
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self._progress = _progress() if is_watched() else None
+        if self._progress:
+            self._task = self._progress.add_task(what, total=total)
+        self._begun, self._shown = time.monotonic(), False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def advance(self, ask: Callable[[], str] | None = None) -> None:
+        """Count an item; say anew what is done, where that is asked."""
+        if self._progress is None:
+            return
+        self._progress.update(self._task, advance=1, description=ask() if ask else None)
+        if not self._shown and time.monotonic() - self._begun > _PATIENCE:
+            self._progress.start()
+            self._shown = True
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._progress and self._shown:
+            self._progress.stop()
+            self._shown = False
+
+
+def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -183,20 +224,7 @@ def tracked(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    say = what if callable(what) else None
-    task = progress.add_task(say() if say else str(what), total=total)
-    begun, shown = time.monotonic(), False
-    try:
-        for item in items:
-            yield item
-            progress.update(task, advance=1, description=say() if say else None)
-            if not shown and time.monotonic() - begun > _PATIENCE:
-                progress.start()
-                shown = True
-    finally:
-        if shown:
-            progress.stop()
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def _no_color() -> bool | None:

@@ -1,4 +1,4 @@
-"""``splice data``: list, make, fetch, derive, show, convert and check datasets."""
+"""``splice data``: list, fetch, show, convert and check datasets."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
-from splice.cli.data_derive import derive
-from splice.cli.data_make import make, tell_summary
+from splice.cli.data_make import tell_summary
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputOptions, input_paths, open_input
@@ -17,14 +16,9 @@ from splice.inputs.write import OutFormat, WatchedSource, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
-__all__ = ["app"]
-
-app = typer.Typer(
-    help="Datasets: list, make, fetch, derive, show, convert, check.", no_args_is_help=True
-)
+__all__ = ["check", "convert", "fetch", "list_datasets", "show"]
 
 
-@app.command("list")
 def list_datasets(style: Printed = Format.TABLE) -> None:
     """Say which datasets have a name, and whether they are on this machine."""
     from splice.inputs.registry import DATASETS, data_home
@@ -43,11 +37,6 @@ def list_datasets(style: Printed = Format.TABLE) -> None:
     )
 
 
-app.command()(make)
-app.command()(derive)
-
-
-@app.command()
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to fetch: caviar or brest.")],
     local: Annotated[
@@ -91,7 +80,6 @@ def fetch(
     emit(rows, style, report)
 
 
-@app.command()
 @with_input_options
 def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
@@ -100,7 +88,6 @@ def show(data: InputArgument, options: InputOptions, style: Printed = Format.TAB
     tell_reading(source.report)
 
 
-@app.command()
 @with_input_options
 def convert(
     data: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a dataset.")],
@@ -121,7 +108,6 @@ def convert(
     note(f"wrote {out}")
 
 
-@app.command()
 @with_input_options
 def check(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Report every problem of an input, each with its place; exit 1 if there is one.

@@ -24,9 +24,9 @@ from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
 from splice.logic.theory import Theory
 from splice.patterns.transitions import Unlabelled
+from splice.pipeline.rules import LearnedRule, learned_rules
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
 from splice.report.observer import Watched, Watcher
-from splice.report.rules import LearnedRule, learned_rules
 from splice.report.run import story, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
 from splice.stream.batch import query_rows

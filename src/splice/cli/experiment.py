@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from splice.lab.experiments.grid import Progress
     from splice.lab.experiments.tables import Row
 
-__all__ = ["app"]
-
-app = typer.Typer(help="Experiments: run, resume, show.", no_args_is_help=True)
+__all__ = ["resume", "run", "show"]
 
 Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", metavar="N", min=1, help="How many processes.")
@@ -35,7 +33,6 @@ Table: TypeAlias = Annotated[
 _PATIENCE = 20.0
 
 
-@app.command()
 def run(
     name: Annotated[
         str,
@@ -66,7 +63,6 @@ def run(
     _finish(rows, out, table, style)
 
 
-@app.command()
 def resume(
     folder: Folder, jobs: Jobs = 2, table: Table = None, style: Printed = Format.TABLE
 ) -> None:
@@ -79,7 +75,6 @@ def resume(
     _finish(rows, folder, table, style)
 
 
-@app.command()
 def show(
     folder: Folder,
     table: Table = None,

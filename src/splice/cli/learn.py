@@ -1,4 +1,4 @@
-"""``splice learn`` and ``splice explain rule``: rules from a stream, and how they came about."""
+"""``splice learn``: rules from a stream."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note
-from splice.cli.learned_report import learned_report
-from splice.cli.learning import Learned, learned_by_parts, learned_from
-from splice.cli.learning_options import Choices, with_learning_options
+from splice.cli.console import Format, emit, is_watched, note, settings
+from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     Force,
     InputArgument,
@@ -21,19 +19,21 @@ from splice.cli.options import (
     Shards,
     with_input_options,
 )
+from splice.cli.progress import RunProgress
 from splice.cli.report import ReportOption, check_report, write_report
-from splice.cli.resuming import begin, checkpoint_of, identity_of, kept
 from splice.errors import OutputError, SpliceError
 from splice.inputs.check import RULE_ENDINGS
 from splice.inputs.open import InputOptions, input_paths, input_title
-from splice.io.checkpoints import Keeper
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.completed import completed
 from splice.logic.theory import Theory
+from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.run import learn as run
 
-__all__ = ["explain_rule", "learn"]
+__all__ = ["learn", "tell_learned"]
 
 _MLN = ".mln"
 
@@ -42,7 +42,7 @@ _MLN = ".mln"
 @with_learning_options
 def learn(
     data: InputArgument,
-    choices: Choices,
+    choices: LearnOptions,
     options: InputOptions,
     out: Annotated[
         Path | None,
@@ -93,32 +93,37 @@ def learn(
         check_report(report, input_paths(data), force=force)
     if shards > 1 and (resume or checkpoint is not None):
         raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
-    place = None if shards > 1 else checkpoint_of(out, checkpoint, data, resume=resume)
-    keeper = Keeper(place, identity_of(data, options, choices), every) if place else None
-    if keeper:
-        begin(keeper, resume=resume, force=force)
-    with kept(keeper):
-        if shards > 1:
-            choices = replace(choices, words=choices.words | {"shards": str(shards)})
-            learned = learned_by_parts(data, options, choices, shards, jobs)
-        else:
-            learned = learned_from(data, options, choices, keeper)
+    place = None if shards > 1 else checkpoint_path(out, checkpoint, data, resume=resume)
+    if shards > 1:
+        choices = replace(choices, words={**choices.words, "shards": str(shards)})
+    learned = run(
+        data,
+        options,
+        choices,
+        checkpoint=Checkpointing(place, resume, force, every) if place else None,
+        shards=shards,
+        jobs=jobs,
+        watch=RunProgress(),
+        test_first=is_watched() or settings.verbose,
+    )
     lomrf = plain if out is None else out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
     text = "\n".join(lines) + "\n"
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    _tell(learned, out)
+    tell_learned(learned, out)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
-        emit(rows, style, {"rules": rows, **_counts(learned), "choices": choices.words})
-    if keeper:
-        keeper.remove()
+        emit(rows, style, {"rules": rows, **_counts(learned), "choices": dict(choices.words)})
+    learned.discard_checkpoint()
     if report is not None:
-        write_report(learned_report(input_title(data), data, options, choices, learned), report)
+        from splice.report.learned import learned_report
+
+        note("reading the input again, for the report")
+        write_report(learned_report(data, options, choices, learned), report)
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:
@@ -132,7 +137,7 @@ def _check_out(out: Path, data: str, *, force: bool) -> None:
     sweep(out)
 
 
-def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
+def _theory(data: str, learned: Learned, choices: LearnOptions, *, plain: bool) -> Iterator[str]:
     """Yield the lines of a theory: what it was learned from, then each rule with its counts.
 
     Nothing of it depends on how long it took or where it ran: the same input gives the same text.
@@ -154,7 +159,9 @@ def _theory(data: str, learned: Learned, choices: Choices, *, plain: bool) -> It
         yield from map(str, axioms)
 
 
-def _knowledge_base(data: str, learned: Learned, choices: Choices, *, plain: bool) -> Iterator[str]:
+def _knowledge_base(
+    data: str, learned: Learned, choices: LearnOptions, *, plain: bool
+) -> Iterator[str]:
     """Yield the lines of a theory in the language of LoMRF, with its schema and the axioms."""
     yield from (f"// {line}" for line in _heading(data, learned, choices))
     yield ""
@@ -171,7 +178,7 @@ def _completed(learned: Learned) -> Theory:
     return completed(theory)
 
 
-def _heading(data: str, learned: Learned, choices: Choices) -> Iterator[str]:
+def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
     yield f"Learned from {input_title(data)}: {_read(learned)}."
     yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
 
@@ -189,7 +196,8 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3)}
 
 
-def _tell(learned: Learned, out: Path | None = None) -> None:
+def tell_learned(learned: Learned, out: Path | None = None) -> None:
+    """Tell how many rules came of how much; where there are none, what may help."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
         f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
@@ -205,40 +213,3 @@ def _tell(learned: Learned, out: Path | None = None) -> None:
             "more --passes",
         ]
         note(f"no rule was good enough; what may help: {', '.join(helps)}")
-
-
-@with_input_options
-@with_learning_options
-def explain_rule(
-    data: InputArgument,
-    choices: Choices,
-    options: InputOptions,
-    number: Annotated[
-        int | None,
-        typer.Option("--rule", metavar="N", min=1, help="Only this rule of the theory."),
-    ] = None,
-    style: Printed = Format.TABLE,
-) -> None:
-    """Explain learned rules: learn as `splice learn` does, and tell how each came about.
-
-    OLED's rules begin without a body. Every decision that added conditions is told with the scores
-    of the best two candidates, the mean gap between them and the Hoeffding bound at that moment.
-    Of OSLa's clauses it is told when they were found, and what would be lost without them.
-    """
-    learned = learned_from(data, options, choices)
-    rules = learned.rules
-    _tell(learned)
-    if number is not None:
-        if number > len(rules):
-            some = f"rules 1 to {len(rules)}" if rules else "no rules"
-            raise SpliceError(f"there is no rule {number}", f"the theory has {some}")
-        rules = [rules[number - 1]]
-    if style is Format.TABLE:
-        print("\n\n".join("\n".join(rule.story()) for rule in rules))
-        return
-    rows = [
-        {"rule": rule.number, **event, "body": ", ".join(event["body"])}
-        for rule in rules
-        for event in rule.history()
-    ]
-    emit(rows, style, {"rules": [{**rule.as_json(), **rule.details()} for rule in rules]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_profile
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
-from splice.completion.profile import PROFILES, Profile
+from splice.completion.profile import PROFILES
 from splice.errors import SpliceError
 from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.sums import files_in, sum_of
@@ -25,8 +24,9 @@ from splice.learners.osla.learner import Osla
 from splice.learners.weights import AdaGrad
 from splice.logic.schema import Schema
 from splice.patterns.transitions import Unlabelled
+from splice.pipeline.learned import LearnOptions
 
-__all__ = ["Choices", "with_learning_options"]
+__all__ = ["with_learning_options"]
 
 R = TypeVar("R")
 
@@ -40,21 +40,6 @@ class Learner(StrEnum):
 
     OLED = "oled"
     OSLA = "osla"
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """How to learn: what fills in missing labels, if anything, and what makes the rules."""
-
-    profile: Profile | None
-    learner: Callable[[], Oled | Osla]
-    """Makes a learner that knows nothing yet."""
-    batch_size: int
-    passes: int
-    words: dict[str, str]
-    """The same as people say it."""
-    exact: dict[str, str]
-    """The same to the last digit, and what it depends on: runs of equal choices are equal."""
 
 
 _LearnerName: TypeAlias = Annotated[
@@ -177,7 +162,7 @@ _PARAMETERS: Parameters = (
 
 
 def with_learning_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Give a command the options that say how to learn, as one value, ``choices: Choices``."""
+    """Give a command the options that say how to learn, as one value, ``choices: LearnOptions``."""
     return bundled(command, "choices", _choices, _PARAMETERS)
 
 
@@ -189,7 +174,7 @@ def _choices(
     batch_size: int,
     passes: int,
     **own: Any,
-) -> Choices:
+) -> LearnOptions:
     """Return the choices that the options name."""
     own.pop("seed")  # nothing in the learners is random
     filling = {name: own.pop(name) for name, _, _ in COMPLETION_PARAMETERS}
@@ -212,7 +197,7 @@ def _choices(
         "passes": str(passes),
     }
     chosen = completion_profile(profile or "default", **filling) if complete else None
-    return Choices(chosen, make, batch_size, passes, words, words | _exact(learner, own))
+    return LearnOptions(chosen, make, batch_size, passes, words, words | _exact(learner, own))
 
 
 def _exact(learner: Learner, own: dict[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``splice recognise`` and ``splice explain interval``: what holds, when and why."""
+"""``splice recognise``: what holds, and when."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from splice.cli.options import (
     Force,
     InputArgument,
     Printed,
-    moment_of,
     with_input_options,
 )
 from splice.errors import SpliceError, UnknownName
-from splice.events.crisp.program import Simultaneous, compile_program
+from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
 from splice.events.recognise import recognise as run
@@ -34,7 +33,6 @@ from splice.io.intervals import (
     write_intervals,
 )
 from splice.io.outputs import check_file
-from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
@@ -42,7 +40,7 @@ from splice.stream.table import AtomTable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["explain_interval", "one_sequence", "recognise"]
+__all__ = ["Given", "TheoryArgument", "TimeStep", "Winner", "one_sequence", "recognise"]
 
 TheoryArgument: TypeAlias = Annotated[
     str,
@@ -185,44 +183,6 @@ def _deliver(
         note("nothing holds anywhere")
     else:
         print(format_intervals(frame, IntervalFormat(style.value)), end="")
-
-
-@with_input_options
-def explain_interval(
-    theory: TheoryArgument,
-    data: InputArgument,
-    fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
-    at: Annotated[str, typer.Option("--at", metavar="T", help="A time at which it holds.")],
-    options: InputOptions,
-    sequence: Annotated[
-        str | None,
-        typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
-    ] = None,
-    simultaneous: Winner = Simultaneous.TERMINATE,
-    time_step: TimeStep = None,
-    given: Given = None,
-    style: Printed = Format.TABLE,
-) -> None:
-    """Explain an interval: which rules began and ended it, and with which events."""
-    from splice.events.crisp.explain import explain_interval as explain
-
-    rules = load_theory(theory)
-    if not rules.is_crisp:
-        raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
-    source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
-    program = compile_program(
-        rules,
-        source.domain,
-        simultaneous=simultaneous,
-        successor=Step(time_step) if time_step else None,
-        given=given or (),
-    )
-    table = one_sequence(source, sequence)
-    said = explain(program, table, parse_ground_term(fluent), moment_of(at, options), source.domain)
-    if style is Format.TABLE:
-        print("\n".join(said.lines()))
-    else:
-        emit([said.as_json()], style, said.as_json())
 
 
 def one_sequence(source: Source, wanted: str | None) -> AtomTable:

@@ -27,9 +27,7 @@ from splice.logic.differences import TheoryDifference, compare_theories
 from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory
 
-__all__ = ["app"]
-
-app = typer.Typer(help="Theories: show, check, compare, export.", no_args_is_help=True)
+__all__ = ["check", "diff", "export", "show"]
 
 
 class Language(StrEnum):
@@ -40,7 +38,6 @@ class Language(StrEnum):
     RTEC = "rtec"
 
 
-@app.command()
 def show(theory: TheoryArgument, style: Printed = Format.TABLE) -> None:
     """Print a theory as text that reads back, fluent by fluent; json has a row for each rule."""
     found = load_theory(theory)
@@ -83,7 +80,6 @@ def _text(theory: Theory) -> Iterator[str]:
         yield from map(str, statements)
 
 
-@app.command()
 def check(
     theory: TheoryArgument, domain: DomainOption = None, style: Printed = Format.TABLE
 ) -> None:
@@ -124,7 +120,6 @@ def _problems(theory: Theory, domain: Domain) -> list[Problem]:
     return []
 
 
-@app.command()
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A theory.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
@@ -178,7 +173,6 @@ def _weight(statement: Statement) -> float | str:
     return "hard" if statement.is_hard else statement.weight
 
 
-@app.command()
 @with_input_options
 def export(
     theory: TheoryArgument,

@@ -8,23 +8,43 @@ from __future__ import annotations
 
 import multiprocessing
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.profile import Profile
+from splice.completion.source import Before, by_sequence
+from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
+from splice.pipeline.progress import Stage, Watch, follow, ignore
 from splice.stream.batch import query_rows
-from splice.stream.source import WrappedSource
+from splice.stream.batches import TimePoints
+from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
 from splice.threads import one_thread
 
-__all__ = ["WHOLE", "RelabelledSource", "Shard", "ShardSource", "in_processes", "shards"]
+__all__ = [
+    "WHOLE",
+    "LabelCounting",
+    "OpenSource",
+    "RelabelledSource",
+    "Shard",
+    "ShardSource",
+    "arrange",
+    "count_labels",
+    "in_processes",
+    "shards",
+]
 
 P = TypeVar("P")
 R = TypeVar("R")
+
+OpenSource: TypeAlias = Callable[[], Source]
+"""Opens the input: each process that works on parts does so for itself, so it can be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +125,80 @@ def in_processes(work: Callable[[P], R], parts: Sequence[P], jobs: int) -> Itera
     spawn = multiprocessing.get_context("spawn")
     with one_thread(), ProcessPoolExecutor(min(jobs, len(parts)), spawn) as pool:
         yield from pool.map(work, parts)
+
+
+# Labels of other parts: what one process would have seen of them by then.
+#
+# What a completer remembers between sequences are counts of labels, and labels are known before
+# anything is completed. So all parts count theirs first, sequence by sequence, and each part is
+# completed with what the sequences before have counted, wherever they are: the same answer as in
+# one piece.
+
+_SequenceStates: TypeAlias = list[tuple[int, str, dict[str, Any] | None]]
+"""The place of each sequence in the stream, its name, and its labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCounting:
+    """Whose labels are counted, for whom, and in which part."""
+
+    opened: OpenSource
+    profile: Profile
+    batch_size: int
+    shard: Shard = WHOLE
+
+
+def count_labels(
+    asked: LabelCounting, count: int, jobs: int, watch: Watch = ignore
+) -> list[Before]:
+    """Return, for each part, the labels of other parts that come before each of its sequences."""
+    caching = asked.profile.caching
+    if caching is not None and not caching.adds_up:
+        raise SpliceError(
+            "this profile's cache depends on the order of all batches, so parts cannot be merged",
+            "leave out --shards, or use a cache without cap and decay (not that of lomrf-2019)",
+        )
+    parts = [replace(asked, shard=shard) for shard in shards(count)]
+    counted = in_processes(_count_part, parts, jobs)
+    return arrange(follow(counted, Stage.COUNT_SHARDS, watch, count))
+
+
+def arrange(parts: Iterable[_SequenceStates]) -> list[Before]:
+    """Return for each part what the others have counted before each of its sequences.
+
+    >>> one, other = [(0, "a", {"of": "a"}), (3, "d", None)], [(1, "b", {"of": "b"}), (2, "c", None)]
+    >>> arrange([one, other])
+    [{'a': [], 'd': [{'of': 'b'}], None: []}, {'b': [{'of': 'a'}], 'c': [], None: []}]
+    """
+    held = list(parts)
+    every = sorted(
+        (place, name, number) for number, own in enumerate(held) for place, name, _ in own
+    )
+    states = {name: state for own in held for _, name, state in own}
+    made: list[dict[str | None, list[dict[str, Any]]]] = [{} for _ in held]
+    waiting: list[list[dict[str, Any]]] = [[] for _ in held]
+    for _, name, owner in every:
+        made[owner][name], waiting[owner] = waiting[owner], []
+        state = states[name]
+        for number in range(len(held)):
+            if number != owner and state is not None:
+                waiting[number].append(state)
+    return [{**own, None: rest} for own, rest in zip(made, waiting, strict=True)]
+
+
+def _count_part(part: LabelCounting) -> _SequenceStates:
+    """Count the labels of each sequence of a part."""
+    source = ShardSource(part.opened(), part.shard)
+    completer, found, names = SupervisionCompleter(part.profile), _SequenceStates(), set[str]()
+    for name, own in by_sequence(source, TimePoints(part.batch_size)):
+        if name in names:
+            raise SpliceError(
+                f"the sequence '{name}' comes in pieces, so there are no parts",
+                "leave out --shards",
+            )
+        names.add(name)
+        for batch in own:
+            completer.note(batch)
+        place = source.vocabulary.sequences.find(name)
+        found.append((-1 if place is None else place, name, completer.cut()))
+    return found

@@ -13,6 +13,7 @@ from splice.labels import decode
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
 from splice.logic.ground_text import ground_text
+from splice.pipeline.rules import LearnedRule, rule_text
 from splice.report.document import (
     Cell,
     Note,
@@ -28,7 +29,6 @@ from splice.report.document import (
 )
 from splice.report.lanes import timeline
 from splice.report.observer import Doubt, Watcher
-from splice.report.rules import LearnedRule, rule_text
 from splice.stream.table import AtomTable
 
 __all__ = ["contradiction_table", "reason", "rule_entry", "story", "table_of"]

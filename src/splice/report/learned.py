@@ -1,34 +1,28 @@
-"""What ``splice learn --report`` writes: the labels are completed once more, and looked at."""
+"""The report of a run that learned: the labels are completed once more, and looked at."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from splice.cli.console import note
-from splice.inputs.open import InputOptions, open_input
+from splice.inputs.open import InputOptions, input_title
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.source import Input, opener
+from splice.report.document import Note, Report, Table
+from splice.report.observer import Watched, Watcher
+from splice.report.run import story
 from splice.stream.batches import TimePoints, batches
-
-if TYPE_CHECKING:
-    from splice.cli.learning import Learned
-    from splice.cli.learning_options import Choices
-    from splice.report.document import Report
-    from splice.report.observer import Watcher
+from splice.stream.source import Source
 
 __all__ = ["learned_report"]
 
 
 def learned_report(
-    name: str, data: str, options: InputOptions, choices: Choices, learned: Learned
+    data: Input, options: InputOptions, choices: LearnOptions, learned: Learned
 ) -> Report:
-    """Return the report of what was learned from an input.
+    """Return the report of what :func:`splice.learn` learned, asked with the same arguments.
 
     The input is read again, so that a run that was resumed is told from its beginning.
     """
-    from splice.report.document import Note, Table
-    from splice.report.run import story
-
-    note("reading the input again, for the report")
-    watcher = _watched(data, options, choices)
+    name = "a stream" if isinstance(data, Source) else input_title(data)
+    watcher = _watched(opener(data, options)(), choices)
     counts = (
         ("examples", learned.examples),
         ("batches", learned.batches),
@@ -45,11 +39,8 @@ def learned_report(
     return story(f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner)
 
 
-def _watched(data: str, options: InputOptions, choices: Choices) -> Watcher:
-    from splice.report.observer import Watched, Watcher
-
-    source, cut = open_input(data, options), TimePoints(choices.batch_size)
-    watcher = Watcher()
+def _watched(source: Source, choices: LearnOptions) -> Watcher:
+    cut, watcher = TimePoints(choices.batch_size), Watcher()
     if choices.profile is None:
         for batch in batches(source, cut):
             watcher.see_labels(batch)

@@ -1,29 +1,50 @@
-"""What ``--resume`` needs: where the checkpoint is, what the run is, and how it begins and ends."""
+"""Checkpoints of a run: where they are, what the run is, and how it begins and stops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from splice.cli.console import note
-from splice.cli.learning_options import Choices
 from splice.errors import InputError, OutputError, SpliceError
 from splice.inputs.open import InputOptions, input_paths
 from splice.io.checkpoints import Keeper
 from splice.io.outputs import check_file
 from splice.io.sums import files_in, sum_of
+from splice.pipeline.progress import NoCheckpoint, Resumed, Stopped, Watch
 
-__all__ = ["begin", "checkpoint_of", "identity_of", "kept"]
+__all__ = ["Checkpointing", "checkpoint_path", "guarded", "open_checkpoint", "run_identity"]
 
 _ENDING: Final = ".checkpoint"
 _NAME: Final = f"learn{_ENDING}"
 
 
-def checkpoint_of(
+@dataclass(frozen=True, slots=True)
+class Checkpointing:
+    """Where a run is kept now and then, and whether it goes on from there.
+
+    Parameters
+    ----------
+    path
+        The file of the checkpoint.
+    resume
+        Go on with the run that was interrupted; where there is none, begin.
+    force
+        Begin anew where an interrupted run could go on.
+    every
+        Write it at most every so many seconds; 0: after every batch.
+    """
+
+    path: Path
+    resume: bool = False
+    force: bool = False
+    every: float = 2.0
+
+
+def checkpoint_path(
     out: Path | None, checkpoint: Path | None, data: str, *, resume: bool
 ) -> Path | None:
     """Return where the checkpoint of a run is: as asked, or beside its output; else nowhere."""
@@ -39,39 +60,41 @@ def checkpoint_of(
     return place
 
 
-def identity_of(data: str, options: InputOptions, choices: Choices) -> dict[str, str]:
+def run_identity(data: str, options: InputOptions, choices: Mapping[str, str]) -> dict[str, str]:
     """Return what a run is asked to do: runs of one identity give the same theory."""
-    asked = {name.replace("_", "-"): _said(value) for name, value in asdict(options).items()}
+    asked = {name.replace("_", "-"): _spelled(value) for name, value in asdict(options).items()}
     files = list(files_in(input_paths(data)))
     return {
         "version": version("splice-cer"),
-        **choices.exact,
+        **choices,
         **asked,
         "input": sum_of(files) if files else data,
     }
 
 
-def _said(value: object) -> str:
+def _spelled(value: object) -> str:
     """Return an option as text; of a file, its sum."""
     if isinstance(value, str | Path) and Path(value).is_file():
         return sum_of(files_in([Path(value)]))
     return str(value)
 
 
-def begin(keeper: Keeper, *, resume: bool, force: bool) -> None:
+def open_checkpoint(asked: Checkpointing, identity: Mapping[str, str], watch: Watch) -> Keeper:
     """Take up an interrupted run, or make sure that a new one is in nobody's way."""
-    if not resume:
-        keeper.make_room(force=force)
+    keeper = Keeper(asked.path, identity, asked.every)
+    if not asked.resume:
+        keeper.make_room(force=asked.force)
     elif keeper.take_up():
         state = keeper.resumed or {}
-        note(f"going on after batch {state['batch']:,} of pass {state['pass'] + 1}")
+        watch(Resumed(state["batch"], state["pass"]))
     else:
-        note(f"there is no checkpoint '{keeper.path}': learning from the start")
+        watch(NoCheckpoint(keeper.path))
+    return keeper
 
 
 @contextmanager
-def kept(keeper: Keeper | None) -> Iterator[None]:
-    """Say how to go on when a run is interrupted; forget it where its input is bad."""
+def guarded(keeper: Keeper | None, watch: Watch) -> Iterator[None]:
+    """Tell that an interrupted run can go on; forget it where its input is bad."""
     try:
         yield
     except InputError:
@@ -80,5 +103,5 @@ def kept(keeper: Keeper | None) -> Iterator[None]:
         raise
     except KeyboardInterrupt:
         if keeper and (keeper.saved or keeper.resumed):
-            note(f"kept '{keeper.path}': --resume goes on from it")
+            watch(Stopped(keeper.path))
         raise

@@ -1,42 +1,46 @@
-"""``--shards``: a stream in parts, each with a learner of its own, merged at the end.
+"""A stream in parts, each with a learner of its own, merged at the end.
 
 Labels are completed as in one piece: each part knows those that come before, wherever they are.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
-from splice.cli.console import tracked
-from splice.cli.elsewhere import Labelling, labels_elsewhere
-from splice.cli.learning_options import Choices
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.source import Before, by_sequence, merged
-from splice.inputs.open import InputOptions, open_input
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
 from splice.logic.domain import Domain
-from splice.pipeline.shards import Shard, ShardSource, in_processes, shards
+from splice.pipeline.learned import Learner, LearnOptions
+from splice.pipeline.progress import Stage, Watch, follow
+from splice.pipeline.shards import (
+    LabelCounting,
+    OpenSource,
+    Shard,
+    ShardSource,
+    count_labels,
+    in_processes,
+    shards,
+)
 from splice.pipeline.splice import Splice
 from splice.stream.batches import TimePoints
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["LearnedPart", "learned_in_shards"]
+__all__ = ["LearnedShard", "learn_shards"]
 
 
 @dataclass(frozen=True, slots=True)
-class _ToLearn:
-    data: str
-    options: InputOptions
-    choices: Choices
+class _ShardTask:
+    opened: OpenSource
+    choices: LearnOptions
     shard: Shard
     before: Before
 
 
 @dataclass(frozen=True, slots=True)
-class LearnedPart:
+class LearnedShard:
     """What was learned from a part, as plain values, and from how much."""
 
     state: dict[str, Any]
@@ -47,28 +51,28 @@ class LearnedPart:
     completed: int
 
 
-def learned_in_shards(
-    data: str, options: InputOptions, choices: Choices, count: int, jobs: int
-) -> tuple[Oled | Osla, list[LearnedPart], float]:
-    """Learn from each part, and return the merged learner, what each part gave, and seconds."""
-    begun = time.perf_counter()
+def learn_shards(
+    opened: OpenSource, choices: LearnOptions, count: int, jobs: int, watch: Watch
+) -> tuple[Learner, list[LearnedShard]]:
+    """Learn from each part; return the merged learner, and what each part gave."""
     before: list[Before] = [{} for _ in range(count)]
     if choices.profile:
-        toward = Labelling(data, options, choices.profile, choices.batch_size)
-        before = labels_elsewhere(toward, count, jobs)
-    asked = [
-        _ToLearn(data, options, choices, shard, own)
+        asked = LabelCounting(opened, choices.profile, choices.batch_size)
+        before = count_labels(asked, count, jobs, watch)
+    tasks = [
+        _ShardTask(opened, choices, shard, own)
         for shard, own in zip(shards(count), before, strict=True)
     ]
-    parts = list(tracked(in_processes(_learn, asked, jobs), "learning, part by part", count))
+    done = in_processes(_learn_shard, tasks, jobs)
+    parts = list(follow(done, Stage.LEARN_SHARDS, watch, count))
     learner = choices.learner()
     for part in parts:
         if part.batches:
             _merge(learner, choices.learner().take_up(part.state, part.domain, Vocabulary()))
-    return learner, parts, time.perf_counter() - begun
+    return learner, parts
 
 
-def _merge(learner: Oled | Osla, other: Oled | Osla) -> None:
+def _merge(learner: Learner, other: Learner) -> None:
     if isinstance(learner, Oled):
         assert isinstance(other, Oled)
         learner.merge(other)
@@ -77,10 +81,10 @@ def _merge(learner: Oled | Osla, other: Oled | Osla) -> None:
         learner.merge(other)
 
 
-def _learn(part: _ToLearn) -> LearnedPart:
+def _learn_shard(task: _ShardTask) -> LearnedShard:
     """Learn from one part."""
-    source = ShardSource(open_input(part.data, part.options), part.shard)
-    choices = part.choices
+    source = ShardSource(task.opened(), task.shard)
+    choices = task.choices
     learner = choices.learner()
     counts = [0, 0, 0, 0]
     for number in range(choices.passes):
@@ -88,9 +92,9 @@ def _learn(part: _ToLearn) -> LearnedPart:
         splice = Splice(learner, completer)
         for name, own in by_sequence(source, TimePoints(choices.batch_size)):
             if completer is not None:
-                merged(completer, part.before, name, source)
+                merged(completer, task.before, name, source)
             for report in splice.ahead(own):
                 if number == 0:
                     new = (report.examples, 1, report.given, report.completed)
                     counts = [a + b for a, b in zip(counts, new, strict=True)]
-    return LearnedPart(learner.to_state(), source.domain, *counts)
+    return LearnedShard(learner.to_state(), source.domain, *counts)

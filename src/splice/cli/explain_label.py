@@ -1,0 +1,64 @@
+"""``splice explain label``: why a query atom was given its label."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from splice.cli.completion_options import with_completion_options
+from splice.cli.console import Format, emit, tracked
+from splice.cli.options import (
+    BatchSize,
+    InputArgument,
+    Printed,
+    moment_of,
+    with_input_options,
+)
+from splice.completion.profile import Profile
+from splice.completion.source import CompletedSource
+from splice.errors import SpliceError
+from splice.inputs.open import InputOptions, open_input
+from splice.logic.syntax import parse_ground_term
+from splice.stream.batches import TimePoints
+
+__all__ = ["explain_label"]
+
+
+@with_input_options
+@with_completion_options
+def explain_label(
+    data: InputArgument,
+    fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
+    time_point: Annotated[
+        str, typer.Argument(metavar="TIME", help="The time-point, as in the input.")
+    ],
+    options: InputOptions,
+    chosen: Profile,
+    sequence: Annotated[
+        str | None,
+        typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
+    ] = None,
+    batch_size: BatchSize = 25,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
+    source = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
+    wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
+    for completer, done in tracked(source.completions(), "completing"):
+        if sequence not in (None, done.batch.sequence):
+            continue
+        queries = done.batch.queries
+        for row in (queries.time == moment).nonzero()[0].tolist():
+            if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
+                said = completer.explain(row)
+                if style is Format.TABLE:
+                    print(said)
+                else:
+                    emit([said.as_json()], style, said.as_json())
+                return
+    where = f" of sequence '{sequence}'" if sequence else ""
+    raise SpliceError(
+        f"no query atom {fluent} at {time_point}{where}",
+        "fluents are written as in labels.csv: meet(ID1,ID2)",
+    )

@@ -1,0 +1,64 @@
+"""The events of a run, as the command tells them: bars and notes on stderr."""
+
+from __future__ import annotations
+
+from splice.cli.console import Bar, note, settings, tell_reading
+from splice.pipeline.progress import (
+    Advanced,
+    Begun,
+    Ended,
+    Event,
+    LearnedBatch,
+    NoCheckpoint,
+    Read,
+    Resumed,
+    Stopped,
+    Warned,
+)
+
+__all__ = ["RunProgress"]
+
+
+class RunProgress:
+    """Watches a run: give it as ``watch``."""
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Tell of an event."""
+        match event:
+            case Begun(stage, total):
+                self._bar = Bar(stage.value, total)
+            case LearnedBatch():
+                self._tell_batch(event)
+            case Advanced() if self._bar:
+                self._bar.advance()
+            case Ended() if self._bar:
+                self._bar.stop()
+            case Read(report):
+                tell_reading(report)
+            case Warned(problem):
+                note(str(problem))
+            case Resumed(batch, number):
+                note(f"going on after batch {batch:,} of pass {number + 1}")
+            case NoCheckpoint(path):
+                note(f"there is no checkpoint '{path}': learning from the start")
+            case Stopped(path):
+                note(f"kept '{path}': --resume goes on from it")
+
+    def _tell_batch(self, event: LearnedBatch) -> None:
+        if settings.verbose:
+            note(f"batch {event.learned.step}: {_spell(event)}", detail=True)
+        if self._bar:
+            self._bar.advance(lambda: _spell(event))
+
+
+def _spell(event: LearnedBatch) -> str:
+    words = [f"{event.rules} rule{'s' * (event.rules != 1)}"]
+    f1 = event.f1()
+    if f1 is not None:
+        words.append(f"F1 {f1:.3f}")
+    if event.learned.seconds:
+        words.append(f"{event.learned.speed:,.0f} examples/s")
+    return f"learning: {', '.join(words)}"

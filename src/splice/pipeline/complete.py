@@ -1,0 +1,180 @@
+"""A run that completes: the labels that are missing, filled in, counted, and written if asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from splice.completion.profile import PROFILES, Profile
+from splice.completion.source import Before, CompletedSource
+from splice.evaluation.confusion import Confusion
+from splice.inputs.open import InputOptions, input_paths
+from splice.inputs.write import OutFormat, format_of_input, write_source
+from splice.io.outputs import check_output
+from splice.labels import LabelArray
+from splice.pipeline.counts import CompletionCounts, CountedSource
+from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
+from splice.pipeline.shards import (
+    WHOLE,
+    LabelCounting,
+    OpenSource,
+    RelabelledSource,
+    Shard,
+    ShardSource,
+    count_labels,
+    in_processes,
+    shards,
+)
+from splice.pipeline.source import Input, name_of, opener
+from splice.stream.batch import query_rows
+from splice.stream.batches import TimePoints
+from splice.stream.source import Source, collect
+from splice.stream.table import AtomTable
+
+__all__ = ["complete"]
+
+
+def complete(
+    data: Input,
+    options: InputOptions | None = None,
+    profile: Profile | None = None,
+    *,
+    batch_size: int = 25,
+    truth: Input | None = None,
+    out: Path | None = None,
+    out_format: OutFormat | None = None,
+    force: bool = False,
+    shards: int = 1,
+    jobs: int = 2,
+    watch: Watch = ignore,
+) -> CompletionCounts:
+    """Fill in the labels that are missing, as ``splice complete`` does; return the counts.
+
+    To have the completed stream itself and write nothing, see :class:`CompletedSource`.
+
+    Parameters
+    ----------
+    data
+        A folder, a file, the name of a dataset, or a source.
+    options
+        What a named input means.
+    profile
+        How labels are completed (default: the profile ``default``).
+    batch_size
+        Time-points in a batch.
+    truth
+        The same atoms with all labels, to score by.
+    out
+        The folder to write the completed input to; it appears whole or not at all.
+    out_format
+        What to write (default: as the input; of a source, CSV).
+    force
+        Replace what is at ``out``.
+    shards
+        The number of parts that the sequences are split into; the labels are those of one part.
+    jobs
+        Processes that work on the parts. With more than one, a source must be one that can be
+        pickled.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+
+    >>> from splice.lab.plaza import make_plaza
+    >>> complete(make_plaza(sequences=2, people=2, frames=50, seed=1).source).completed
+    0
+    """
+    options, profile = options or InputOptions(), profile or PROFILES["default"]
+    name = name_of(data)
+    if out is not None:
+        check_output(out, input_paths(name) if name is not None else (), force=force)
+    opened = opener(data, options)
+    true = None if truth is None else opener(truth, options)
+    source = opened()
+    task = _ShardTask(opened, profile, batch_size, true, keep=out is not None)
+
+    def write(completed: Source) -> None:
+        if out is not None:
+            usual = OutFormat.CSV if name is None else format_of_input(name)
+            write_source(completed, out, out_format or usual)
+
+    if shards > 1:
+        counts, labels = _complete_in_shards(task, shards, jobs, watch)
+        write(RelabelledSource(source, labels))
+    else:
+        counts = _complete_whole(source, task, write, watch)
+    watch(Read(source.report))
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _ShardTask:
+    """What is asked for: an input, how to complete it, and which part of it."""
+
+    opened: OpenSource
+    profile: Profile
+    batch_size: int
+    truth: OpenSource | None
+    keep: bool
+    """Whether the labels are wanted, and not their numbers alone."""
+    shard: Shard = WHOLE
+    before: Before = field(default_factory=dict)
+
+
+def _complete_whole(
+    source: Source, task: _ShardTask, write: Callable[[Source], None], watch: Watch
+) -> CompletionCounts:
+    completed = CompletedSource(source, task.profile, TimePoints(task.batch_size))
+    truth = _query_atoms(task.truth) if task.truth else None
+    counted = CountedSource(completed, truth, watch)
+    if task.keep:
+        write(counted)
+    else:
+        counted.drain()
+    return counted.counts
+
+
+def _complete_in_shards(
+    task: _ShardTask, count: int, jobs: int, watch: Watch
+) -> tuple[CompletionCounts, dict[str, LabelArray]]:
+    """Complete parts side by side; return the counts of all and the labels by sequence."""
+    begun = time.perf_counter()
+    total = CompletionCounts(confusion=Confusion() if task.truth else None)
+    labels = dict[str, LabelArray]()
+    asked = LabelCounting(task.opened, task.profile, task.batch_size)
+    before = count_labels(asked, count, jobs, watch)
+    parts = [
+        replace(task, shard=shard, before=own)
+        for shard, own in zip(shards(count), before, strict=True)
+    ]
+    done = in_processes(_complete_shard, parts, jobs)
+    for counts, found in follow(done, Stage.COMPLETE_SHARDS, watch, count):
+        total.merge(counts)
+        labels |= found
+    total.seconds = time.perf_counter() - begun
+    return total, labels
+
+
+def _complete_shard(task: _ShardTask) -> tuple[CompletionCounts, dict[str, LabelArray]]:
+    """Complete one part."""
+    source = ShardSource(task.opened(), task.shard)
+    cut = TimePoints(task.batch_size)
+    completed = CompletedSource(source, task.profile, cut, task.before)
+    counted = CountedSource(completed, _query_atoms(task.truth, task.shard) if task.truth else None)
+    found: dict[str, list[LabelArray]] = {}
+    for batch in counted.batches():
+        if task.keep:
+            found.setdefault(batch.sequence, []).append(batch.labels)
+    labels = {name: np.concatenate(parts) for name, parts in found.items()}
+    return counted.counts, labels
+
+
+def _query_atoms(opened: OpenSource, shard: Shard = WHOLE) -> AtomTable:
+    """Return the query atoms of an input that has all labels."""
+    source = opened()
+    if shard != WHOLE:
+        source = ShardSource(source, shard)
+    table = collect(source)
+    return table.take(query_rows(table, source.domain))

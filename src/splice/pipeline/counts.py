@@ -1,0 +1,101 @@
+"""What became of a stream that is completed, counted while it passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.result import Completion
+from splice.completion.source import CompletedSource
+from splice.evaluation.alignment import labels_in
+from splice.evaluation.confusion import Confusion
+from splice.labels import UNKNOWN
+from splice.pipeline.progress import Stage, Watch, follow, ignore
+from splice.stream.batch import MicroBatch
+from splice.stream.batches import BatchedSource
+from splice.stream.table import AtomTable
+
+__all__ = ["CompletionCounts", "CountedSource"]
+
+
+@dataclass
+class CompletionCounts:
+    """How many labels were given and completed, and how good these are where the truth is known."""
+
+    given: int = 0
+    completed: int = 0
+    positive: int = 0
+    unreached: int = 0
+    abstained: int = 0
+    contradictions: int = 0
+    seconds: float = 0.0
+    confusion: Confusion | None = None
+
+    def add(self, done: Completion, truth: AtomTable | None) -> None:
+        """Count a batch."""
+        missing = ~done.given
+        self.given += int(done.given.sum())
+        self.completed += int(missing.sum())
+        self.positive += int((missing & (done.labels > 0)).sum())
+        self.unreached += int((missing & ~done.reached).sum())
+        self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
+        if truth is not None:
+            right = labels_in(truth, done.batch.queries.take(missing))
+            self.confusion = (self.confusion or Confusion()) + Confusion.of(
+                right, done.labels[missing]
+            )
+
+    def merge(self, other: CompletionCounts) -> None:
+        """Count what another part counted; each part knows the contradictions of all."""
+        for name in ("given", "completed", "positive", "unreached", "abstained"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.contradictions = max(self.contradictions, other.contradictions)
+        if self.confusion is not None and other.confusion is not None:
+            self.confusion = self.confusion + other.confusion
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts under the names that the command promises."""
+        report = {field.name: getattr(self, field.name) for field in fields(self)}
+        confusion: Confusion | None = report.pop("confusion")
+        report["seconds"] = round(self.seconds, 3)
+        return report | (confusion.as_json() if confusion else {})
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSource(BatchedSource):
+    """A completed source that counts what passes."""
+
+    inner: CompletedSource
+    truth: AtomTable | None = None
+    watch: Watch = ignore
+    readings: list[CompletionCounts] = field(default_factory=list)
+    """The counts of each reading; those of the last may not be complete."""
+
+    @property
+    def counts(self) -> CompletionCounts:
+        """The counts of the last reading."""
+        return self.readings[-1]
+
+    def batches(self) -> Iterator[MicroBatch]:
+        """Yield the completed batches."""
+        counts = CompletionCounts(confusion=None if self.truth is None else Confusion())
+        self.readings.append(counts)
+        last: SupervisionCompleter | None = None
+        begun = time.perf_counter()
+        for completer, done in follow(self.inner.completions(), Stage.COMPLETE, self.watch):
+            # Only completion is timed: whoever takes the batch may write it meanwhile.
+            counts.seconds += time.perf_counter() - begun
+            counts.add(done, self.truth)
+            last = completer
+            yield done.completed()
+            begun = time.perf_counter()
+        if last is not None:
+            counts.contradictions = last.cache.contradictions()
+
+    def drain(self) -> None:
+        """Complete everything for its numbers alone."""
+        for _ in self.batches():
+            pass

@@ -1,0 +1,153 @@
+"""What a run that learns is asked for, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from splice.completion.profile import PROFILES, Profile
+from splice.errors import InputError, SpliceError
+from splice.inputs.open import InputOptions
+from splice.io.checkpoints import Keeper
+from splice.io.oled_unseen import unseen_modes
+from splice.learners.oled.learner import Oled
+from splice.learners.osla.learner import Osla
+from splice.logic.domain import DEFAULT_QUERY
+from splice.logic.schema import Schema, Signature
+from splice.logic.theory import Theory
+from splice.pipeline.progress import Warned, Watch
+from splice.pipeline.rules import LearnedRule
+from splice.pipeline.splice import StepReport
+from splice.stream.source import Source
+
+__all__ = ["LearnOptions", "Learned", "Learner", "check_learned", "check_query"]
+
+Learner: TypeAlias = Oled | Osla
+"""A structure learner that a run knows to save, restore and merge."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """How to learn: what fills in missing labels, if anything, and what makes the rules.
+
+    Parameters
+    ----------
+    profile
+        How missing labels are completed; None: the learner sees them as they are.
+    learner
+        Makes a learner that knows nothing yet: a class, or a :func:`functools.partial` of one, so
+        that other processes can be sent it, and a checkpoint can tell it from others by its text.
+    batch_size
+        Time-points in a batch.
+    passes
+        How often the input is read.
+    words
+        The same as people say it, for headings.
+    exact
+        The same to the last digit: a run goes on only from a checkpoint of equal choices. Where it
+        is left out, it is made of the other values.
+    """
+
+    profile: Profile | None = PROFILES["default"]
+    learner: Callable[[], Learner] = Oled
+    batch_size: int = 25
+    passes: int = 1
+    words: Mapping[str, str] = field(default_factory=dict)
+    exact: Mapping[str, str] = field(default_factory=dict)
+
+    def identity(self) -> Mapping[str, str]:
+        """Return the choices as text: those of equal text learn the same."""
+        if self.exact:
+            return self.exact
+        return {
+            "learner": repr(self.learner),
+            "completion": str(self.profile),
+            "batch-size": str(self.batch_size),
+            "passes": str(self.passes),
+        }
+
+
+@dataclass
+class Learned:
+    """What was learned, and from how much; the counts are those of one pass."""
+
+    learner: Learner
+    examples: int = 0
+    batches: int = 0
+    given: int = 0
+    completed: int = 0
+    seconds: float = 0.0
+    rules: list[LearnedRule] = field(default_factory=list)
+    """The rules of the theory, each with its counts and its history."""
+    step: int = field(default=0, repr=False)
+    read: int = field(default=0, repr=False)
+    """Steps and examples of all passes so far."""
+    checkpoint: Keeper | None = field(default=None, repr=False)
+
+    @property
+    def theory(self) -> Theory:
+        """The theory."""
+        return self.learner.theory_
+
+    @property
+    def growing(self) -> int:
+        """How many rules the learner works on that say something, in the theory or not."""
+        if isinstance(self.learner, Osla):
+            return len(self.learner.clauses)
+        return sum(bool(rule.body) for rule in self.learner.rules)
+
+    @property
+    def speed(self) -> float:
+        """Examples a second."""
+        return self.read / self.seconds if self.seconds else 0.0
+
+    def add(self, report: StepReport, number: int) -> None:
+        """Count a batch of a pass."""
+        self.step += 1
+        self.read += report.examples
+        if number == 0:
+            self.batches += 1
+            self.examples += report.examples
+            self.given += report.given
+            self.completed += report.completed
+
+    def discard_checkpoint(self) -> None:
+        """Remove the checkpoint: the theory is kept elsewhere by now.
+
+        A run does not do so by itself, since what is learned can still be lost until it is written.
+        """
+        if self.checkpoint:
+            self.checkpoint.remove()
+
+
+def check_query(query: Signature) -> None:
+    """Refuse to learn about anything but fluents."""
+    if query != DEFAULT_QUERY:
+        raise SpliceError(
+            f"rules about {_shown(query)} cannot be learned",
+            f"they say when fluents begin and end, which are atoms of {_shown(DEFAULT_QUERY)}",
+        )
+
+
+def _shown(query: Signature) -> str:
+    return f"{Schema().spelling(query.name)}/{query.arity}"
+
+
+def check_learned(learned: Learned, source: Source, options: InputOptions, watch: Watch) -> None:
+    """Refuse an input that says nothing to learn from; tell which modes are about nothing in it."""
+    unseen = unseen_modes(options.modes, source.vocabulary.kinds) if options.modes else []
+    if unseen and not learned.examples:
+        raise InputError(unseen)
+    for problem in unseen:
+        watch(Warned(problem))
+    if not learned.examples:
+        raise SpliceError(
+            "the input has no query atoms, so there is nothing to learn",
+            f"they are the atoms of {_shown(source.domain.query)}, or the rows of labels.csv",
+        )
+    if not learned.given:
+        raise SpliceError(
+            f"none of the {learned.examples:,} query atoms has a label",
+            "some must be true or false; the rest is filled in from these",
+        )

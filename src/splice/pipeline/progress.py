@@ -1,0 +1,145 @@
+"""How far a run is, as events that a caller may watch.
+
+A run calls ``watch`` with each event, in its own process and thread, and goes on when the call
+returns. What is made of them (a bar, a log, nothing) is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from splice.errors import Problem
+from splice.stream.source import ReadReport
+
+if TYPE_CHECKING:
+    from splice.pipeline.learned import Learned
+
+__all__ = [
+    "Advanced",
+    "Begun",
+    "Ended",
+    "Event",
+    "LearnedBatch",
+    "NoCheckpoint",
+    "Read",
+    "Resumed",
+    "Stage",
+    "Stopped",
+    "Warned",
+    "Watch",
+    "follow",
+    "ignore",
+]
+
+T = TypeVar("T")
+
+
+class Stage(StrEnum):
+    """What a run is doing, in words."""
+
+    COMPLETE = "completing"
+    LEARN = "learning"
+    COUNT_SHARDS = "counting labels, part by part"
+    COMPLETE_SHARDS = "completing, part by part"
+    LEARN_SHARDS = "learning, part by part"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A stage begins; a pass over the input is one."""
+
+    stage: Stage
+    total: int | None = None
+    """How many steps there will be, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """A step of a stage is done: a batch, or a part."""
+
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedBatch(Advanced):
+    """A batch was learned from."""
+
+    learned: Learned
+    """All so far: it changes as the run goes on."""
+    f1: Callable[[], float | None]
+    """Asks how well the theory does on what it has not learned from yet; None: not known."""
+
+    @property
+    def rules(self) -> int:
+        """How many rules there are that say something."""
+        return self.learned.growing
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A stage ends, or is left early."""
+
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The input has been read to its end once."""
+
+    report: ReadReport
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something of the input is odd, and no error."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A run goes on where an interrupted one stood."""
+
+    batch: int
+    """The batches that are done, of the pass."""
+    number: int
+    """The pass, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoCheckpoint:
+    """A run was to go on, but there is nothing to go on from: it begins anew."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A run was interrupted, and can be gone on with from here."""
+
+    path: Path
+
+
+Event: TypeAlias = (
+    Begun | Advanced | LearnedBatch | Ended | Read | Warned | Resumed | NoCheckpoint | Stopped
+)
+Watch: TypeAlias = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """Watch nothing."""
+
+
+def follow(items: Iterable[T], stage: Stage, watch: Watch, total: int | None = None) -> Iterator[T]:
+    """Pass the steps of a stage on, and tell of each when it has been dealt with."""
+    watch(Begun(stage, total))
+    try:
+        for item in items:
+            yield item
+            watch(Advanced(stage))
+    finally:
+        watch(Ended(stage))

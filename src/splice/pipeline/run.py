@@ -1,0 +1,251 @@
+"""A run that learns: passes over an input, saved now and then, or in parts side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+from splice.completion.completer import SupervisionCompleter
+from splice.errors import SpliceError
+from splice.evaluation.prequential import Prequential
+from splice.inputs.open import InputOptions
+from splice.io.checkpoints import Keeper
+from splice.logic.domain import Domain
+from splice.patterns.prefetch import blocks
+from splice.pipeline.checkpoint import Checkpointing, guarded, open_checkpoint, run_identity
+from splice.pipeline.learn_shards import learn_shards
+from splice.pipeline.learned import Learned, LearnOptions, check_learned, check_query
+from splice.pipeline.progress import Begun, Ended, LearnedBatch, Read, Stage, Watch, ignore
+from splice.pipeline.rules import learned_rules
+from splice.pipeline.shards import OpenSource
+from splice.pipeline.source import Input, name_of, opener
+from splice.pipeline.splice import Splice, StepReport
+from splice.stream.batch import MicroBatch
+from splice.stream.batches import TimePoints, batches
+from splice.stream.source import Source
+
+__all__ = ["learn"]
+
+Block: TypeAlias = list[MicroBatch]
+"""Consecutive batches that are looked at together."""
+
+COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
+"""What a run counts, and a checkpoint keeps."""
+
+
+def learn(
+    data: Input,
+    options: InputOptions | None = None,
+    choices: LearnOptions | None = None,
+    *,
+    checkpoint: Checkpointing | None = None,
+    shards: int = 1,
+    jobs: int = 2,
+    watch: Watch = ignore,
+    test_first: bool = False,
+) -> Learned:
+    """Learn rules from an input of which a part is labelled, as ``splice learn`` does.
+
+    Parameters
+    ----------
+    data
+        A folder, a file, the name of a dataset, or a source.
+    options
+        What a named input means.
+    choices
+        How labels are completed and what makes the rules.
+    checkpoint
+        Where the run is saved now and then, and whether it goes on from there. It stays until
+        :meth:`Learned.discard_checkpoint` is called.
+    shards
+        The number of parts that the sequences are split into, each with a learner of its own;
+        the learners are merged.
+    jobs
+        Processes that work on the parts; the result does not depend on it. With more than one, a
+        source must be one that can be pickled.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+    test_first
+        Whether the theory is tested on each sequence before it learns from it: then events know
+        an F1. It changes nothing in what is learned.
+
+    >>> from splice.lab.plaza import make_plaza
+    >>> learned = learn(make_plaza(sequences=2, people=3, frames=200, seed=1).source)
+    >>> learned.batches, len(learned.rules) == len(learned.theory.statements)
+    (16, True)
+    """
+    options, choices = options or InputOptions(), choices or LearnOptions()
+    if shards > 1 and checkpoint is not None:
+        raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
+    keeper = None
+    if checkpoint is not None:
+        name = name_of(data)
+        if name is None:
+            raise SpliceError(
+                "a source has no name, so a checkpoint cannot say what the run was about",
+                "write it to a folder, and learn from there",
+            )
+        identity = run_identity(name, options, choices.identity())
+        keeper = open_checkpoint(checkpoint, identity, watch)
+    with guarded(keeper, watch):
+        opened = opener(data, options)
+        if shards > 1:
+            return _learn_in_shards(opened, options, choices, shards, jobs, watch)
+        return _learn_in_passes(opened, options, choices, keeper, watch, test_first=test_first)
+
+
+def _learn_in_shards(
+    opened: OpenSource,
+    options: InputOptions,
+    choices: LearnOptions,
+    shards: int,
+    jobs: int,
+    watch: Watch,
+) -> Learned:
+    """Learn from the parts of an input side by side, and merge what was learned."""
+    source = opened()
+    check_query(source.domain.query)
+    begun = time.perf_counter()
+    learner, parts = learn_shards(opened, choices, shards, jobs, watch)
+    learned = Learned(learner, seconds=time.perf_counter() - begun)
+    for part in parts:
+        for name in ("examples", "batches", "given", "completed"):
+            setattr(learned, name, getattr(learned, name) + getattr(part, name))
+    learned.read = learned.examples * choices.passes
+    check_learned(learned, source, options, watch)
+    learned.rules = learned_rules(learner, choices.passes)
+    return learned
+
+
+def _learn_in_passes(
+    opened: OpenSource,
+    options: InputOptions,
+    choices: LearnOptions,
+    keeper: Keeper | None,
+    watch: Watch,
+    *,
+    test_first: bool,
+) -> Learned:
+    """Learn in one pass or several; a run that was interrupted goes on where it was."""
+    source = opened()
+    check_query(source.domain.query)
+    learned = Learned(choices.learner(), checkpoint=keeper)
+    tested = Prequential(learned.learner) if test_first else None
+    run = _Run(source, learned, choices, tested, watch)
+    if keeper and keeper.resumed:
+        run.restore(keeper.resumed)
+    begun = time.perf_counter() - learned.seconds
+
+    def f1() -> float | None:
+        return tested.confusion.f1 if tested and tested.confusion else None
+
+    for number in range(run.number, choices.passes):
+        watch(Begun(Stage.LEARN))
+        try:
+            for report in run.steps(number):
+                learned.add(report, number)
+                learned.seconds = time.perf_counter() - begun
+                watch(LearnedBatch(Stage.LEARN, learned, f1))
+                if keeper:
+                    keeper.keep(run.to_state)
+        finally:
+            watch(Ended(Stage.LEARN))
+        if number == 0:
+            watch(Read(source.report))
+            check_learned(learned, source, options, watch)
+    learned.rules = learned_rules(learned.learner, choices.passes)
+    learned.seconds = time.perf_counter() - begun
+    return learned
+
+
+class _Run:
+    """The steps of a run, and where it stands: the pass, and the batches of it that are done."""
+
+    def __init__(
+        self,
+        source: Source,
+        learned: Learned,
+        choices: LearnOptions,
+        tested: Prequential | None,
+        watch: Watch,
+    ) -> None:
+        self._source = source
+        self._learned = learned
+        self._choices = choices
+        self._tested = tested
+        self._watch = watch
+        self._splice = Splice(learned.learner)
+        self.number = self._done = 0
+        self._resumed: Iterator[Block] | None = None
+
+    def steps(self, number: int) -> Iterator[StepReport]:
+        """Yield the steps of a pass: every pass completes the same labels anew."""
+        if self._resumed is None:
+            self._begin(number)
+        stream, self._resumed = self._resumed or self._blocks(), None
+        for block in stream:
+            self._splice.look(block)
+            for batch in block:
+                if self._tested:
+                    self._tested.see(batch)
+                report = self._splice.step(batch)
+                self._done += 1
+                yield report
+        if self._tested:
+            self._tested.finish()
+
+    def _begin(self, number: int) -> None:
+        profile = self._choices.profile
+        completer = SupervisionCompleter(profile) if profile else None
+        self._splice = Splice(self._learned.learner, completer)
+        self.number, self._done = number, 0
+
+    def _blocks(self) -> Iterator[Block]:
+        return blocks(batches(self._source, TimePoints(self._choices.batch_size)))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return where the run stands, and all that was learned."""
+        completer = self._splice.completer
+        return {
+            "pass": self.number,
+            "batch": self._done,
+            "counts": {name: getattr(self._learned, name) for name in COUNTS},
+            "learner": self._learned.learner.to_state(),
+            "completer": completer.to_state() if completer else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state: what is done is read again, and passed over.
+
+        Names get their numbers in the order in which they are read, and in a later pass all have
+        one: so the whole input is read before it.
+        """
+        self._begin(int(state["pass"]))
+        self._done = int(state["batch"])
+        known = _skip(self._blocks())[0] if self.number else None
+        if known:
+            self._watch(Read(self._source.report))
+        stream = self._blocks()
+        domain, rest = _skip(stream, self._done)
+        self._resumed = chain([rest] if rest else [], stream)
+        vocabulary = self._source.vocabulary
+        self._learned.learner.take_up(state["learner"], known or domain, vocabulary)
+        if self._splice.completer:
+            self._splice.completer.take_up(state["completer"], domain, vocabulary)
+        for name in COUNTS:
+            setattr(self._learned, name, state["counts"][name])
+
+
+def _skip(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Block]:
+    """Read so many batches, or all; return what the first meant, and what is left of a block."""
+    block = next(stream)
+    domain, left = block[0].domain, count
+    while left is None or left > len(block):
+        left = None if left is None else left - len(block)
+        following = next(stream, None)
+        if following is None:
+            return domain, []
+        block = following
+    return domain, block[left:]

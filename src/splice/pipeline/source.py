@@ -1,0 +1,36 @@
+"""The input of a run: a name, or a source that is there already."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from splice.inputs.open import InputOptions, open_input
+from splice.pipeline.shards import OpenSource
+from splice.stream.source import Source
+
+__all__ = ["Input", "name_of", "opener"]
+
+Input: TypeAlias = Source | str | Path
+"""A folder, a file, the name of a dataset, or a source."""
+
+
+def opener(data: Input, options: InputOptions) -> OpenSource:
+    """Return what opens an input, as often as it is asked; a source is always the same one."""
+    if isinstance(data, Path):
+        data = str(data)
+    if isinstance(data, str):  # passed on as it is: an InputName knows its files
+        return partial(open_input, data, options)
+    return partial(_as_it_is, data)
+
+
+def name_of(data: Input) -> str | None:
+    """Return the name of an input, which may stand for several files; a source has none."""
+    if isinstance(data, str):  # as it is: an InputName knows its files
+        return data
+    return str(data) if isinstance(data, Path) else None
+
+
+def _as_it_is(source: Source) -> Source:
+    return source
