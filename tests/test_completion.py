@@ -39,7 +39,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import parse_rule
 from splice.patterns.lifting import Lifting
 from splice.patterns.partition import Examples, partition
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
@@ -89,7 +89,7 @@ def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], c
     stream = cut(given_rows, count)
     one, two = SupervisionCompleter(chosen), SupervisionCompleter(chosen)
     straight = [one.complete(batch) for batch in stream]
-    ahead = [two.complete(batch) for batch in two.looking_ahead(stream)]
+    ahead = [two.complete(batch) for batch in two.prefetching(stream)]
     assert np.array_equal(flat(straight), flat(ahead))
     assert one.to_state() == two.to_state()
 
@@ -212,7 +212,7 @@ def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], sp
     for batch in stream[:split]:
         first.complete(batch)
     state = json.loads(json.dumps(first.to_state()))
-    second.take_up(state, stream[0].domain, stream[0].table.vocabulary)
+    second.restore(state, stream[0].domain, stream[0].table.vocabulary)
     found = [second.complete(batch) for batch in stream[split:]]
     assert flat(found) == pytest.approx(flat(expected[split:]), abs=1e-12)
     assert second.to_state() == whole.to_state()
@@ -372,8 +372,8 @@ def _move_stream(tmp_path: Path, text: str) -> tuple[Examples, Lifting]:
     (tmp_path / "a.db").write_text(text)
     source = DbSource([tmp_path / "a.db"], Domain(modes=parse_modes(MOVE_MODES)))
     (batch,) = batches(source, TimePoints(1000))
-    lens = Lens(batch.domain, batch.table.vocabulary)
-    return partition(batch, lens), Lifting(lens)
+    visibility = Visibility(batch.domain, batch.table.vocabulary)
+    return partition(batch, visibility), Lifting(visibility)
 
 
 FIGURE = """

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
-    ("errors", "kernels", "labels", "shown", "stats", "threads"),
+    ("arrays", "errors", "kernels", "labels", "shown", "stats", "threads"),
     ("logic",),
     ("stream",),
     ("patterns",),

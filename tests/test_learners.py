@@ -205,7 +205,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(make: Make) -> None:
     for half in (0, 5):
         before = make().fit(islice(cut_plaza(), half))
         state = json.loads(json.dumps(before.to_state()))
-        after = make().take_up(state, plaza().domain, plaza().vocabulary)  # type: ignore[attr-defined]
+        after = make().restore(state, plaza().domain, plaza().vocabulary)  # type: ignore[attr-defined]
         for batch in islice(cut_plaza(), half, None):
             after.partial_fit(batch)
         assert str(after.theory_) == str(through.theory_)

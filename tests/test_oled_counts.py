@@ -32,7 +32,7 @@ from splice.learners.oled.options import (
     Score,
     TerminationCounts,
 )
-from splice.learners.oled.rule_block import Stack
+from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import (
     Counts,
@@ -410,7 +410,7 @@ def test_the_bound_falls_below_a_twentieth_where_the_original_says(delta: float,
 BOTTOM = tuple(map(parse_literal, ("p(X0,T)", "q(X0,T)")))
 
 
-def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> Stack:
+def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> RuleBlock:
     """An initiation rule whose own score and whose candidates' scores are given shares of n."""
     state = RuleState("initiatedAt", parse_atom("holdsAt(f(X0),T)"), BOTTOM)
     assert state.bodies(options) == [(), BOTTOM[:1], BOTTOM[1:]]
@@ -419,7 +419,7 @@ def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> Sta
     fired = np.column_stack((n - right, right, none, none))
     state.own, state.fired, state.candidate_fired = fired[0], fired[0], fired[1:]
     state.since = state.total = np.array([0.0, n, 0, 0])
-    return Stack("initiatedAt", [state], options)
+    return RuleBlock("initiatedAt", [state], options)
 
 
 def options_of(delta: float, warm_up: int = 1000) -> Options:
@@ -490,7 +490,7 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
         state.since = 5 * np.ones(4)
         alone.append((list(map(frozenset, state.bodies(options))), state.own, rest, state.since))
         rules.append(state)
-    Stack("initiatedAt", rules, options).decide(1)
+    RuleBlock("initiatedAt", rules, options).decide(1)
     taken: set[frozenset[Literal]] = {frozenset()}
     for state, (bodies, own, rest, since) in zip(rules, alone, strict=True):
         parent = initiation_counts(own, since, state.points)

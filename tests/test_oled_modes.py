@@ -24,7 +24,7 @@ from splice.logic import (
     parse_literal,
 )
 from splice.logic.domain import DEFAULT_QUERY
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.batches import TimePoints, batches
 from splice.stream.source import collect
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -144,9 +144,9 @@ def test_the_lens_sees_what_bodies_may_mention() -> None:
     }
     for text in atoms:
         vocabulary.kind(Kind(parse_atom(text), ("person", "time"), 1))
-    lens = Lens(domain, vocabulary)
-    lens.look()
-    assert lens.visible.tolist() == list(atoms.values())
+    visibility = Visibility(domain, vocabulary)
+    visibility.refresh()
+    assert visibility.visible.tolist() == list(atoms.values())
 
 
 def test_repeated_modes_are_one_and_a_new_variable_is_the_wider_mode() -> None:

@@ -41,7 +41,7 @@ def test_a_restored_learner_goes_on_as_if_it_had_never_stopped(cut: int) -> None
     straight = Oled().fit(whole)
     state = json.loads(json.dumps(Oled().fit(whole[:cut]).to_state()))
     first = whole[0]
-    resumed = Oled().take_up(state, first.domain, first.table.vocabulary)
+    resumed = Oled().restore(state, first.domain, first.table.vocabulary)
     for batch in whole[cut:]:
         resumed.partial_fit(batch)
     assert resumed.to_state() == straight.to_state()
@@ -51,7 +51,7 @@ def test_a_restored_learner_goes_on_as_if_it_had_never_stopped(cut: int) -> None
 def test_a_state_is_about_names_not_about_codes() -> None:
     whole, other = stream(1), stream(2)
     state = Oled().fit(whole).to_state()
-    elsewhere = Oled().take_up(state, other[0].domain, other[0].table.vocabulary)
+    elsewhere = Oled().restore(state, other[0].domain, other[0].table.vocabulary)
     assert str(elsewhere.theory_) == str(Oled().fit(whole).theory_)
     elsewhere.partial_fit(other[0])
 
@@ -61,7 +61,7 @@ def test_a_foreign_state_is_refused(change: dict[str, object]) -> None:
     whole = stream(1)
     state = Oled().fit(whole[:2]).to_state() | change
     with pytest.raises(SpliceError, match="not a state"):
-        Oled().take_up(state, whole[0].domain, whole[0].table.vocabulary)
+        Oled().restore(state, whole[0].domain, whole[0].table.vocabulary)
 
 
 @pytest.mark.parametrize("part", ["rules", "memory", "patterns", "last"])
@@ -70,7 +70,7 @@ def test_a_damaged_state_is_told(part: str) -> None:
     state = Oled().fit(whole[:4]).to_state()
     state[part] = [{}] if part != "memory" else {"grounds": [], "parts": [{"ground": "!"}]}
     with pytest.raises(SpliceError, match="damaged"):
-        Oled().take_up(state, whole[0].domain, whole[0].table.vocabulary)
+        Oled().restore(state, whole[0].domain, whole[0].table.vocabulary)
 
 
 def valued(text: str) -> list[MicroBatch]:
@@ -247,7 +247,7 @@ def test_a_merged_learner_goes_on_as_one_that_is_restored_from_its_state() -> No
     merged = Oled().fit(one).merge(Oled().fit(two))
     state = json.loads(json.dumps(merged.to_state()))
     first = one[0]
-    restored = Oled().take_up(state, first.domain, first.table.vocabulary)
+    restored = Oled().restore(state, first.domain, first.table.vocabulary)
     for batch in stream(6):
         merged.partial_fit(batch)
         restored.partial_fit(batch)

@@ -25,9 +25,9 @@ def test_each_batch_is_partitioned_once(
     read: list[int] = []
     partition = prefetch.partition
 
-    def counted(batch, lens):  # type: ignore[no-untyped-def]
+    def counted(batch, visibility):  # type: ignore[no-untyped-def]
         read.append(len(batch.queries))
-        return partition(batch, lens)
+        return partition(batch, visibility)
 
     monkeypatch.setattr(prefetch, "partition", counted)
     source = make_plaza(sequences=1, people=3, frames=100, seed=3).source

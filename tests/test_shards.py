@@ -119,9 +119,9 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
         completer, own = SupervisionCompleter(chosen), []
         for sequence, part in by_sequence(ShardSource(masked, shard), cut):
             for batch in part:
-                completer.note(batch)
+                completer.count_labels(batch)
             place = source.vocabulary.sequences.code(sequence)
-            own.append((place, sequence, completer.cut()))
+            own.append((place, sequence, completer.pop_counts()))
         counted.append(own)
     found: dict[str, list[np.ndarray]] = {}
     for shard, before in zip(shards(count), arrange(counted), strict=True):

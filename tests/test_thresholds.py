@@ -84,7 +84,7 @@ def test_a_resumed_learner_compares_as_one_that_was_not_interrupted() -> None:
         whole = stream(3)
         first = Oled().fit(whole[:cut])
         state = json.loads(json.dumps(first.to_state()))
-        again = Oled().take_up(state, DOMAIN, whole[0].table.vocabulary)
+        again = Oled().restore(state, DOMAIN, whole[0].table.vocabulary)
         for batch in whole[cut:]:
             again.partial_fit(batch)
         assert again.to_state() == Oled().fit(whole).to_state()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Mask
+
 __all__ = ["f1_score", "hoeffding_bound", "runs"]
 
-_Floats = npt.NDArray[np.float64]
 
-
-def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> _Floats:
+def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> Floats:
     """Return how far a mean may lie from its expectation after so many observations.
 
     Parameters
@@ -29,11 +29,11 @@ def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> _
     """
     seen = np.asarray(n, np.float64)
     with np.errstate(divide="ignore"):
-        bound: _Floats = np.sqrt(np.log(numerator / delta) / (2 * seen))
+        bound: Floats = np.sqrt(np.log(numerator / delta) / (2 * seen))
     return bound
 
 
-def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> _Floats:
+def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> Floats:
     """Return the harmonic mean of precision and recall; where there is nothing to find, 1.
 
     >>> f1_score([1, 0, 0], [1, 1, 0], [0, 0, 0]).round(3).tolist()
@@ -44,7 +44,7 @@ def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> _Floats
     return np.divide(2 * right, found, out=np.ones_like(found), where=found > 0)
 
 
-def runs(begins: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def runs(begins: Mask) -> tuple[Indices, Indices]:
     """Return where maximal runs start and stop, given which places begin a new one.
 
     The first place begins one, whatever is said of it; a stop is not part of its run.

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Indices, Ints
 from splice.completion.completer import Completion
 from splice.labels import FALSE, UNKNOWN
 from splice.stream.batch import MicroBatch
@@ -17,9 +18,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["BASELINES", "ClosedWorld", "NearestInTime"]
-
-_Ints = npt.NDArray[np.int64]
-_Index = npt.NDArray[np.intp]
 
 
 class ClosedWorld:
@@ -56,7 +54,7 @@ class NearestInTime:
         self._remember(queries, which, keys)
         return _completion(batch, found)
 
-    def _nearest(self, rows: AtomTable, which: _Index, keys: list[tuple[int, ...]]) -> _Ints:
+    def _nearest(self, rows: AtomTable, which: Indices, keys: list[tuple[int, ...]]) -> Ints:
         """Return the nearest label for rows that are ordered by atom and time, 0 for none."""
         memory = [self._last.get(key, (0, UNKNOWN)) for key in keys]
         before_time, before = (
@@ -77,7 +75,7 @@ class NearestInTime:
         take_later = has_right & ((earlier == UNKNOWN) | nearer)
         return np.where(take_later, later, earlier)
 
-    def _remember(self, queries: AtomTable, which: _Index, keys: list[tuple[int, ...]]) -> None:
+    def _remember(self, queries: AtomTable, which: Indices, keys: list[tuple[int, ...]]) -> None:
         """Keep the last label of each atom."""
         known = np.flatnonzero((queries.truth != UNKNOWN) & (queries.time != NO_TIME))
         known = known[np.argsort(queries.time[known], kind="stable")]
@@ -93,14 +91,14 @@ BASELINES: Final[dict[str, type[ClosedWorld | NearestInTime]]] = {
 """The baselines that have a name."""
 
 
-def _names(queries: AtomTable) -> _Ints:
+def _names(queries: AtomTable) -> Ints:
     """Return a row of numbers for each atom, without its time; timeless atoms stand apart."""
     timeless = (queries.time == NO_TIME)[:, None]
     parts = (queries.kind[:, None], timeless, queries.args)
     return np.concatenate(parts, axis=1, dtype=np.int64, casting="unsafe")
 
 
-def _atoms(queries: AtomTable) -> tuple[_Index, _Index]:
+def _atoms(queries: AtomTable) -> tuple[Indices, Indices]:
     return unique_rows(_names(queries))
 
 

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.filter import FILTERS, Filter, Hoeffding, Undecided
 from splice.completion.registry import check_key, number_of, word_of
 from splice.completion.similarity import Vertices
@@ -28,16 +28,12 @@ __all__ = [
     "FirstBatch",
     "LabelCache",
     "Labelled",
-    "ReleasedCache",
+    "Lomrf2019Cache",
     "Weighting",
     "caching_of",
     "gathered",
     "vertices_of",
 ]
-
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class FirstBatch(Enum):
@@ -81,7 +77,7 @@ class Caching:
         whole = self.first is FirstBatch.FILTERED
         return whole and self.cap is None and self.decay == 1
 
-    def keeps(self, negatives: _Floats, positives: _Floats) -> tuple[_Mask, _Mask]:
+    def keeps(self, negatives: Floats, positives: Floats) -> tuple[Mask, Mask]:
         """Return which negative and which positive labels of each pattern are kept."""
         return self.filter.keeps(negatives, positives, self.undecided)
 
@@ -135,20 +131,20 @@ class Labelled:
     """
 
     vertices: Vertices
-    owner: npt.NDArray[np.intp]
-    classes: _Ints
-    labels: _Floats
-    counts: _Floats
+    owner: Indices
+    classes: Ints
+    labels: Floats
+    counts: Floats
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def nearest(self, similarities: _Floats) -> _Floats:
+    def nearest(self, similarities: Floats) -> Floats:
         """Return similarities to labels from those to the examples that stand for them."""
         if len(self.owner) == len(self.labels):
             return similarities
         starts = np.searchsorted(self.owner, np.arange(len(self.labels)))
-        found: _Floats = np.maximum.reduceat(similarities, starts, axis=1)
+        found: Floats = np.maximum.reduceat(similarities, starts, axis=1)
         return found
 
 
@@ -187,7 +183,7 @@ class LabelCache:
     def begin(self, labels: bool) -> None:
         """Note that a batch begins, with labels or without."""
 
-    def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
+    def update(self, classes: Ints, labels: LabelArray, vertices: Vertices) -> None:
         """Count the labelled examples of a batch."""
         if not len(classes):
             return
@@ -272,7 +268,7 @@ class LabelCache:
                 del self.entries[key]
 
 
-class ReleasedCache(LabelCache):
+class Lomrf2019Cache(LabelCache):
     """The cache as released in 2019, defects included (``FirstBatch.AS_IT_IS``).
 
     The labelled examples of the first batch enter one by one, unfiltered; later an example enters
@@ -289,7 +285,7 @@ class ReleasedCache(LabelCache):
         """Note that a batch begins, with labels or without."""
         self.batches += labels
 
-    def update(self, classes: _Ints, labels: LabelArray, vertices: Vertices) -> None:
+    def update(self, classes: Ints, labels: LabelArray, vertices: Vertices) -> None:
         """Count the labelled examples of a batch and renew the labelled vertices."""
         if not len(classes):
             return

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.cache import (
     Caching,
     Entry,
     FirstBatch,
     LabelCache,
     Labelled,
-    ReleasedCache,
+    Lomrf2019Cache,
 )
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.filter import Unfiltered
 from splice.completion.graph import Graph, connect
-from splice.completion.links import ChainMemory, Chains, Layout
+from splice.completion.links import Chains, Layout, LinkMemory
 from splice.completion.profile import PROFILES, Identity, Profile
 from splice.completion.profile import profile as named_profile
 from splice.completion.result import Completion
@@ -41,8 +41,6 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Completion", "SupervisionCompleter"]
 
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 _UNFILTERED = Caching(Unfiltered())
 
@@ -55,27 +53,31 @@ class _Parts:
 
     def __init__(self, profile: Profile, reading: Reading) -> None:
         self.reading = reading
-        self.lens, self.lifting, self.store = reading.lens, reading.lifting, reading.store
-        self.ahead = reading.ahead
+        self.visibility, self.lifting, self.store = (
+            reading.visibility,
+            reading.lifting,
+            reading.store,
+        )
+        self.prefetcher = reading.prefetcher
         self._identity = profile.identity
-        self.similarity = profile.distance.similarity(self.store, self.lens.domain.modes)
+        self.similarity = profile.distance.similarity(self.store, self.visibility.domain.modes)
         caching = profile.caching or _UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
-        self.cache = ReleasedCache(caching) if released else LabelCache(caching)
-        self.chains = ChainMemory(profile.links, self.similarity) if profile.links else None
+        self.cache = Lomrf2019Cache(caching) if released else LabelCache(caching)
+        self.chains = LinkMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
-        self.odds: _Floats | None = None
-        self._reader = StateReader(self.lens, self.lifting.store, self.store)
+        self.odds: Floats | None = None
+        self._reader = StateReader(self.visibility, self.lifting.store, self.store)
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Work out what no label changes, of consecutive batches of a sequence."""
-        seen = self.ahead.look(block)
+        seen = self.prefetcher.prefetch(block)
         if seen and self.chains:
             examples, (*_, own) = seen
-            self.chains.look(block, Vertices(own, examples.entities, examples.queries.time))
+            self.chains.prefetch(block, Vertices(own, examples.entities, examples.queries.time))
 
-    def classes(self, patterns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def classes(self, patterns: Ints) -> Ints:
         """Return the number under which each pattern is cached."""
         if self._identity is Identity.SHARED:
             return patterns
@@ -88,7 +90,7 @@ class _Parts:
         self,
         layout: Layout,
         vertices: Vertices,
-        classes: npt.NDArray[np.int64],
+        classes: Ints,
         cache: LabelCache,
     ) -> Chains:
         """Return the chains of a batch, their links as firm as the labels so far make them."""
@@ -99,7 +101,7 @@ class _Parts:
             self.odds = self.chains.persistence.odds(cache.counts(), size)
         return self.chains.chains(layout, vertices, classes, self.odds)
 
-    def among(self, labelled: Labelled) -> _Floats:
+    def among(self, labelled: Labelled) -> Floats:
         """Return the similarities of labels to each other."""
         examples = self.similarity.between(labelled.vertices, labelled.vertices)
         return labelled.nearest(labelled.nearest(examples).T)
@@ -142,13 +144,13 @@ class _Parts:
         if self.chains:
             self.chains.persistence.counts.clear()
 
-    def take_up(self, state: dict[str, Any]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Fill the cache and the chains from a state."""
         cached = state["cache"]
         self.cache.updates = cached["updates"]
         for found in map(self._entry, cached["entries"]):
             self.cache.entries[found.cls, found.positive] = found
-        if isinstance(self.cache, ReleasedCache):
+        if isinstance(self.cache, Lomrf2019Cache):
             self.cache.batches = cached["batches"]
             self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
         self._count_transitions(state)
@@ -159,7 +161,7 @@ class _Parts:
                 cls = int(self.classes(np.array([pattern]))[0])
                 self.chains.last[key] = self._reader.terminal(plain, cls)
 
-    def between(self, left: Vertices, right: Vertices) -> _Floats:
+    def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return similarities; vertices of other batches may have fewer constants."""
         width = max(left.entities.shape[1], right.entities.shape[1])
         return self.similarity.between(left.widened(width), right.widened(width))
@@ -200,19 +202,19 @@ class SupervisionCompleter:
         """Return labels and values for all query atoms of a batch."""
         return self._complete(batch, self._start(batch))
 
-    def looking_ahead(self, batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+    def prefetching(self, batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
         """Yield batches to be completed next; many are looked at together, which is faster.
 
         For streams that are there already: it reads some batches before it yields the first.
         """
         for block in blocks(batches):
-            self.look(block)
+            self.prefetch(block)
             yield from block
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if len(block) > 1:
-            self._start(block[0]).look(block)
+            self._start(block[0]).prefetch(block)
 
     def reading(self, domain: Domain, vocabulary: Vocabulary) -> Reading:
         """Return how a stream is read, for others to share."""
@@ -238,7 +240,7 @@ class SupervisionCompleter:
     def to_state(self) -> dict[str, Any]:
         """Return all that the completer remembers, as plain values that JSON can hold."""
         parts = self._started()
-        writer = StateWriter(parts.lens, parts.lifting.store, parts.store)
+        writer = StateWriter(parts.visibility, parts.lifting.store, parts.store)
         state: dict[str, Any] = {
             "version": VERSION,
             "profile": repr(self.profile),
@@ -252,14 +254,14 @@ class SupervisionCompleter:
             state["transitions"] = writer.transitions(counts, classes)
         return state
 
-    def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
+    def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
         """Go on from a state, with a stream of the given domain and vocabulary."""
         check_version(state)
         if state["profile"] != repr(self.profile):
             raise SpliceError("this state was made with another profile", "use the same choices")
         self._seen = np.array(state["seen"], float)
         self._parts = self._made(domain, vocabulary)
-        self._parts.take_up(state)
+        self._parts.restore(state)
 
     @property
     def has_begun(self) -> bool:
@@ -276,22 +278,22 @@ class SupervisionCompleter:
         self._seen = self._seen + np.array(state["seen"], float)
         self._parts.merge(state)
 
-    def note(self, batch: MicroBatch) -> None:
+    def count_labels(self, batch: MicroBatch) -> None:
         """Count the labels of a batch, and complete nothing."""
         parts = self._start(batch)
         if not batch.labels.any():
             if parts.chains:
                 parts.chains.forget(batch.sequence)
             return
-        _, patterns, vertices, _, layout = self._note(batch, parts)
+        _, patterns, vertices, _, layout = self._count(batch, parts)
         if parts.chains and layout:
             labels, classes = batch.labels, parts.classes(patterns)
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
             known = labels != UNKNOWN
             parts.chains.remember(layout, values, firm, labels, known, classes, vertices)
 
-    def cut(self) -> dict[str, Any] | None:
-        """Return what labels were counted since the last cut, for :meth:`merge`, and forget them."""
+    def pop_counts(self) -> dict[str, Any] | None:
+        """Return what labels were counted since the last time, for :meth:`merge`, and forget them."""
         if not self._seen.any():
             return None
         state = self.to_state()
@@ -310,11 +312,11 @@ class SupervisionCompleter:
         parts = self._started()
         return contradictions(parts.cache, parts.lifting.store, parts.representatives())
 
-    def _note(
+    def _count(
         self, batch: MicroBatch, parts: _Parts
-    ) -> tuple[Examples, npt.NDArray[np.int64], Vertices, LabelCache, Layout | None]:
+    ) -> tuple[Examples, Ints, Vertices, LabelCache, Layout | None]:
         """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
-        examples, (patterns, *ground) = parts.ahead.read(batch)
+        examples, (patterns, *ground) = parts.prefetcher.read(batch)
         own = ground[-1] if ground else patterns
         vertices = Vertices(own, examples.entities, examples.queries.time)
         labels = batch.labels
@@ -331,7 +333,7 @@ class SupervisionCompleter:
         return examples, patterns, vertices, cache, layout
 
     def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
-        examples, patterns, vertices, cache, layout = self._note(batch, parts)
+        examples, patterns, vertices, cache, layout = self._count(batch, parts)
         labels = batch.labels
         given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
@@ -366,7 +368,7 @@ class SupervisionCompleter:
         return done
 
     def _labels(
-        self, values: _Floats, labels: LabelArray, missing: npt.NDArray[np.intp], reached: _Mask
+        self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask
     ) -> LabelArray:
         """Return the given labels, and for the rest those that the threshold gives."""
         completed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
@@ -379,7 +381,7 @@ class SupervisionCompleter:
 
     def _graph(
         self, own: Vertices, labelled: Labelled, parts: _Parts
-    ) -> tuple[Graph | None, npt.NDArray[np.intp]]:
+    ) -> tuple[Graph | None, Indices]:
         """Return the graph of the classes of unlabelled vertices, and the class of each."""
         if not len(own) or not self._seen.any():
             return None, np.zeros(len(own), np.intp)
@@ -397,13 +399,13 @@ class SupervisionCompleter:
     def _solve(
         self,
         graph: Graph | None,
-        which: npt.NDArray[np.intp],
-        missing: npt.NDArray[np.intp],
+        which: Indices,
+        missing: Indices,
         labelled: Labelled,
         chains: Chains | None,
-        values: _Floats,
-        given: _Mask,
-    ) -> tuple[_Floats, _Mask, _Floats]:
+        values: Floats,
+        given: Mask,
+    ) -> tuple[Floats, Mask, Floats]:
         """Return values for the missing ones, whether a label reached them, and conductances.
 
         The conductances are those of all query atoms, infinite where the value is known.
@@ -424,13 +426,13 @@ class SupervisionCompleter:
     def _with_links(
         self,
         graph: Graph,
-        which: npt.NDArray[np.intp],
-        missing: npt.NDArray[np.intp],
+        which: Indices,
+        missing: Indices,
         labelled: Labelled,
         chains: Chains,
-        values: _Floats,
-        given: _Mask,
-    ) -> tuple[_Floats, _Mask, _Floats]:
+        values: Floats,
+        given: Mask,
+    ) -> tuple[Floats, Mask, Floats]:
         """Solve chains of vertices, each with its own labelled neighbours."""
         to_labelled = weighted(graph, labelled, self.profile.caching)
         n, layout = len(values), chains.layout
@@ -459,11 +461,11 @@ class SupervisionCompleter:
 
 def _firmness(
     system: System,
-    missing: npt.NDArray[np.intp],
-    reached: _Mask,
-    ends: npt.NDArray[np.intp],
+    missing: Indices,
+    reached: Mask,
+    ends: Indices,
     size: int,
-) -> _Floats:
+) -> Floats:
     """Return the conductances of the ends of chains, infinite for those that are not missing."""
     place = np.full(size, -1)
     place[missing] = np.arange(len(missing))

@@ -8,15 +8,12 @@ from enum import Enum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Mask
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 
 __all__ = ["CONNECTORS", "KNN", "Connector", "Direction", "EpsilonNN", "Neighbours"]
-
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class Neighbours(Enum):
@@ -52,10 +49,10 @@ class Connector(Strategy, ABC):
         return Direction.DIRECTED
 
     @abstractmethod
-    def near(self, weights: _Floats) -> _Mask:
+    def near(self, weights: Floats) -> Mask:
         """Return which entries of each row are large enough; entries of -1 do not exist."""
 
-    def choose(self, weights: _Floats) -> _Mask:
+    def choose(self, weights: Floats) -> Mask:
         """Return which entries of each row are chosen; a weight of zero is no link."""
         return (weights > 0) & self.near(weights)
 
@@ -79,7 +76,7 @@ class KNN(Connector):
         if self.k < 1:
             raise SpliceError(f"k must be at least 1, not {self.k}")
 
-    def near(self, weights: _Floats) -> _Mask:
+    def near(self, weights: Floats) -> Mask:
         return weights >= _kth_distinct(weights, self.k)[:, None]
 
 
@@ -96,15 +93,15 @@ class EpsilonNN(Connector):
         if not 0 <= self.epsilon <= 1:
             raise SpliceError(f"epsilon lies between 0 and 1, not at {self.epsilon:g}")
 
-    def near(self, weights: _Floats) -> _Mask:
+    def near(self, weights: Floats) -> Mask:
         return weights >= self.epsilon
 
 
-def _kth_distinct(weights: _Floats, k: int) -> _Floats:
+def _kth_distinct(weights: Floats, k: int) -> Floats:
     """Return the k-th largest distinct value of each row (the smallest, if there are fewer)."""
     if not weights.shape[1]:
         return np.zeros(len(weights))
-    kth: _Floats = weights.max(axis=1)
+    kth: Floats = weights.max(axis=1)
     for _ in range(k - 1):
         lower = np.where(weights < kth[:, None], weights, -np.inf).max(axis=1)
         kth = np.where(np.isfinite(lower), lower, kth)

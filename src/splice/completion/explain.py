@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from splice import labels
+from splice.arrays import Floats, Indices
 from splice.completion.cache import Caching, Labelled
 from splice.completion.graph import Graph
 from splice.completion.links import Chains, in_series
@@ -23,8 +23,6 @@ from splice.patterns.lifting import PatternStore
 from splice.patterns.partition import Examples
 
 __all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +188,10 @@ class Scene:
     labelled: Labelled
     graph: Graph | None
     caching: Caching | None
-    missing: npt.NDArray[np.intp]
-    which: npt.NDArray[np.intp]
+    missing: Indices
+    which: Indices
     chains: Chains | None
-    conductance: npt.NDArray[np.float64]
+    conductance: Floats
 
 
 def explain(scene: Scene, row: int) -> Explanation:

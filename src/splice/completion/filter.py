@@ -8,15 +8,12 @@ from enum import Enum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Mask
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 
 __all__ = ["FILTERS", "Filter", "Hoeffding", "Majority", "Undecided", "Unfiltered", "bound"]
-
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class Undecided(Enum):
@@ -28,9 +25,9 @@ class Undecided(Enum):
     """Neither is (Algorithm 3, read literally)."""
 
 
-def bound(total: _Floats, delta: float, numerator: float) -> _Floats:
+def bound(total: Floats, delta: float, numerator: float) -> Floats:
     """Return the Hoeffding bound after so many observations: ``sqrt(ln(a/delta) / 2N)``."""
-    found: _Floats = np.sqrt(np.log(numerator / delta) / (2 * np.maximum(total, 1e-300)))
+    found: Floats = np.sqrt(np.log(numerator / delta) / (2 * np.maximum(total, 1e-300)))
     return found
 
 
@@ -40,19 +37,19 @@ class Filter(Strategy, ABC):
     __slots__ = ()
 
     @abstractmethod
-    def decided(self, gap: _Floats, total: _Floats) -> _Mask:
+    def decided(self, gap: Floats, total: Floats) -> Mask:
         """Return which contradictions are decided, for the more frequent label.
 
         ``gap`` is the share of true labels less that of false ones, ``total`` how many there are.
         """
 
-    def bounds(self, total: _Floats) -> _Floats | None:
+    def bounds(self, total: Floats) -> Floats | None:
         """Return the gaps that decide, where there is such a thing."""
         return None
 
     def keeps(
-        self, negatives: _Floats, positives: _Floats, undecided: Undecided
-    ) -> tuple[_Mask, _Mask]:
+        self, negatives: Floats, positives: Floats, undecided: Undecided
+    ) -> tuple[Mask, Mask]:
         """Return which negative and which positive labels of each pattern are kept.
 
         A label is questioned only by the opposite label of the same pattern. Decisions are made
@@ -83,10 +80,10 @@ class Hoeffding(Filter):
         if not 0 < self.delta < 1:
             raise SpliceError(f"delta lies between 0 and 1, not at {self.delta:g}")
 
-    def bounds(self, total: _Floats) -> _Floats:
+    def bounds(self, total: Floats) -> Floats:
         return bound(total, self.delta, self.numerator)
 
-    def decided(self, gap: _Floats, total: _Floats) -> _Mask:
+    def decided(self, gap: Floats, total: Floats) -> Mask:
         return np.abs(gap) > self.bounds(total)
 
 
@@ -95,8 +92,8 @@ class Hoeffding(Filter):
 class Majority(Filter):
     """Trust the more frequent label at once."""
 
-    def decided(self, gap: _Floats, total: _Floats) -> _Mask:
-        found: _Mask = gap != 0
+    def decided(self, gap: Floats, total: Floats) -> Mask:
+        found: Mask = gap != 0
         return found
 
 
@@ -105,10 +102,10 @@ class Majority(Filter):
 class Unfiltered(Filter):
     """Keep every label."""
 
-    def decided(self, gap: _Floats, total: _Floats) -> _Mask:
+    def decided(self, gap: Floats, total: Floats) -> Mask:
         return np.zeros(len(gap), bool)
 
     def keeps(
-        self, negatives: _Floats, positives: _Floats, undecided: Undecided
-    ) -> tuple[_Mask, _Mask]:
+        self, negatives: Floats, positives: Floats, undecided: Undecided
+    ) -> tuple[Mask, Mask]:
         return negatives > 0, positives > 0

@@ -12,14 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.completion.connector import Connector, Direction, Neighbours
 
 __all__ = ["Graph", "connect"]
-
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,19 +26,19 @@ class Graph:
     ``linked`` and ``joined`` say which of them are edges; weights are those of single vertices.
     """
 
-    labelled: _Floats
-    linked: _Mask
-    unlabelled: _Floats
-    joined: _Mask
-    sizes: npt.NDArray[np.int64]
+    labelled: Floats
+    linked: Mask
+    unlabelled: Floats
+    joined: Mask
+    sizes: Ints
 
 
 def connect(
     connector: Connector,
-    to_labelled: _Floats,
-    sizes: npt.NDArray[np.int64],
-    among_unlabelled: Callable[[], _Floats],
-    among_labelled: Callable[[], _Floats],
+    to_labelled: Floats,
+    sizes: Ints,
+    among_unlabelled: Callable[[], Floats],
+    among_labelled: Callable[[], Floats],
 ) -> Graph:
     """Return the graph of a batch; weights that no choice needs are not worked out."""
     if connector.neighbours is Neighbours.LABELLED:
@@ -61,9 +58,7 @@ def connect(
     return Graph(to_labelled, linked, between, joined, sizes)
 
 
-def _to_labelled_only(
-    connector: Connector, to_labelled: _Floats, sizes: npt.NDArray[np.int64]
-) -> Graph:
+def _to_labelled_only(connector: Connector, to_labelled: Floats, sizes: Ints) -> Graph:
     linked = connector.choose(to_labelled)
     if connector.direction is not Direction.DIRECTED:
         theirs = connector.choose(to_labelled.T).T

@@ -16,22 +16,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.persistence import Persistence
 from splice.completion.registry import number_of
 from splice.completion.similarity import Similarity, Vertices
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
-from splice.patterns.memo import Seen
+from splice.patterns.memo import BatchMemo
 from splice.stream.batch import MicroBatch
 from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["ChainMemory", "Chains", "Layout", "Temporal", "Terminal", "in_series", "links_of"]
+__all__ = ["Chains", "Layout", "LinkMemory", "Temporal", "Terminal", "in_series", "links_of"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 _Key = tuple[int, ...]
 
 
@@ -68,13 +66,13 @@ class Layout:
     which chains begin at the first and end at the last time-point of the batch.
     """
 
-    order: npt.NDArray[np.intp]
-    after: npt.NDArray[np.bool_]
-    alike: _Floats
-    starts: npt.NDArray[np.intp]
-    ends: npt.NDArray[np.intp]
-    first: npt.NDArray[np.bool_]
-    last: npt.NDArray[np.bool_]
+    order: Indices
+    after: Mask
+    alike: Floats
+    starts: Indices
+    ends: Indices
+    first: Mask
+    last: Mask
     keys: list[_Key]
 
 
@@ -83,9 +81,9 @@ class Chains:
     """A layout, the weights of its links, and the weight and the value of what came before."""
 
     layout: Layout
-    link: _Floats
-    carried: _Floats
-    value: _Floats
+    link: Floats
+    carried: Floats
+    value: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,17 +112,17 @@ def in_series(link: float, conductance: float) -> float:
     return link * conductance / (link + conductance)
 
 
-class ChainMemory:
+class LinkMemory:
     """Where the chains of the current sequence stand at the end of the batch before."""
 
     def __init__(self, links: Temporal, similarity: Similarity) -> None:
         self._similarity = similarity
         self.persistence = Persistence(links.strength)
-        self._seen: Seen[Layout] = Seen()
+        self._seen: BatchMemo[Layout] = BatchMemo()
         self.sequence = ""
         self.last: dict[_Key, Terminal] = {}
 
-    def look(self, batches: Sequence[MicroBatch], vertices: Vertices) -> None:
+    def prefetch(self, batches: Sequence[MicroBatch], vertices: Vertices) -> None:
         """Lay out consecutive batches that will come next; ``vertices`` are those of all."""
         self._seen.keep(batches, self._layouts(batches, vertices))
 
@@ -138,9 +136,7 @@ class ChainMemory:
             self.sequence, self.last = batch.sequence, {}
         return self._seen.take(batch) or self._layouts([batch], vertices)[0]
 
-    def count(
-        self, layout: Layout, classes: _Ints, labels: LabelArray, empty: npt.NDArray[np.bool_]
-    ) -> None:
+    def count(self, layout: Layout, classes: Ints, labels: LabelArray, empty: Mask) -> None:
         """Count the labels that follow a label, over the border of the batch as well.
 
         ``classes`` are the cached patterns of the query atoms; those that are ``empty`` of
@@ -158,7 +154,7 @@ class ChainMemory:
         columns = (cls, before[:, 0] != cls, before[:, 1], now)
         self.persistence.count(np.stack(columns, axis=1)[usable].astype(np.int64))
 
-    def chains(self, layout: Layout, vertices: Vertices, classes: _Ints, odds: _Floats) -> Chains:
+    def chains(self, layout: Layout, vertices: Vertices, classes: Ints, odds: Floats) -> Chains:
         """Return the chains of a batch, linked to what came before it.
 
         ``odds`` are the weights of links to each cached pattern, from an equal and another one.
@@ -226,11 +222,11 @@ class ChainMemory:
     def remember(
         self,
         layout: Layout,
-        values: _Floats,
-        conductance: _Floats,
+        values: Floats,
+        conductance: Floats,
         labels: LabelArray,
-        known: npt.NDArray[np.bool_],
-        classes: _Ints,
+        known: Mask,
+        classes: Ints,
         vertices: Vertices,
     ) -> None:
         """Keep where the chains stand that reach the last time-point of the batch.
@@ -250,9 +246,7 @@ class ChainMemory:
                 )
 
 
-def _ranks(
-    batches: Sequence[MicroBatch], number: npt.NDArray[np.intp], time: _Ints
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _ranks(batches: Sequence[MicroBatch], number: Indices, time: Ints) -> tuple[Indices, Indices]:
     """Return the rank of each moment among those of its batch, and each batch's first rank.
 
     A moment is the number of a batch and a time; ranks count on from batch to batch, and one

@@ -9,18 +9,14 @@ chose it (``spec``: changed in the development line in February 2019).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats
 from splice.completion.connector import Connector
 
 __all__ = ["ordered_rows"]
 
-_Floats = npt.NDArray[np.float64]
 
-
-def ordered_rows(
-    to_labelled: _Floats, among: _Floats, connector: Connector, tiny: float
-) -> _Floats:
+def ordered_rows(to_labelled: Floats, among: Floats, connector: Connector, tiny: float) -> Floats:
     """Return the whole matrix, labelled vertices first; unconnected pairs weigh ``tiny``.
 
     ``to_labelled`` are the similarities of unlabelled vertices to labelled ones, ``among`` those
@@ -41,5 +37,5 @@ def ordered_rows(
     return weights
 
 
-def _cut(rows: _Floats, connector: Connector, tiny: float) -> _Floats:
+def _cut(rows: Floats, connector: Connector, tiny: float) -> Floats:
     return np.where(connector.choose(rows), rows, tiny)

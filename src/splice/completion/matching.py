@@ -9,19 +9,16 @@ This module imports numba; import it only where many pairs are compared.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints
 from splice.kernels import compiled
 
 __all__ = ["matching_distances"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-
 
 def matching_distances(
-    literals: _Ints, offsets: _Ints, left: _Ints, right: _Ints, distances: _Floats
-) -> _Floats:
+    literals: Ints, offsets: Ints, left: Ints, right: Ints, distances: Floats
+) -> Floats:
     """Return the matching distance of patterns, pair by pair.
 
     The literals of pattern ``i`` are those from ``offsets[i]`` to ``offsets[i + 1]``.
@@ -34,13 +31,13 @@ def matching_distances(
 
 @compiled
 def _matching_distances(
-    literals: _Ints,
-    offsets: _Ints,
-    left: _Ints,
-    right: _Ints,
-    distances: _Floats,
+    literals: Ints,
+    offsets: Ints,
+    left: Ints,
+    right: Ints,
+    distances: Floats,
     largest: int,
-    found: _Floats,
+    found: Floats,
 ) -> None:
     cost = np.empty((largest, largest))
     for pair in range(len(left)):
@@ -55,7 +52,7 @@ def _matching_distances(
 
 
 @compiled
-def _least(cost: _Floats, n: int, m: int) -> float:
+def _least(cost: Floats, n: int, m: int) -> float:
     """Return the cost of the best matching of n rows to m >= n columns."""
     row_price, column_price = np.zeros(n), np.zeros(m + 1)
     owner = np.full(m + 1, -1)
@@ -71,7 +68,7 @@ def _least(cost: _Floats, n: int, m: int) -> float:
 
 @compiled
 def _match(
-    cost: _Floats, m: int, row: int, row_price: _Floats, column_price: _Floats, owner: _Ints
+    cost: Floats, m: int, row: int, row_price: Floats, column_price: Floats, owner: Ints
 ) -> None:
     """Match one more row along the shortest augmenting path; column m stands for the start."""
     slack, before = np.full(m, np.inf), np.full(m, m)

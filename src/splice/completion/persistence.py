@@ -23,14 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints
 from splice.stream.distinct import unique_rows
 
 __all__ = ["Persistence", "Transition"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
 Transition = tuple[int, int, int, int]
 """A cached pattern; whether the pattern before was another (0, 1); the labels before and now."""
@@ -43,7 +41,7 @@ class Persistence:
         self._strength = strength
         self.counts: dict[Transition, float] = {}
 
-    def count(self, transitions: _Ints) -> None:
+    def count(self, transitions: Ints) -> None:
         """Count transitions, given as rows."""
         if len(transitions):
             first, which = unique_rows(transitions)
@@ -55,7 +53,7 @@ class Persistence:
         for transition, count in counted:
             self.counts[transition] = self.counts.get(transition, 0.0) + count
 
-    def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> _Floats:
+    def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> Floats:
         """Return the weights of links to each cached pattern, from an equal and another one.
 
         ``labels`` are the negatives and positives of the cached patterns, of which there are

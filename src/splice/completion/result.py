@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from splice.arrays import Floats, Ints, Mask
 from splice.labels import LabelArray
 from splice.stream.batch import MicroBatch
 
@@ -22,11 +20,11 @@ class Completion:
     """
 
     batch: MicroBatch
-    values: npt.NDArray[np.float64]
+    values: Floats
     labels: LabelArray
-    reached: npt.NDArray[np.bool_]
-    given: npt.NDArray[np.bool_]
-    patterns: npt.NDArray[np.int64]
+    reached: Mask
+    given: Mask
+    patterns: Ints
 
     def completed(self) -> MicroBatch:
         """Return the batch with its missing labels filled in."""

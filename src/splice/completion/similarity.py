@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.structural import AtomDistance, Costs, SetDistance, matching
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Term, Variable
@@ -31,22 +31,19 @@ _DIGITS: Final = 12
 _MANY: Final = 3000
 """After so many pairs a compiled loop is worth loading."""
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Vertices:
     """Examples as the graph sees them: a pattern, the constants of the query atom, its time."""
 
-    pattern: _Ints
-    entities: _Ints
-    time: _Ints
+    pattern: Ints
+    entities: Ints
+    time: Ints
 
     def __len__(self) -> int:
         return len(self.pattern)
 
-    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | _Ints) -> Vertices:
+    def take(self, rows: Indices | Mask | Ints) -> Vertices:
         """Return some of the vertices."""
         return Vertices(self.pattern[rows], self.entities[rows], self.time[rows])
 
@@ -58,7 +55,7 @@ class Vertices:
         entities = np.pad(self.entities, ((0, 0), (0, missing)), constant_values=-1)
         return Vertices(self.pattern, entities, self.time)
 
-    def classes(self, similarity: Similarity) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def classes(self, similarity: Similarity) -> tuple[Indices, Indices]:
         """Return one vertex of each class of equal ones, and the class of each vertex."""
         rows = np.concatenate((self.pattern[:, None], similarity.constants(self)), axis=1)
         return unique_rows(rows)
@@ -67,13 +64,13 @@ class Vertices:
 class Similarity(Protocol):
     """How alike two examples are, from 0 to 1."""
 
-    def constants(self, vertices: Vertices) -> _Ints:
+    def constants(self, vertices: Vertices) -> Ints:
         """Return the columns that, beside the pattern, tell vertices apart."""
 
-    def between(self, left: Vertices, right: Vertices) -> _Floats:
+    def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
 
-    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+    def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
 
     def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
@@ -108,11 +105,11 @@ class _Memory:
 class _Table:
     """A symmetric table of numbers, worked out where it is asked and remembered."""
 
-    def __init__(self, work: Callable[[_Ints, _Ints], Sequence[float]]) -> None:
+    def __init__(self, work: Callable[[Ints, Ints], Sequence[float]]) -> None:
         self._work = work
         self._values = np.full((0, 0), np.nan)
 
-    def look_up(self, left: _Ints, right: _Ints) -> _Floats:
+    def look_up(self, left: Ints, right: Ints) -> Floats:
         """Return the entries at some positions; the two arrays are broadcast."""
         size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
         self._grow(size)
@@ -126,10 +123,10 @@ class _Table:
             found = self._at(left, right)
         return found
 
-    def _at(self, left: _Ints, right: _Ints) -> _Floats:
+    def _at(self, left: Ints, right: Ints) -> Floats:
         """Return entries; of rows and columns that cross, whole rows are taken first."""
         crossing = left.ndim == 2 and left.shape[1] == right.shape[0] == 1
-        found: _Floats = (
+        found: Floats = (
             self._values[left[:, 0]].take(right[0], axis=1)
             if crossing
             else self._values[left, right]
@@ -175,15 +172,15 @@ class LiftedSimilarity:
         self._placed: list[Atom] = []
         self._compared = 0
 
-    def constants(self, vertices: Vertices) -> _Ints:
+    def constants(self, vertices: Vertices) -> Ints:
         """Return no columns: the pattern says everything."""
         return np.empty((len(vertices), 0), np.int64)
 
-    def between(self, left: Vertices, right: Vertices) -> _Floats:
+    def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
         return self._patterns.look_up(left.pattern[:, None], right.pattern[None, :])
 
-    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+    def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
         return self._patterns.look_up(left.pattern, right.pattern)
 
@@ -194,7 +191,7 @@ class LiftedSimilarity:
         rows, columns = (np.array(side, np.int64) for side in numbers)
         return a, b, self._literals.look_up(rows[:, None], columns[None, :])
 
-    def _apart(self, left: _Ints, right: _Ints) -> list[float]:
+    def _apart(self, left: Ints, right: Ints) -> list[float]:
         """Return the distances of literals."""
         new = self._store.literals[len(self._placed) :]
         self._placed.extend(map(_with_roles, new))
@@ -202,7 +199,7 @@ class LiftedSimilarity:
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [atoms(literals[a], literals[b]) for a, b in pairs]
 
-    def _alike(self, left: _Ints, right: _Ints) -> list[float]:
+    def _alike(self, left: Ints, right: Ints) -> list[float]:
         """Return how alike patterns are; of different fluents, not at all."""
         for pattern in self._store.patterns[len(self._fluent_of) :]:
             self._fluent_of.append(self._fluents.setdefault(pattern.fluent, len(self._fluents)))
@@ -216,13 +213,13 @@ class LiftedSimilarity:
             found[place] = round(1.0 - value, _DIGITS)
         return found
 
-    def _one_by_one(self, left: _Ints, right: _Ints) -> list[float]:
+    def _one_by_one(self, left: Ints, right: Ints) -> list[float]:
         sets, distances, store = self._memory.sets, self._distances(), self._store
         body = {n: np.array(store[n].literals, np.int64) for n in {*left.tolist(), *right.tolist()}}
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         return [sets(distances[body[a][:, None], body[b]]) for a, b in pairs]
 
-    def _compiled(self, left: _Ints, right: _Ints) -> list[float]:
+    def _compiled(self, left: Ints, right: Ints) -> list[float]:
         from splice.completion.matching import (  # noqa: PLC0415  (numba: only where needed)
             matching_distances,
         )
@@ -262,17 +259,17 @@ class GroundSimilarity:
         self._memory = _Memory(atoms, sets)
         self._known: dict[tuple[int, ...], float] = {}
 
-    def constants(self, vertices: Vertices) -> _Ints:
+    def constants(self, vertices: Vertices) -> Ints:
         """Return the constants of the query atom and its time."""
         return np.concatenate((vertices.entities, vertices.time[:, None]), axis=1)
 
-    def between(self, left: Vertices, right: Vertices) -> _Floats:
+    def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
         n, m = len(left), len(right)
         rows, columns = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
         return self.paired(left.take(rows), right.take(columns)).reshape(n, m)
 
-    def paired(self, left: Vertices, right: Vertices) -> _Floats:
+    def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
         if not len(left):
             return np.empty(0)

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Mask
 from splice.completion.cache import Caching, Labelled, Weighting
 from splice.completion.connector import Connector
 from splice.completion.graph import Graph
@@ -38,13 +38,10 @@ __all__ = [
     "weighted",
 ]
 
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
-
 
 def weighted(
     graph: Graph, labelled: Labelled, caching: Caching | None, tiny: float = 0.0
-) -> _Floats:
+) -> Floats:
     """Return the weights to labelled vertices; unconnected pairs weigh ``tiny``."""
     weights = np.where(graph.linked, graph.labelled, tiny)
     if caching and caching.weighting is Weighting.COUNTS:
@@ -62,7 +59,7 @@ class LabelledGraph:
     """
 
     graph: Graph
-    which: npt.NDArray[np.intp]
+    which: Indices
     labelled: Labelled
     connector: Connector
     caching: Caching | None
@@ -74,7 +71,7 @@ class LabelledGraph:
         """
         graph = self.graph
         sizes = graph.sizes[None, :].astype(float)
-        among: _Floats = np.where(graph.joined, graph.unlabelled, tiny) * sizes
+        among: Floats = np.where(graph.joined, graph.unlabelled, tiny) * sizes
         np.fill_diagonal(among, 0.0)
         to_labelled = weighted(graph, self.labelled, self.caching, tiny)
         return System(to_labelled, among, self.labelled.labels, graph.sizes)
@@ -87,7 +84,7 @@ class LabelledGraph:
         np.fill_diagonal(among, 0.0)
         return System(to_labelled, among, self.labelled.labels, np.ones(len(which), np.int64))
 
-    def each(self, values: _Floats, reached: _Mask) -> tuple[_Floats, _Mask]:
+    def each(self, values: Floats, reached: Mask) -> tuple[Floats, Mask]:
         """Return for each vertex what was found for its class."""
         return values[self.which], reached[self.which]
 
@@ -116,10 +113,10 @@ class Solver(Strategy, ABC):
         return Unreached.NEGATIVE
 
     @abstractmethod
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         """Return a value in [-1, 1] for each unlabelled vertex and whether a label reached it."""
 
-    def settled(self, values: _Floats, reached: _Mask, labelled: Labelled) -> _Floats:
+    def settled(self, values: Floats, reached: Mask, labelled: Labelled) -> Floats:
         """Return the values, those that no label reached replaced by what the choice says."""
         if reached.all() or (self.everywhere and len(labelled)):
             return values
@@ -145,7 +142,7 @@ class Harmonic(Solver):
 
     unreached: Unreached = Unreached.NEGATIVE
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         return problem.each(*harmonic(problem.of_classes()))
 
 
@@ -156,7 +153,7 @@ class TinyWeight(Solver):
 
     weight: float = 1e-4
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         return problem.each(*harmonic(problem.of_classes(self.weight)))
 
 
@@ -169,7 +166,7 @@ class PseudoInverse(Solver):
 
     weight: float = 0.0
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         system = problem.of_vertices(self.weight)
         return np.clip(pseudo_inverse(system), -1.0, 1.0), system.reached()
 
@@ -185,7 +182,7 @@ class OrderedRows(Solver):
 
     weight: float = 1e-4
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         graph, which, labelled = problem.graph, problem.which, problem.labelled
         among = graph.unlabelled[np.ix_(which, which)]
         weights = ordered_rows(graph.labelled[which], among, problem.connector, self.weight)
@@ -206,7 +203,7 @@ class LabelPropagation(Solver):
 
     sweeps: int = 1000
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         return problem.each(*propagate(problem.of_classes(), self.sweeps))
 
 
@@ -220,18 +217,18 @@ class LabelSpreading(Solver):
     alpha: float = 0.2
     sweeps: int = 1000
 
-    def solve(self, problem: LabelledGraph) -> tuple[_Floats, _Mask]:
+    def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
         return spread(problem.of_vertices(), self.alpha, self.sweeps)
 
 
 def joined_chains(
     graph: Graph,
-    which: npt.NDArray[np.intp],
-    missing: npt.NDArray[np.intp],
-    to_labelled: _Floats,
+    which: Indices,
+    missing: Indices,
+    to_labelled: Floats,
     labelled: Labelled,
     chains: Chains,
-    values: _Floats,
+    values: Floats,
 ) -> System:
     """Return the graph of vertices that have temporal links and unlabelled neighbours as well.
 
@@ -264,5 +261,5 @@ def joined_chains(
     )
 
 
-def _split(weight: float, value: float) -> _Floats:
+def _split(weight: float, value: float) -> Floats:
     return np.array([weight * (1 + value) / 2, weight * (1 - value) / 2])

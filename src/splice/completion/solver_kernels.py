@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.lapack import dpttrf, dpttrs
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import bicgstab, cg, spsolve
+
+from splice.arrays import Floats, Indices, Ints, Mask
 
 __all__ = [
     "System",
@@ -35,9 +36,6 @@ _TOLERANCE: Final = 1e-12
 _RANK: Final = 1e-10
 """Singular values below this share of the largest are zero."""
 
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class System:
@@ -46,28 +44,28 @@ class System:
     ``among[i, j]`` is the weight from i to j, times the size of class j; the diagonal is zero.
     """
 
-    to_labelled: _Floats
-    among: _Floats
-    values: _Floats
-    sizes: npt.NDArray[np.int64]
+    to_labelled: Floats
+    among: Floats
+    values: Floats
+    sizes: Ints
 
     def __len__(self) -> int:
         return len(self.among)
 
     @property
-    def degree(self) -> _Floats:
+    def degree(self) -> Floats:
         """The sum of the weights of each row."""
-        total: _Floats = self.to_labelled.sum(axis=1) + self.among.sum(axis=1)
+        total: Floats = self.to_labelled.sum(axis=1) + self.among.sum(axis=1)
         return total
 
     @property
-    def pull(self) -> _Floats:
+    def pull(self) -> Floats:
         """The labels, weighted: the right-hand side."""
         return self.to_labelled @ self.values
 
-    def reached(self) -> _Mask:
+    def reached(self) -> Mask:
         """Return the vertices from which a path leads to a label."""
-        found: _Mask = self.to_labelled.sum(axis=1) > 0
+        found: Mask = self.to_labelled.sum(axis=1) > 0
         edges = self.among > 0
         while True:
             more = found | (edges & found[None, :]).any(axis=1)
@@ -76,7 +74,7 @@ class System:
             found = more
 
 
-def harmonic(system: System) -> tuple[_Floats, _Mask]:
+def harmonic(system: System) -> tuple[Floats, Mask]:
     """Return the harmonic values (0 where no label reaches) and where one does."""
     reached = system.reached()
     values = np.zeros(len(system))
@@ -95,9 +93,7 @@ def harmonic(system: System) -> tuple[_Floats, _Mask]:
     return values, reached
 
 
-def _solve_sparse(
-    among: _Floats, degree: _Floats, pull: _Floats, sizes: npt.NDArray[np.int64]
-) -> _Floats:
+def _solve_sparse(among: Floats, degree: Floats, pull: Floats, sizes: Ints) -> Floats:
     """Solve a large system iteratively, Jacobi-preconditioned; directly if that stalls.
 
     Scaled by the sizes of the classes, an undirected graph gives a symmetric system.
@@ -112,13 +108,13 @@ def _solve_sparse(
     return np.asarray(spsolve(matrix.tocsc(), right) if failed else solved)
 
 
-def pseudo_inverse(system: System) -> _Floats:
+def pseudo_inverse(system: System) -> Floats:
     """Return the closed form by pseudo-inverse: defined even where no label reaches."""
     laplacian = np.diag(system.degree) - system.among
     return np.asarray(np.linalg.pinv(laplacian, rcond=_RANK) @ system.pull)
 
 
-def propagate(system: System, sweeps: int) -> tuple[_Floats, _Mask]:
+def propagate(system: System, sweeps: int) -> tuple[Floats, Mask]:
     """Return the values of label propagation: each sweep averages, given labels are clamped."""
     reached = system.reached()
     among = system.among * reached[None, :]
@@ -132,7 +128,7 @@ def propagate(system: System, sweeps: int) -> tuple[_Floats, _Mask]:
     return values, reached
 
 
-def spread(system: System, alpha: float, sweeps: int) -> tuple[_Floats, _Mask]:
+def spread(system: System, alpha: float, sweeps: int) -> tuple[Floats, Mask]:
     """Return the values of label spreading: normalised weights, labels mixed in at each step.
 
     The graph is made undirected: two vertices are linked if either chose the other.
@@ -158,13 +154,13 @@ def spread(system: System, alpha: float, sweeps: int) -> tuple[_Floats, _Mask]:
 
 
 def solve_chain(
-    own: _Floats,
-    pull: _Floats,
-    link: _Floats,
-    known: _Mask,
-    given: _Mask,
-    value: _Floats,
-) -> tuple[_Floats, _Mask, _Floats]:
+    own: Floats,
+    pull: Floats,
+    link: Floats,
+    known: Mask,
+    given: Mask,
+    value: Floats,
+) -> tuple[Floats, Mask, Floats]:
     """Solve vertices in a row, each linked to the one before it, in linear time.
 
     ``own`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
@@ -213,7 +209,7 @@ def solve_chain(
     return np.clip(solved, -1.0, 1.0), reached, np.where(known, np.inf, firm)
 
 
-def conductances(system: System, rows: npt.NDArray[np.intp], reached: _Mask) -> _Floats:
+def conductances(system: System, rows: Indices, reached: Mask) -> Floats:
     """Return the conductance between each of some vertices and all labels; inf where it is none.
 
     What flows through the other rows is counted as well: exact for one row, not for two at once.
@@ -233,7 +229,7 @@ def conductances(system: System, rows: npt.NDArray[np.intp], reached: _Mask) -> 
     return found
 
 
-def _inverse(resistance: _Floats) -> _Floats:
+def _inverse(resistance: Floats) -> Floats:
     """Return conductances; without resistance they are infinite."""
     positive = resistance > 0
     return np.where(positive, 1.0 / np.where(positive, resistance, 1.0), np.inf)

@@ -46,7 +46,7 @@ class CompletedSource(BatchedSource):
         completer = SupervisionCompleter(self.profile)
         for name, own in by_sequence(self.inner, self.cut):
             merged(completer, self.before, name, self.inner)
-            for batch in completer.looking_ahead(own):
+            for batch in completer.prefetching(own):
                 yield completer, completer.complete(batch)
         merged(completer, self.before, None, self.inner)
 

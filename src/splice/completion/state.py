@@ -11,15 +11,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.completion.cache import Entry, LabelCache, ReleasedCache, vertices_of
-from splice.completion.links import ChainMemory, Terminal
+from splice.completion.cache import Entry, LabelCache, Lomrf2019Cache, vertices_of
+from splice.completion.links import LinkMemory, Terminal
 from splice.completion.persistence import Transition
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.patterns.lifting import PatternStore
 from splice.patterns.partition import typed, untyped
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.vocabulary import Kind
 
 __all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]
@@ -32,8 +32,10 @@ Plain = dict[str, Any]
 class StateWriter:
     """Turns the parts of a completer into plain values."""
 
-    def __init__(self, lens: Lens, patterns: PatternStore, vertices: PatternStore) -> None:
-        self._lens = lens
+    def __init__(
+        self, visibility: Visibility, patterns: PatternStore, vertices: PatternStore
+    ) -> None:
+        self._visibility = visibility
         self._patterns = patterns
         self._vertices = vertices
 
@@ -43,12 +45,12 @@ class StateWriter:
             "updates": cache.updates,
             "entries": [self._entry(entry, classes) for entry in cache.entries.values()],
         }
-        if isinstance(cache, ReleasedCache):
+        if isinstance(cache, Lomrf2019Cache):
             state["batches"] = cache.batches
             state["vertices"] = [self._entry(entry, classes) for entry in cache.vertices]
         return state
 
-    def chains(self, memory: ChainMemory, classes: list[int]) -> Plain:
+    def chains(self, memory: LinkMemory, classes: list[int]) -> Plain:
         """Return where the chains of the current sequence stand; a given label is firm."""
         last = [
             {
@@ -97,23 +99,28 @@ class StateWriter:
         if code < 0:
             return None
         constant, type_code = untyped(code)
-        return [self._lens.vocabulary.constants[constant], self._lens.type_codes[type_code]]
+        return [
+            self._visibility.vocabulary.constants[constant],
+            self._visibility.type_codes[type_code],
+        ]
 
     def _query(self, key: tuple[int, ...]) -> Plain:
-        kind = self._lens.vocabulary.kinds[key[0]]
+        kind = self._visibility.vocabulary.kinds[key[0]]
         return {
             "template": str(kind.template),
             "types": list(kind.types),
             "time": kind.time,
-            "args": self._lens.vocabulary.constants.names(key[1:]),
+            "args": self._visibility.vocabulary.constants.names(key[1:]),
         }
 
 
 class StateReader:
     """Gives the names of a state numbers again."""
 
-    def __init__(self, lens: Lens, patterns: PatternStore, vertices: PatternStore) -> None:
-        self._lens = lens
+    def __init__(
+        self, visibility: Visibility, patterns: PatternStore, vertices: PatternStore
+    ) -> None:
+        self._visibility = visibility
         self._patterns = patterns
         self._vertices = vertices
         self._known: dict[tuple[bool, str], int] = {}
@@ -156,7 +163,7 @@ class StateReader:
     def key(self, state: Plain) -> tuple[int, ...]:
         """Return the query atom that a last value belongs to."""
         kind = Kind(parse_atom(state["template"]), tuple(state["types"]), state["time"])
-        vocabulary = self._lens.vocabulary
+        vocabulary = self._visibility.vocabulary
         return (vocabulary.kind(kind), *vocabulary.constants.codes(state["args"]).tolist())
 
     def _code(self, constant: list[str] | None) -> int:
@@ -164,7 +171,8 @@ class StateReader:
             return -1
         name, type_name = constant
         return typed(
-            self._lens.vocabulary.constants.code(name), self._lens.type_codes.code(type_name)
+            self._visibility.vocabulary.constants.code(name),
+            self._visibility.type_codes.code(type_name),
         )
 
 

@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from splice.arrays import Floats, Indices
 from splice.logic.atoms import Atom
 from splice.logic.modes import Mode, Modes
 from splice.logic.schema import Signature
@@ -44,7 +43,7 @@ __all__ = [
     "numbers_apart",
 ]
 
-Costs: TypeAlias = npt.NDArray[np.float64]
+Costs: TypeAlias = Floats
 """The distances of all pairs of two sets of atoms, one row for each atom of the first."""
 
 AtomDistance: TypeAlias = Callable[[Atom, Atom], float]
@@ -119,7 +118,7 @@ class _Structural:
         return 0.0 if left == right else 1.0
 
 
-def assignment(costs: Costs) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def assignment(costs: Costs) -> tuple[Indices, Indices]:
     """Return the pairs of an optimal one-to-one matching (Kuhn-Munkres)."""
     rows, columns = linear_sum_assignment(costs)
     return rows, columns

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Mask
 from splice.completion.registry import Registry, Strategy
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 
 __all__ = ["THRESHOLDS", "ClassMass", "LogOdds", "Threshold", "Zero"]
 
 _EDGE: Final = 1e-9
-
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class Threshold(Strategy, ABC):
@@ -26,10 +23,10 @@ class Threshold(Strategy, ABC):
     __slots__ = ()
 
     @abstractmethod
-    def positive(self, values: _Floats, prior: float) -> _Mask:
+    def positive(self, values: Floats, prior: float) -> Mask:
         """Return which values in [-1, 1] are true; ``prior`` is the share of true labels seen."""
 
-    def labels(self, values: _Floats, prior: float, margin: float = 0.0) -> LabelArray:
+    def labels(self, values: Floats, prior: float, margin: float = 0.0) -> LabelArray:
         """Return the labels of values; those within the margin of zero are unknown.
 
         >>> Zero().labels(np.array([-0.5, 0.02, 0.9]), prior=0.5, margin=0.1).tolist()
@@ -50,7 +47,7 @@ class Zero(Threshold):
 
     at: float = 0.0
 
-    def positive(self, values: _Floats, prior: float) -> _Mask:
+    def positive(self, values: Floats, prior: float) -> Mask:
         return values > self.at
 
 
@@ -59,9 +56,9 @@ class Zero(Threshold):
 class LogOdds(Threshold):
     """True where the log-odds of the value and of the class prior add up to more than zero."""
 
-    def positive(self, values: _Floats, prior: float) -> _Mask:
+    def positive(self, values: Floats, prior: float) -> Mask:
         inside = np.clip((1 + values) / 2, _EDGE, 1 - _EDGE)
-        found: _Mask = np.log(inside / (1 - inside)) + np.log(prior / (1 - prior)) > 0
+        found: Mask = np.log(inside / (1 - inside)) + np.log(prior / (1 - prior)) > 0
         return found
 
 
@@ -70,10 +67,10 @@ class LogOdds(Threshold):
 class ClassMass(Threshold):
     """True where the class's mass, scaled to its prior, is the larger one (Zhu et al. 2003)."""
 
-    def positive(self, values: _Floats, prior: float) -> _Mask:
+    def positive(self, values: Floats, prior: float) -> Mask:
         share = (1 + values) / 2
         mass, rest = share.sum(), (1 - share).sum()
         left = prior * share / mass if mass > 0 else np.zeros(len(share))
         right = (1 - prior) * (1 - share) / rest if rest > 0 else np.zeros(len(share))
-        found: _Mask = left > right
+        found: Mask = left > right
         return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.labels import LabelArray
 from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
@@ -27,7 +27,7 @@ def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     return label[group[len(theirs) :]]
 
 
-def rows_in(fluents: AtomTable, queries: AtomTable) -> npt.NDArray[np.int64]:
+def rows_in(fluents: AtomTable, queries: AtomTable) -> Ints:
     """Return which row of ``fluents`` each query atom is about, whatever its time; -1: none."""
     theirs, ours = (np.delete(key, _TIME, axis=1) for key in _shared_keys(fluents, queries))
     _, group = unique_rows(np.concatenate((theirs, ours)))
@@ -40,15 +40,13 @@ _TIME: Final = 1
 """The column of a key that holds the time."""
 
 
-def _shared_keys(
-    table: AtomTable, other: AtomTable
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _shared_keys(table: AtomTable, other: AtomTable) -> tuple[Ints, Ints]:
     """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
     width = max(table.args.shape[1], other.args.shape[1])
     return _keys(table, other, width), _own_keys(other, width)
 
 
-def _keys(table: AtomTable, other: AtomTable, width: int) -> npt.NDArray[np.int64]:
+def _keys(table: AtomTable, other: AtomTable, width: int) -> Ints:
     """Return the keys of a table's atoms in the numbers of the other one's vocabulary."""
     ours, theirs = other.vocabulary, table.vocabulary
     by_text = {str(kind.template): code for code, kind in enumerate(ours.kinds)}
@@ -68,7 +66,7 @@ def _keys(table: AtomTable, other: AtomTable, width: int) -> npt.NDArray[np.int6
     )
 
 
-def _own_keys(table: AtomTable, width: int) -> npt.NDArray[np.int64]:
+def _own_keys(table: AtomTable, width: int) -> Ints:
     args = np.full((len(table), width), -1, np.int64)
     args[:, : table.args.shape[1]] = table.args
     return np.column_stack((table.sequence, table.time, table.kind, args)).astype(np.int64)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.errors import UnknownName
 from splice.evaluation.alignment import labels_in, rows_in
 from splice.evaluation.confusion import Confusion
@@ -95,7 +95,7 @@ def universe(truth: Recognised, said: AtomTable | Recognised, stream: AtomTable)
     fluents = _fluents(truth, said)
     width = fluents.args.shape[1]
     points = stream.take(stream.time != NO_TIME)
-    by_name: dict[str, npt.NDArray[np.int64]] = {}
+    by_name: dict[str, Ints] = {}
     for piece in points.by_sequence():
         name = points.vocabulary.sequences[int(piece.sequence[0])]
         by_name[name] = np.unique(piece.time)
@@ -145,7 +145,7 @@ def _translated(table: AtomTable, to: AtomTable) -> AtomTable:
     )
 
 
-def _names(table: AtomTable) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _names(table: AtomTable) -> tuple[list[str], Ints]:
     """Return the names of the fluents of query atoms, and for each atom which it is."""
     kinds = table.vocabulary.kinds
     bare = np.array([k.predicate == HOLDS_AT and not k.functor for k in kinds], bool)

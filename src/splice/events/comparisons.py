@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.events.evidence import Evidence
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Function, Term, Variable
@@ -21,10 +21,6 @@ __all__ = ["STARTS_WITH", "Comparing"]
 STARTS_WITH: Final = "startsWith"
 """The builtin that tests how the text of a constant begins."""
 
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
-_Floats = npt.NDArray[np.float64]
-
 
 class Comparing:
     """Rows of constants at points, to be compared."""
@@ -32,28 +28,28 @@ class Comparing:
     def __init__(
         self,
         evidence: Evidence,
-        point: _Ints,
-        columns: Mapping[Variable, _Ints],
+        point: Ints,
+        columns: Mapping[Variable, Ints],
         time: Variable,
     ) -> None:
         self._evidence, self._point, self._columns = evidence, point, columns
         self._time = time
 
-    def holds(self, atom: Atom) -> _Mask:
+    def holds(self, atom: Atom) -> Mask:
         """Return for which rows a comparison or a text test is true."""
         left, right = atom.args
         if atom.predicate == STARTS_WITH:
             assert isinstance(right, Constant)
             texts = self._evidence.names[self._codes(left)]
-            begins: _Mask = np.strings.startswith(texts, right.name)
+            begins: Mask = np.strings.startswith(texts, right.name)
             return begins
         a, b = self._value(left), self._value(right)
         if atom.predicate in ("=", "\\="):
-            same: _Mask = self._same(left, right, a, b)
+            same: Mask = self._same(left, right, a, b)
             return same if atom.predicate == "=" else ~same
         order = _ORDERS[atom.predicate]
         with np.errstate(invalid="ignore"):
-            compared: _Mask = order(a, b)
+            compared: Mask = order(a, b)
         if self._is_plain(left) and self._is_plain(right):
             names = np.isnan(a) & np.isnan(b)
             if names.any():
@@ -65,21 +61,21 @@ class Comparing:
         """Return whether a term stands for a constant, rather than for the time or a sum."""
         return not isinstance(term, Function) and term != self._time
 
-    def _same(self, left: Term, right: Term, a: _Floats, b: _Floats) -> _Mask:
-        equal: _Mask = a == b
+    def _same(self, left: Term, right: Term, a: Floats, b: Floats) -> Mask:
+        equal: Mask = a == b
         if any(isinstance(side, Function) or side == self._time for side in (left, right)):
             return equal
-        same: _Mask = equal | (self._codes(left) == self._codes(right))
+        same: Mask = equal | (self._codes(left) == self._codes(right))
         return same
 
-    def _codes(self, term: Term) -> _Ints:
+    def _codes(self, term: Term) -> Ints:
         if isinstance(term, Constant):
             code = self._evidence.table.vocabulary.constants.find(term.name)
             return np.full(len(self._point), -2 if code is None else code, np.int64)
         assert isinstance(term, Variable)
         return self._columns[term]
 
-    def _value(self, term: Term) -> _Floats:
+    def _value(self, term: Term) -> Floats:
         if isinstance(term, Constant):
             number = term.number
             return np.full(len(self._point), np.nan if number is None else number)
@@ -91,7 +87,7 @@ class Comparing:
         if term.functor in ("/", "mod"):
             b = np.where(b == 0, np.nan, b)
         with np.errstate(invalid="ignore"):
-            result: _Floats = _OPERATIONS[term.functor](a, b)
+            result: Floats = _OPERATIONS[term.functor](a, b)
         return result
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.errors import SpliceError
 from splice.events.keys import Index, mixed
 from splice.events.points import Points, Successor
@@ -22,10 +23,6 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Evidence", "Relation", "leaves_of", "matching_rows", "together"]
 
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
-_Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class Relation:
@@ -34,8 +31,8 @@ class Relation:
     ``place`` is the point where ``timed``, else the sequence.
     """
 
-    place: _Ints
-    columns: Mapping[Variable, _Ints]
+    place: Ints
+    columns: Mapping[Variable, Ints]
     timed: bool = True
     indices: dict[tuple[int, ...], Index] = field(default_factory=dict, repr=False)
     """Made when they are first needed, by the identity of the columns they are over."""
@@ -56,7 +53,7 @@ class Relation:
             self.indices[key] = Index(mixed(len(self), columns, spans))
         return self.indices[key]
 
-    def take(self, rows: _Rows | _Mask) -> Relation:
+    def take(self, rows: Indices | Mask) -> Relation:
         """Return some of the rows."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return Relation(self.place[rows], columns, self.timed)
@@ -68,7 +65,7 @@ class Evidence:
     def __init__(self, table: AtomTable, successor: Successor | None = None) -> None:
         self.table = table
         self.points = Points.of(table, successor)
-        self._rows: dict[int, _Rows] = {}
+        self._rows: dict[int, Indices] = {}
         self._relations: dict[Atom, Relation] = {}
 
     @property
@@ -130,26 +127,26 @@ class Evidence:
             return Relation(self.table.sequence[rows].astype(np.int64), named, timed=False)
         return Relation(self.points.of_row[rows], named)
 
-    def _leaf(self, rows: _Rows, position: int) -> _Ints:
+    def _leaf(self, rows: Indices, position: int) -> Ints:
         """Return a column of leaves; a table may be too narrow for a kind it has no rows of."""
         if position >= self.table.args.shape[1]:
             return np.empty(0, np.int64)
-        column: _Ints = self.table.args[rows, position].astype(np.int64)
+        column: Ints = self.table.args[rows, position].astype(np.int64)
         return column
 
-    def _of_kind(self, code: int) -> _Rows:
+    def _of_kind(self, code: int) -> Indices:
         if code not in self._rows:
             self._rows[code] = np.flatnonzero(self.table.kind == code)
         return self._rows[code]
 
     @cached_property
-    def numbers(self) -> npt.NDArray[np.float64]:
+    def numbers(self) -> Floats:
         """The value of each constant, NaN where it is no number."""
         values = (Constant(name).number for name in self.table.vocabulary.constants)
         return np.array([np.nan if value is None else value for value in values])
 
     @cached_property
-    def ranks(self) -> _Ints:
+    def ranks(self) -> Ints:
         """The place of each constant in the order of their texts."""
         ranks = np.empty(len(self.names), np.int64)
         ranks[np.argsort(self.names, kind="stable")] = np.arange(len(ranks))
@@ -181,14 +178,14 @@ def leaves_of(atom: Atom, template: Atom) -> dict[int, Term] | None:
 
 
 def matching_rows(
-    columns: Sequence[_Ints], said: Sequence[Term], vocabulary: Vocabulary, size: int | None = None
-) -> tuple[_Rows, dict[Variable, _Ints]]:
+    columns: Sequence[Ints], said: Sequence[Term], vocabulary: Vocabulary, size: int | None = None
+) -> tuple[Indices, dict[Variable, Ints]]:
     """Return the rows whose columns are as terms say, and what the variables stand for there.
 
     A constant fixes its column, a variable that returns makes two columns equal.
     """
     rows = np.arange(len(columns[0]) if size is None else size)
-    named: dict[Variable, _Ints] = {}
+    named: dict[Variable, Ints] = {}
     for column, term in zip(columns, said, strict=True):
         if isinstance(term, Constant):
             code = vocabulary.constants.find(term.name)

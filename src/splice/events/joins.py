@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Ints, Mask
 from splice.events.comparisons import STARTS_WITH, Comparing
 from splice.events.evidence import Evidence, Relation
 from splice.events.keys import ROOM, Index, mixed, packed
@@ -25,22 +25,18 @@ from splice.logic.terms import Term, Variable
 
 __all__ = ["FLUENT_OF", "Bindings", "Fluents", "binds", "solve"]
 
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
-_Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class Bindings:
     """What the variables of a rule stand for, row by row: constants at a point."""
 
-    point: _Ints
-    columns: dict[Variable, _Ints] = field(default_factory=dict)
+    point: Ints
+    columns: dict[Variable, Ints] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.point)
 
-    def take(self, rows: _Rows | _Mask) -> Bindings:
+    def take(self, rows: Indices | Mask) -> Bindings:
         """Return some of the rows."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return Bindings(self.point[rows], columns)
@@ -64,7 +60,7 @@ class Fluents(Protocol):
         The column named ``Variable("")`` is the number of the ground fluent.
         """
 
-    def holds(self, numbers: _Ints, times: _Ints) -> _Mask:
+    def holds(self, numbers: Ints, times: Ints) -> Mask:
         """Return which numbered ground fluents hold at the times beside them."""
 
     def borders(self, atom: Atom) -> Relation | None:
@@ -207,7 +203,7 @@ class _Goal:
             return rows.take(self._true(rows, relation))
         return self._expanded(rows, relation)
 
-    def _index(self, rows: Bindings, relation: Relation) -> tuple[_Ints, Index, list[Variable]]:
+    def _index(self, rows: Bindings, relation: Relation) -> tuple[Ints, Index, list[Variable]]:
         """Return the rows as numbers, the relation by the same numbers, and the shared variables."""
         shared = [v for v in relation.columns if v in rows.columns]
         place = rows.point if relation.timed else self._sequence(rows)
@@ -220,10 +216,10 @@ class _Goal:
         left, right = packed((len(rows), columns), (len(relation), theirs))
         return left, Index(right), shared
 
-    def _sequence(self, rows: Bindings) -> _Ints:
+    def _sequence(self, rows: Bindings) -> Ints:
         return self.evidence.points.sequence[rows.point].astype(np.int64)
 
-    def _true(self, rows: Bindings, relation: Relation) -> _Mask:
+    def _true(self, rows: Bindings, relation: Relation) -> Mask:
         """Return for which rows some row of the relation agrees."""
         left, index, _ = self._index(rows, relation)
         if _NUMBER not in relation.columns:
@@ -244,7 +240,7 @@ class _Goal:
         holds[at[good]] = True
         return holds
 
-    def _holding(self, numbers: _Ints, point: _Ints) -> _Mask:
+    def _holding(self, numbers: Ints, point: Ints) -> Mask:
         assert self._fluents is not None
         return self._fluents.holds(numbers, self.evidence.points.time[point])
 

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, IntArray, Ints, Mask
 from splice.stream.distinct import unique_rows
 
 __all__ = ["ROOM", "Index", "join", "lookup", "mixed", "packed"]
 
-_Ints = npt.NDArray[np.int64]
-_Columns = Sequence[npt.NDArray[np.integer]]
+_Columns = Sequence[IntArray]
 ROOM: Final = 2**62
 """Numbers that rows are packed into stay below this."""
 
 
-def packed(*sides: tuple[int, _Columns]) -> list[_Ints]:
+def packed(*sides: tuple[int, _Columns]) -> list[Ints]:
     """Return a number for each row of each side: equal exactly where the rows are.
 
     A side is its number of rows and its columns; all sides have the same columns.
@@ -51,7 +50,7 @@ def packed(*sides: tuple[int, _Columns]) -> list[_Ints]:
     return result
 
 
-def _numbered(sides: Sequence[tuple[int, _Columns]]) -> list[_Ints]:
+def _numbered(sides: Sequence[tuple[int, _Columns]]) -> list[Ints]:
     """Number the distinct rows of all sides: for columns too wide to be packed."""
     stacked = np.concatenate([np.column_stack(columns).astype(np.int64) for _, columns in sides])
     _, number = unique_rows(stacked)
@@ -59,7 +58,7 @@ def _numbered(sides: Sequence[tuple[int, _Columns]]) -> list[_Ints]:
     return [part.astype(np.int64) for part in np.split(number, ends)]
 
 
-def mixed(n: int, columns: _Columns, spans: Sequence[int]) -> _Ints:
+def mixed(n: int, columns: _Columns, spans: Sequence[int]) -> Ints:
     """Return a number for each of n rows, given that each column lies below its span."""
     key = np.zeros(n, np.int64)
     for column, span in zip(columns, spans, strict=True):
@@ -78,32 +77,32 @@ class Index:
     [[0, 0], [0, 2]]
     """
 
-    def __init__(self, keys: _Ints) -> None:
+    def __init__(self, keys: Ints) -> None:
         in_order = bool((keys[1:] >= keys[:-1]).all())
         self._order = None if in_order else np.argsort(keys, kind="stable")
         self._keys = keys if self._order is None else keys[self._order]
 
-    def _row(self, at: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    def _row(self, at: Indices) -> Indices:
         return at if self._order is None else self._order[at]
 
-    def _nearest(self, asked: _Ints) -> npt.NDArray[np.intp]:
+    def _nearest(self, asked: Ints) -> Indices:
         return np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
 
-    def member(self, asked: _Ints) -> npt.NDArray[np.bool_]:
+    def member(self, asked: Ints) -> Mask:
         """Return which numbers are here."""
         if not len(self._keys):
             return np.zeros(len(asked), bool)
-        found: npt.NDArray[np.bool_] = self._keys[self._nearest(asked)] == asked
+        found: Mask = self._keys[self._nearest(asked)] == asked
         return found
 
-    def find(self, asked: _Ints) -> npt.NDArray[np.intp]:
+    def find(self, asked: Ints) -> Indices:
         """Return the row of each number (the first, where it has several), -1 where it has none."""
         if not len(self._keys):
             return np.full(len(asked), -1, np.intp)
         at = self._nearest(asked)
         return np.where(self._keys[at] == asked, self._row(at), -1)
 
-    def join(self, asked: _Ints) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def join(self, asked: Ints) -> tuple[Indices, Indices]:
         """Return all pairs of an asked number and a row that has it, in the order asked."""
         first = np.searchsorted(self._keys, asked, side="left")
         count = np.searchsorted(self._keys, asked, side="right") - first
@@ -112,7 +111,7 @@ class Index:
         return rows, self._row(np.repeat(first, count) + within)
 
 
-def lookup(keys: _Ints, asked: _Ints) -> npt.NDArray[np.intp]:
+def lookup(keys: Ints, asked: Ints) -> Indices:
     """Return where each asked number stands among distinct keys, -1 where it does not.
 
     >>> lookup(np.array([30, 10, 20]), np.array([10, 40])).tolist()
@@ -121,7 +120,7 @@ def lookup(keys: _Ints, asked: _Ints) -> npt.NDArray[np.intp]:
     return Index(keys).find(asked)
 
 
-def join(left: _Ints, right: _Ints) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def join(left: Ints, right: Ints) -> tuple[Indices, Indices]:
     """Return all pairs of rows with the same number: left rows in order, and their partners.
 
     >>> [side.tolist() for side in join(np.array([5, 6, 5]), np.array([5, 5, 7]))]

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Indices, Ints, Mask
 from splice.errors import SpliceError
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Observed", "Points", "Step", "Successor"]
 
-_Ints = npt.NDArray[np.int64]
 
 _LATEST: Final = 2**62
 
@@ -45,9 +44,9 @@ class Points:
     ``of_row`` gives the point of each row of the table, -1 where a row has no time.
     """
 
-    sequence: npt.NDArray[np.int32]
-    time: _Ints
-    of_row: _Ints
+    sequence: Codes
+    time: Ints
+    of_row: Ints
     successor: Successor = field(default_factory=Observed)
 
     @classmethod
@@ -69,21 +68,21 @@ class Points:
         return len(self.time)
 
     @cached_property
-    def is_last(self) -> npt.NDArray[np.bool_]:
+    def is_last(self) -> Mask:
         """Which points are the last ones of their sequence."""
         last = np.ones(len(self), bool)
         last[:-1] = self.sequence[1:] != self.sequence[:-1]
         return last
 
     @cached_property
-    def is_first(self) -> npt.NDArray[np.bool_]:
+    def is_first(self) -> Mask:
         """Which points are the first ones of their sequence."""
         first = np.ones(len(self), bool)
         first[1:] = self.sequence[1:] != self.sequence[:-1]
         return first
 
     @cached_property
-    def next_time(self) -> _Ints:
+    def next_time(self) -> Ints:
         """The time after each point; after the last one, the end of what is known."""
         if isinstance(self.successor, Step):
             return self.time + self.successor.size
@@ -92,22 +91,22 @@ class Points:
         return after
 
     @cached_property
-    def ends(self) -> _Ints:
+    def ends(self) -> Ints:
         """The end of what is known of the sequence of each point."""
         number = np.cumsum(self.is_first) - 1
-        ends: _Ints = self.next_time[self.is_last][number]
+        ends: Ints = self.next_time[self.is_last][number]
         return ends
 
-    def first_of(self, sequence: _Ints) -> _Ints:
+    def first_of(self, sequence: Ints) -> Ints:
         """Return the first point of each of some sequences, all of which have points."""
         return self._at(np.flatnonzero(self.is_first), sequence)
 
-    def last_of(self, sequence: _Ints) -> _Ints:
+    def last_of(self, sequence: Ints) -> Ints:
         """Return the last point of each of some sequences, all of which have points."""
         return self._at(np.flatnonzero(self.is_last), sequence)
 
-    def _at(self, borders: npt.NDArray[np.intp], sequence: _Ints) -> _Ints:
+    def _at(self, borders: Indices, sequence: Ints) -> Ints:
         own = self.sequence[borders]
         order = np.argsort(own, kind="stable")
-        found: _Ints = borders[order[np.searchsorted(own, sequence, sorter=order)]]
+        found: Ints = borders[order[np.searchsorted(own, sequence, sorter=order)]]
         return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from splice.arrays import Floats
 from splice.errors import SpliceError, UnknownName
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous, compile_program
@@ -31,8 +32,6 @@ from splice.stream.source import MemorySource, Source, collect
 from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from splice.events.weighted.inference import Inference
 
 __all__ = ["INTERVAL_SCHEMA", "Recognition", "Scope", "fluent_name", "interval_frame", "recognise"]
@@ -66,7 +65,7 @@ class Recognition:
     """The fluents that the domain asks for; none: all."""
     inference: Inference | None = None
     """How the most probable state was found, where the theory has weights."""
-    probabilities: tuple[npt.NDArray[np.float64], ...] | None = None
+    probabilities: tuple[Floats, ...] | None = None
     """Of each interval of each part, where asked for."""
 
     def __len__(self) -> int:
@@ -236,7 +235,7 @@ def fluent_name(fluent: Term) -> str:
 
 def interval_frame(
     found: Iterable[Recognised],
-    probabilities: Sequence[npt.NDArray[np.float64]] | None = None,
+    probabilities: Sequence[Floats] | None = None,
     *,
     keep: Callable[[Term], bool] = lambda _: True,
 ) -> pl.DataFrame:

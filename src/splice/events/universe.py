@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.events.comparisons import STARTS_WITH
 from splice.events.evidence import Relation
 from splice.events.fluents import HOLDS_FOR
@@ -41,9 +41,8 @@ from splice.stream.inference import Position, declared_types
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["FLUENT_OF", "SINCE", "Entities", "Seen", "Universe"]
+__all__ = ["FLUENT_OF", "SINCE", "BatchMemo", "Entities", "Universe"]
 
-_Ints = npt.NDArray[np.int64]
 
 FLUENT_OF = "fluent"
 """The builtin that binds variables to the entities that a fluent may be about."""
@@ -160,15 +159,15 @@ def _linked(rules: Iterable[Rule]) -> dict[Position, frozenset[Position]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class BatchMemo:
     """Entities by sequence, each once, and the first time that shows it."""
 
-    sequence: _Ints
-    entity: _Ints
-    since: _Ints
+    sequence: Ints
+    entity: Ints
+    since: Ints
 
     @classmethod
-    def first(cls, sequence: _Ints, entity: _Ints, time: _Ints) -> Seen:
+    def first(cls, sequence: Ints, entity: Ints, time: Ints) -> BatchMemo:
         """Return each entity of each sequence once, with its earliest time."""
         (key,) = packed((len(sequence), [sequence, entity]))
         order = np.lexsort((time, key))
@@ -177,10 +176,10 @@ class Seen:
         rows = order[new]
         return cls(sequence[rows], entity[rows], time[rows])
 
-    def until(self, time: int) -> Seen:
+    def until(self, time: int) -> BatchMemo:
         """Return the entities that were seen up to a time."""
         early = self.since <= time
-        return Seen(self.sequence[early], self.entity[early], self.since[early])
+        return BatchMemo(self.sequence[early], self.entity[early], self.since[early])
 
 
 class Entities:
@@ -190,11 +189,11 @@ class Entities:
         self,
         universe: Universe,
         table: AtomTable,
-        earlier: Mapping[Position, Seen] | None = None,
+        earlier: Mapping[Position, BatchMemo] | None = None,
     ) -> None:
         self._universe, self._table = universe, table
         self._earlier = earlier or {}
-        self._seen: dict[Position, Seen] = {}
+        self._seen: dict[Position, BatchMemo] = {}
 
     def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]]:
         """Return one relation for each argument of a fluent, and that a pair is two entities.
@@ -206,7 +205,7 @@ class Entities:
         leaves = [] if isinstance(fluent, Constant) else leaves
         for position, term in leaves:
             seen = self.seen(position)
-            columns: dict[Variable, _Ints] = {SINCE: seen.since}
+            columns: dict[Variable, Ints] = {SINCE: seen.since}
             if isinstance(term, Variable):
                 columns[term] = seen.entity
                 relations.append(Relation(seen.sequence, columns, timed=False))
@@ -221,20 +220,20 @@ class Entities:
                     tests.append(Literal(Atom("\\=", (left, right))))
         return relations, tests
 
-    def seen(self, position: Position) -> Seen:
+    def seen(self, position: Position) -> BatchMemo:
         """Return the entities that the type of a position has shown."""
         if position not in self._seen:
             self._seen[position] = self._look(position)
         return self._seen[position]
 
-    def carried(self, until: int) -> dict[Position, Seen]:
+    def carried(self, until: int) -> dict[Position, BatchMemo]:
         """Return what a later table has to know of the entities seen so far.
 
         Whatever rules may ask for is looked up, even where no rule came so far as to ask.
         """
         return {position: self.seen(position).until(until) for position in self._universe.asked}
 
-    def _look(self, position: Position) -> Seen:
+    def _look(self, position: Position) -> BatchMemo:
         table, universe = self._table, self._universe
         wanted = universe.positions(position)
         anywhere = universe.is_silent(position)
@@ -251,36 +250,38 @@ class Entities:
                 if own in wanted or (anywhere and own != _EVENT):
                     rows = np.flatnonzero((table.kind == code) & (table.truth == TRUE))
                     entity = table.args[rows, column].astype(np.int64)
-                    found = Seen(table.sequence[rows].astype(np.int64), entity, table.time[rows])
+                    found = BatchMemo(
+                        table.sequence[rows].astype(np.int64), entity, table.time[rows]
+                    )
                     parts.append(self._names(found) if anywhere else found)
-        return Seen.first(
+        return BatchMemo.first(
             np.concatenate([part.sequence for part in parts]),
             np.concatenate([part.entity for part in parts]),
             np.concatenate([part.since for part in parts]),
         )
 
-    def _everywhere(self, names: Sequence[str]) -> Seen:
+    def _everywhere(self, names: Sequence[str]) -> BatchMemo:
         """Return constants as entities of every sequence, from the beginning on."""
         sequences = np.unique(self._table.sequence).astype(np.int64)
         codes = self._table.vocabulary.constants.codes(names).astype(np.int64)
         size = len(sequences) * len(codes)
-        return Seen(
+        return BatchMemo(
             np.repeat(sequences, len(codes)),
             np.tile(codes, len(sequences)),
             np.full(size, NO_TIME, np.int64),
         )
 
-    def _names(self, seen: Seen) -> Seen:
+    def _names(self, seen: BatchMemo) -> BatchMemo:
         """Return the entities that are no numbers: all that can be said where no type is known."""
         codes, which = np.unique(seen.entity, return_inverse=True)
         names = self._table.vocabulary.constants.names(codes.tolist())
         good = np.array([Constant(name).number is None for name in names], bool)[which]
-        return Seen(seen.sequence[good], seen.entity[good], seen.since[good])
+        return BatchMemo(seen.sequence[good], seen.entity[good], seen.since[good])
 
 
-def _nobody() -> Seen:
+def _nobody() -> BatchMemo:
     none = np.empty(0, np.int64)
-    return Seen(none, none, none)
+    return BatchMemo(none, none, none)
 
 
 def _is_evidence(kind: Kind) -> bool:

@@ -98,7 +98,7 @@ class Keeper:
         self._every = every
         self._due = time.monotonic() + every
 
-    def take_up(self) -> bool:
+    def restore(self) -> bool:
         """Take up the run that was interrupted; return whether there is one.
 
         A run that was asked to do something else is an error that says what.

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem, UnknownName
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.recognition import Recognised
@@ -128,7 +128,7 @@ def read_intervals(
     return _grouped(table.take(true), ends[true])
 
 
-def _grouped(table: AtomTable, ends: npt.NDArray[np.int64]) -> Recognised:
+def _grouped(table: AtomTable, ends: Ints) -> Recognised:
     """Return rows that begin at their time as ground fluents and maximal intervals."""
     keys = np.column_stack((table.sequence, table.kind, table.args)).astype(np.int64)
     first, which = unique_rows(keys)

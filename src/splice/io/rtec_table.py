@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
 from splice.io.tables.csv_table import field_column
@@ -100,8 +100,8 @@ class RtecTable:
         return Chunk(frame, lines, where, problems + faults, frame["derived"].to_numpy())
 
     def _events(
-        self, frame: pl.DataFrame, block: Block, lines: npt.NDArray[np.int64]
-    ) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Problem]]:
+        self, frame: pl.DataFrame, block: Block, lines: Ints
+    ) -> tuple[pl.DataFrame, Ints, list[Problem]]:
         """Return one row an event, the row of ``frame`` that each comes from, and problems."""
         width = sum(name.startswith("f") for name in frame.columns)
         frame = frame.with_row_index("row")
@@ -160,9 +160,7 @@ def _span_args(spans: pl.DataFrame, width: int) -> dict[str, pl.Series]:
     }
 
 
-def _bad_spans(
-    spans: pl.DataFrame, block: Block, lines: npt.NDArray[np.int64]
-) -> tuple[list[Problem], npt.NDArray[np.bool_]]:
+def _bad_spans(spans: pl.DataFrame, block: Block, lines: Ints) -> tuple[list[Problem], Mask]:
     start, bad_start = read_times(spans["f2"], None)
     end, bad_end = read_times(spans["f3"], None)
     empty = (spans["f2"].is_null() | spans["f3"].is_null() | spans["f4"].is_null()).to_numpy()
@@ -181,7 +179,7 @@ def _bad_spans(
     return problems, wrong | turned
 
 
-def _fields(block: Block) -> tuple[pl.DataFrame, npt.NDArray[np.int64], list[Problem]]:
+def _fields(block: Block) -> tuple[pl.DataFrame, Ints, list[Problem]]:
     """Return the fields ``f0, f1, ...`` of the lines and their ``count``."""
     array = np.frombuffer(block.data, np.uint8)
     pipes = np.cumsum(array == _PIPE)[block.newlines]
@@ -237,7 +235,7 @@ def _short(block: Block, line: int) -> Problem:
     return Problem(Place(block.file, line, len(text) + 1), message, text, _HINT)
 
 
-def _bad_field(frame: pl.DataFrame, field: int) -> npt.NDArray[np.bool_]:
+def _bad_field(frame: pl.DataFrame, field: int) -> Mask:
     """Return where a field that every line has is empty, or an arrival no integer."""
     series = frame[f"f{field}"]
     empty = (series.is_null() | (series.str.strip_chars() == "")).to_numpy()

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.io.tables.frames import Chunk, Table, missing_columns
 from splice.io.tables.reader import open_table
@@ -36,7 +36,6 @@ AIS_COLUMNS: Final = ("sourcemmsi", "speedoverground", "courseoverground", "lon"
 _VESSEL, _SPEED, _COURSE, _LON, _LAT, _TIME = AIS_COLUMNS
 _NO_SPEED: Final = 102.3
 _NO_COURSE: Final = 360.0
-_Mask = npt.NDArray[np.bool_]
 
 
 def ais_files(path: Path) -> list[Path]:
@@ -105,7 +104,7 @@ def _good(
     return frame.filter(pl.Series(~wrong & ~repeated))
 
 
-_Fault = tuple[str, str, str, _Mask]
+_Fault = tuple[str, str, str, Mask]
 """A column, what is wrong with it, a hint, and in which rows."""
 
 
@@ -167,7 +166,7 @@ class _Last:
         self._check = check
         self._times = pl.DataFrame(schema={"vessel": pl.String, "last": pl.Int64})
 
-    def before(self, frame: pl.DataFrame, good: _Mask) -> npt.NDArray[np.int64]:
+    def before(self, frame: pl.DataFrame, good: Mask) -> Ints:
         """Return the latest time of its vessel before each good row, NO_TIME where there is none."""
         found = np.full(frame.height, NO_TIME)
         if not self._check:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.crisp.ground import shape_of
 from splice.events.evidence import Evidence
 from splice.events.joins import Bindings, solve
@@ -23,20 +23,18 @@ from splice.stream.table import AtomTable
 
 __all__ = ["TIME", "counted", "fires_by_join", "needs_join"]
 
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.int64]
 
 TIME = Variable("T")
 """The time of a pattern."""
 
 
-def counted(transitions: Transitions, size: int) -> _Ints:
+def counted(transitions: Transitions, size: int) -> Ints:
     """Return how many transitions there are, by pattern and labels before and after."""
     cell = 4 * transitions.pattern + 2 * (transitions.before > 0) + (transitions.after > 0)
     return np.bincount(cell, minlength=4 * size).reshape(size, 4).astype(np.int64)
 
 
-def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> _Mask:
+def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> Mask:
     """Return the transitions at whose first time-point a body is true, found by joins."""
     batch = transitions.batch
     queries = batch.queries.take(transitions.query)
@@ -61,7 +59,7 @@ def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> _Mask:
     return fired
 
 
-def _about(head: Atom, transitions: Transitions) -> _Mask:
+def _about(head: Atom, transitions: Transitions) -> Mask:
     """Return the transitions whose query atom is the head's: same kind, same coincidences."""
     queries = transitions.batch.queries.take(transitions.query)
     shape = shape_of(head.args[0])

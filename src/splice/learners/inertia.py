@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from splice.arrays import Mask
 
 __all__ = ["agreement", "holds_next"]
 
-_Mask = npt.NDArray[np.bool_]
 
-
-def holds_next(initiated: _Mask, terminated: _Mask, begins: _Mask, held: _Mask) -> _Mask:
+def holds_next(initiated: Mask, terminated: Mask, begins: Mask, held: Mask) -> Mask:
     """Return whether the fluent holds after each transition; termination wins.
 
     Transitions stand in the order of ground atom and time; where a run ``begins``, ``held`` says
@@ -27,7 +26,7 @@ def holds_next(initiated: _Mask, terminated: _Mask, begins: _Mask, held: _Mask) 
     return value[at] if len(at) else value
 
 
-def agreement(said: _Mask, after: _Mask) -> float:
+def agreement(said: Mask, after: Mask) -> float:
     """Return the F1 of what is said against what held.
 
     >>> round(agreement(np.array([True, True, False]), np.array([True, False, False])), 3)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes, Indices, Ints, Mask
 from splice.patterns.transitions import Transitions
 from splice.stream.vocabulary import Vocabulary
 
@@ -20,21 +21,17 @@ __all__ = ["Memory", "Part"]
 _FEW = 10_000
 """So many ground atoms are always kept in mind."""
 
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.int32]
-_Times = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """Transitions of one batch: the ground atom, what was seen, from when to when, what held next."""
 
-    ground: _Ints
-    pattern: _Ints
-    time: _Times
-    until: _Times
-    before: _Mask
-    after: _Mask
+    ground: Codes
+    pattern: Codes
+    time: Ints
+    until: Ints
+    before: Mask
+    after: Mask
 
     def __len__(self) -> int:
         return len(self.ground)
@@ -96,12 +93,12 @@ class Memory:
         ):
             np.add.at(column, rows, sign)
 
-    def counts(self, size: int) -> tuple[_Times, _Times]:
+    def counts(self, size: int) -> tuple[Ints, Ints]:
         """Return how often the fluent held after each of so many patterns, and how often it was seen."""
         held, seen = np.pad(self._counts, ((0, 0), (0, size - self._counts.shape[1])))
         return held, seen
 
-    def _ground(self, transitions: Transitions) -> _Ints:
+    def _ground(self, transitions: Transitions) -> Codes:
         """Return a number for the ground atom of each transition, the same in all batches."""
         queries = transitions.batch.queries.take(transitions.query)
         key = np.column_stack((queries.sequence, queries.kind, queries.args))
@@ -113,7 +110,7 @@ class Memory:
         """Return the number of a ground atom, by its names."""
         return self._grounds.setdefault(ground, len(self._grounds))
 
-    def columns(self) -> tuple[npt.NDArray[np.int64], _Mask, _Mask, _Mask]:
+    def columns(self) -> tuple[Ints, Mask, Mask, Mask]:
         """Return the transitions by ground atom: patterns, labels before and after, new runs.
 
         Ground atoms stand in the order in which they are first remembered; of those that begin at
@@ -137,7 +134,7 @@ class Memory:
         known = before[order] & ~new  # recognition begins with nothing that holds
         return pattern[order].astype(np.int64), known, after[order], begins
 
-    def merge(self, other: Memory, patterns: npt.NDArray[np.int32]) -> None:
+    def merge(self, other: Memory, patterns: Codes) -> None:
         """Take over what another memory holds; ``patterns`` are our numbers for its patterns.
 
         If there is no room for both, each keeps its latest ones, in proportion to what it has seen.
@@ -171,7 +168,7 @@ class Memory:
         grounds = [list(ground) for ground in self._grounds]
         return {"grounds": grounds, "parts": parts, "seen": self.seen}
 
-    def take_up(self, state: dict[str, Any], patterns: npt.NDArray[np.int32]) -> None:
+    def restore(self, state: dict[str, Any], patterns: Codes) -> None:
         """Remember what a state holds; ``patterns`` are our numbers for its patterns."""
         for ground in state["grounds"]:
             self.number(tuple(ground))
@@ -184,8 +181,8 @@ class Memory:
 
 
 def _by_content(
-    ground: _Ints, part: _Times, columns: Sequence[npt.NDArray[Any]], order: npt.NDArray[np.intp]
-) -> npt.NDArray[np.intp]:
+    ground: Codes, part: Ints, columns: Sequence[npt.NDArray[Any]], order: Indices
+) -> Indices:
     """Return where the transitions of ``order``, which stand by ground atom, are to stand.
 
     Ground atoms come by the part and the time they begin with (the first of ``columns``); where those
@@ -204,7 +201,7 @@ def _by_content(
     ranked = sorted(range(len(starts)), key=lambda i: (group[i], content[i]))
     sizes = (stops - starts)[ranked]
     shift = np.repeat(starts[ranked] - (np.cumsum(sizes) - sizes), sizes)
-    found: npt.NDArray[np.intp] = np.arange(len(order)) + shift
+    found: Indices = np.arange(len(order)) + shift
     return found
 
 
@@ -219,5 +216,5 @@ def _packed(column: npt.NDArray[np.generic]) -> str:
     return base64.b85encode(zlib.compress(whole, 1)).decode()
 
 
-def _unpacked(text: str) -> _Times:
+def _unpacked(text: str) -> Ints:
     return np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i8").astype(np.int64)

@@ -30,7 +30,7 @@ class StructureLearner(Protocol):
     def share(self, reading: Reading) -> None:
         """Read the stream that begins now together with somebody else: each batch once."""
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
 
     def predict(self, batch: MicroBatch) -> LabelArray:

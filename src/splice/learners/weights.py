@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Ints, Mask
 from splice.learners.inertia import agreement
 from splice.stats import runs
 
@@ -26,10 +26,6 @@ __all__ = [
     "most_probable",
     "potentials",
 ]
-
-_Mask = npt.NDArray[np.bool_]
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
 
 _LEAST = 0.01
@@ -56,7 +52,7 @@ class AdaGrad:
     lam: float = 0.01
     passes: int = 1
 
-    def step(self, weight: _Floats, squares: _Floats, gradient: _Floats) -> tuple[_Floats, _Floats]:
+    def step(self, weight: Floats, squares: Floats, gradient: Floats) -> tuple[Floats, Floats]:
         """Return weights and sums of squared gradients after one step.
 
         >>> weight, squares = AdaGrad().step(np.array([0.01]), np.zeros(1), np.array([-3.0]))
@@ -73,12 +69,12 @@ class AdaGrad:
 class Stretch:
     """Remembered transitions, by ground atom and time: what was seen, what held then and next."""
 
-    pattern: _Ints
-    before: _Mask
-    after: _Mask
-    begins: _Mask
+    pattern: Ints
+    before: Mask
+    after: Mask
+    begins: Mask
 
-    def table(self, size: int) -> _Floats:
+    def table(self, size: int) -> Floats:
         """Return how often each of so many patterns is met, by labels before and after."""
         labels = 4 * self.pattern + 2 * self.before + self.after
         return np.bincount(labels, minlength=4 * size).reshape(-1, 4).astype(np.float64)
@@ -89,8 +85,8 @@ class Stretch:
 
 
 def learn_weights(
-    initiates: _Mask, fires: _Mask, start: _Floats, stretch: Stretch, how: AdaGrad
-) -> _Floats:
+    initiates: Mask, fires: Mask, start: Floats, stretch: Stretch, how: AdaGrad
+) -> Floats:
     """Return weights for rules; ``fires`` has a row a rule and a column a pattern.
 
     Each ground atom is a step: the gradient is how much more often a rule is true in the most
@@ -115,13 +111,13 @@ def learn_weights(
 
 
 def _pass(
-    initiates: _Mask,
-    fires: _Mask,
-    weight: _Floats,
-    squares: _Floats,
+    initiates: Mask,
+    fires: Mask,
+    weight: Floats,
+    squares: Floats,
     stretch: Stretch,
     how: AdaGrad,
-) -> tuple[_Floats, _Floats]:
+) -> tuple[Floats, Floats]:
     """Return weights and sums of squares after a step for each ground atom."""
     wanted = np.where(initiates, 1, -1)[:, None]
     for run in stretch.runs():
@@ -134,8 +130,8 @@ def _pass(
 
 
 def most_probable(
-    initiates: _Mask, fires: _Mask, weight: _Floats, pattern: _Ints, *, held: bool = False
-) -> _Mask:
+    initiates: Mask, fires: Mask, weight: Floats, pattern: Ints, *, held: bool = False
+) -> Mask:
     """Return the most probable states after each transition of a ground atom.
 
     ``held`` says whether it holds at first.
@@ -149,16 +145,16 @@ def most_probable(
 class Chains:
     """Transitions as chains of points, each one longer than the run of transitions it has."""
 
-    pattern: npt.NDArray[np.int32]
+    pattern: Codes
     """What was seen at each point; at the last of a chain it does not matter."""
-    offsets: _Ints
-    after: _Ints
+    offsets: Ints
+    after: Ints
     """The point at which each transition ends."""
-    known: _Floats
+    known: Floats
     """The states that are known: infinitely rewarded, or infinitely dear."""
 
     @classmethod
-    def of(cls, pattern: _Ints, begins: _Mask, held: _Mask) -> Chains:
+    def of(cls, pattern: Ints, begins: Mask, held: Mask) -> Chains:
         """Return the chains of transitions; where one begins, it is known what ``held`` before."""
         starts = np.flatnonzero(begins)
         before = np.arange(len(pattern)) + np.cumsum(begins) - 1
@@ -169,7 +165,7 @@ class Chains:
         offsets = np.append(before[starts], len(points)).astype(np.int64)
         return cls(points, offsets, (before + 1).astype(np.int64), known)
 
-    def most_probable(self, pairwise: _Floats, reward: _Floats | None = None) -> _Mask:
+    def most_probable(self, pairwise: Floats, reward: Floats | None = None) -> Mask:
         """Return the most probable states after each transition, given :func:`potentials`.
 
         ``reward`` is added to the weight of being on after each transition: with what a wrong
@@ -187,8 +183,8 @@ class Chains:
 
 
 def potentials(
-    initiates: _Mask, fires: _Mask, weight: _Floats, inertia: Inertia = HARD_INERTIA
-) -> _Floats:
+    initiates: Mask, fires: Mask, weight: Floats, inertia: Inertia = HARD_INERTIA
+) -> Floats:
     """Return the log weights of what holds before and next, by pattern."""
     begins, ends = (fires[initiates], fires[~initiates])
     table = np.zeros((fires.shape[1], 2, 2))

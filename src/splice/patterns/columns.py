@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Mask
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.subsumption import subsumes
@@ -15,8 +15,6 @@ from splice.patterns.lifting import PatternStore
 
 __all__ = ["Body", "Patterns"]
 
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.intp]
 
 Body = tuple[Literal, ...]
 
@@ -28,7 +26,7 @@ class Patterns:
         self.store = store
         self._row: dict[Atom, int] = {}
         self._table = np.zeros((64, 64), bool)
-        self._heads: dict[Atom, _Mask] = {}
+        self._heads: dict[Atom, Mask] = {}
         self._atoms: dict[Atom, tuple[int, list[Atom]]] = {}
         self._looked_at = 0
 
@@ -54,12 +52,12 @@ class Patterns:
             table[:height, :width] = self._table
             self._table = table
 
-    def has(self, atom: Atom) -> _Mask:
+    def has(self, atom: Atom) -> Mask:
         """Return which patterns have a literal in their body."""
         rows, _ = self.places([Literal(atom)])
         return self._table[rows[0], : len(self)]
 
-    def places(self, literals: Sequence[Literal]) -> tuple[_Ints, _Mask]:
+    def places(self, literals: Sequence[Literal]) -> tuple[Indices, Mask]:
         """Return where the columns of literals are, and which literals are positive."""
         self._look()
         rows = [self._row.setdefault(literal.atom, len(self._row)) for literal in literals]
@@ -67,7 +65,7 @@ class Patterns:
         positive = [literal.positive for literal in literals]
         return np.array(rows, np.intp), np.array(positive, bool)
 
-    def about(self, head: Atom) -> _Mask:
+    def about(self, head: Atom) -> Mask:
         """Return which patterns are about a lifted query atom."""
         known = self._heads.get(head, np.empty(0, bool))
         if len(known) < len(self.store):
@@ -85,7 +83,7 @@ class Patterns:
         """Return the atoms that patterns about a head have, those whose variables it has too."""
         self._look()
         own = self._table[: len(self._row), : len(self)][:, self.about(head)]
-        there: _Mask = np.any(own, axis=1)
+        there: Mask = np.any(own, axis=1)
         count, found = self._atoms.get(head, (-1, []))
         if count != int(there.sum()):
             known = set(head.variables())
@@ -94,7 +92,7 @@ class Patterns:
             self._atoms[head] = (int(there.sum()), found)
         return found
 
-    def fires(self, head: Atom, body: Body) -> _Mask:
+    def fires(self, head: Atom, body: Body) -> Mask:
         """Return the patterns that make a body true.
 
         Variables that the head does not have stand for anything that makes the body true: the
@@ -111,16 +109,16 @@ class Patterns:
                 true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
         return true
 
-    def truths(self, literals: Sequence[Literal]) -> _Mask:
+    def truths(self, literals: Sequence[Literal]) -> Mask:
         """Return which patterns make each literal true: a row a literal."""
         rows, positive = self.places(literals)
-        true: _Mask = self._table[rows, : len(self)] == positive[:, None]
+        true: Mask = self._table[rows, : len(self)] == positive[:, None]
         return true
 
-    def truths_at(self, rows: _Ints, positive: _Mask, columns: _Ints) -> _Mask:
+    def truths_at(self, rows: Indices, positive: Mask, columns: Indices) -> Mask:
         """Return the same for literals whose places are known, for some patterns."""
         self._look()
-        true: _Mask = self._table[rows[:, None], columns] == positive[:, None]
+        true: Mask = self._table[rows[:, None], columns] == positive[:, None]
         return true
 
 

@@ -18,15 +18,15 @@ from enum import Enum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.patterns.partition import Examples
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.distinct import unique_rows
 from splice.stream.vocabulary import Kind, Vocabulary
 
@@ -46,8 +46,6 @@ _LOCAL: Final = -1_000_000
 """Below this a leaf is a variable that the query atom does not have."""
 
 _PADDING: Final = -1_000_000_000
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class PatternStore:
     def __getitem__(self, number: int) -> Pattern:
         return self.patterns[number]
 
-    def literal(self, row: _Ints) -> int:
+    def literal(self, row: Ints) -> int:
         """Return the number of a lifted literal: a kind and its leaves."""
         row = row[row != _PADDING]
         key = row.tobytes()
@@ -117,7 +115,7 @@ class PatternStore:
             self.patterns.append(Pattern(rule, body))
         return number
 
-    def pattern(self, head: _Ints, body: _Ints) -> int:
+    def pattern(self, head: Ints, body: Ints) -> int:
         """Return the number of a pattern: the head as a literal, the body as literal numbers."""
         head = head[head != _PADDING]
         key = head.tobytes() + b"|" + body.tobytes()
@@ -139,13 +137,13 @@ class Keep(Enum):
 class Lifting:
     """Lifts examples to patterns, over one store."""
 
-    def __init__(self, lens: Lens, keep: Keep = Keep.BY_MODES) -> None:
-        self.lens = lens
+    def __init__(self, visibility: Visibility, keep: Keep = Keep.BY_MODES) -> None:
+        self.visibility = visibility
         self._keep = keep
         self._leaf = np.empty(0, np.int64)
-        self.store = PatternStore(lens.vocabulary)
+        self.store = PatternStore(visibility.vocabulary)
 
-    def lift(self, examples: Examples) -> _Ints:
+    def lift(self, examples: Examples) -> Ints:
         """Return the number of the pattern of each example."""
         if not len(examples):
             return np.empty(0, np.int64)
@@ -160,7 +158,7 @@ class Lifting:
         numbers = [self.store.pattern(heads[i], _trimmed(bodies[i])) for i in first]
         return np.array(numbers, np.int64)[which]
 
-    def _literals(self, examples: Examples) -> _Ints:
+    def _literals(self, examples: Examples) -> Ints:
         """Return the number of the lifted literal of each pair."""
         if not len(examples.row):
             return np.empty(0, np.int64)
@@ -169,7 +167,7 @@ class Lifting:
         numbers = [self.store.literal(rows[i]) for i in first]
         return np.array(numbers, np.int64)[which]
 
-    def _lifted(self, examples: Examples) -> _Ints:
+    def _lifted(self, examples: Examples) -> Ints:
         """Return a row for each pair: the kind, then its leaves.
 
         A leaf is the code of a kept constant, ``-1 - i`` for the i-th constant of the query
@@ -188,7 +186,7 @@ class Lifting:
         position = np.where(place == named, constants, -1 - place)
         if self._keep is Keep.BY_MODES:
             lifted = np.where(same.any(axis=2), position, _LOCAL)
-            lifted = np.where(self.lens.kept[kind][:, :width], constants, lifted)
+            lifted = np.where(self.visibility.kept[kind][:, :width], constants, lifted)
         else:
             lifted = np.where(same.any(axis=2), position, constants)
         lifted = np.where(leaves >= 0, lifted, _PADDING)
@@ -197,14 +195,14 @@ class Lifting:
             _number_locals(rows, leaves, examples)
         return rows
 
-    def _named(self, examples: Examples) -> _Ints:
+    def _named(self, examples: Examples) -> Ints:
         """Return for each query atom the leaf that keeps its constant, -1 where none does."""
-        new = self.lens.vocabulary.kinds[len(self._leaf) :]
+        new = self.visibility.vocabulary.kinds[len(self._leaf) :]
         if new:
             self._leaf = np.append(self._leaf, [_named_leaf(kind) for kind in new]).astype(np.int64)
         return self._leaf[examples.queries.kind]
 
-    def _heads(self, examples: Examples) -> _Ints:
+    def _heads(self, examples: Examples) -> Ints:
         """Return the query atom of each example as a literal: equal constants share a variable."""
         queries = examples.queries
         entities = examples.entities[:, : queries.args.shape[1]]
@@ -227,11 +225,11 @@ def _named_leaf(kind: Kind) -> int:
     return kind.arity - 1 if valued else -1
 
 
-def _trimmed(body: _Ints) -> _Ints:
+def _trimmed(body: Ints) -> Ints:
     return body[body >= 0]
 
 
-def _number_locals(rows: _Ints, leaves: _Ints, examples: Examples) -> None:
+def _number_locals(rows: Ints, leaves: Ints, examples: Examples) -> None:
     """Number the variables that are not the query's, example by example.
 
     Any numbering will do that does not depend on names: patterns are compared up to renaming.
@@ -247,7 +245,7 @@ def _number_locals(rows: _Ints, leaves: _Ints, examples: Examples) -> None:
                 rows[pair, leaf + 1] = _LOCAL - 1 - numbers.setdefault(entity, len(numbers))
 
 
-def _atom(vocabulary: Vocabulary, row: _Ints) -> Atom:
+def _atom(vocabulary: Vocabulary, row: Ints) -> Atom:
     """Return a lifted literal as an atom: X0, X1, ... of the query, T its time, Y0, ... others."""
     kind = vocabulary.kinds[int(row[0])]
     values = iter(row[1:].tolist())

@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["Seen"]
+__all__ = ["BatchMemo"]
 
 _T = TypeVar("_T")
 
 
-class Seen(Generic[_T]):
+class BatchMemo(Generic[_T]):
     """Something for each of some batches; batches with other labels are still the same.
 
     What is ``lasting`` can be taken again and again; else once, and only until more is kept.

@@ -16,14 +16,14 @@ from itertools import count
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Mask
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.terms import Function, Term, Variable
 from splice.patterns.columns import Body
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -40,8 +40,6 @@ _FIRST: Final = 500
 _MOST: Final = 8
 """So many thresholds an argument has at most."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Place:
@@ -56,7 +54,7 @@ class Thresholds:
 
     def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
         self.domain = domain
-        self._lens = Lens(domain, vocabulary)
+        self._visibility = Visibility(domain, vocabulary)
         self._values: dict[_Place, list[float]] = {}
         self._chosen: dict[_Place, tuple[str, ...]] = {}
         self._numbers = np.empty(0)
@@ -65,9 +63,9 @@ class Thresholds:
         """Return whether there is a measured number among the atoms seen so far."""
         return bool(self._measured().any())
 
-    def _measured(self) -> npt.NDArray[np.bool_]:
-        self._lens.look()
-        return self._lens.numeric & ~self._lens.kept
+    def _measured(self) -> Mask:
+        self._visibility.refresh()
+        return self._visibility.numeric & ~self._visibility.kept
 
     def expand(self, batch: MicroBatch) -> MicroBatch:
         """Return a batch whose measured atoms also say which thresholds they reach."""
@@ -96,7 +94,7 @@ class Thresholds:
                 reached = values <= limit if side == _AT_MOST else values >= limit
                 yield _said(rows.take(reached), kind, leaf, side, threshold)
 
-    def _note(self, place: _Place, values: _Floats) -> None:
+    def _note(self, place: _Place, values: Floats) -> None:
         """Look at values until there are enough to choose thresholds from."""
         if place in self._chosen or not len(values):
             return
@@ -108,7 +106,7 @@ class Thresholds:
             self._chosen[place] = tuple(f"{value:g}" for value in found.tolist())
             del self._values[place]
 
-    def _read(self, vocabulary: Vocabulary) -> _Floats:
+    def _read(self, vocabulary: Vocabulary) -> Floats:
         """Return the constants as numbers, by code; what is no number is not a number."""
         known, names = len(self._numbers), vocabulary.constants
         if known < len(names):
@@ -129,7 +127,7 @@ class Thresholds:
             for place in places
         ]
 
-    def take_up(self, state: list[dict[str, Any]]) -> None:
+    def restore(self, state: list[dict[str, Any]]) -> None:
         """Go on from a state."""
         for entry in state:
             place = _Place(str(entry["template"]), int(entry["leaf"]))

@@ -18,16 +18,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Ints, Mask
 from splice.logic.schema import TIME
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Examples", "mentions_times", "partition", "typed", "untyped"]
 
-_Ints = npt.NDArray[np.int64]
 
 _TYPES = 1024
 """More types than any schema has: a typed constant is one number, the same in every batch."""
@@ -44,26 +43,26 @@ class Examples:
 
     queries: AtomTable
     evidence: AtomTable
-    example: _Ints
-    row: _Ints
-    entities: _Ints
-    leaves: _Ints
+    example: Ints
+    row: Ints
+    entities: Ints
+    leaves: Ints
 
     def __len__(self) -> int:
         return len(self.queries)
 
     @cached_property
-    def starts(self) -> _Ints:
+    def starts(self) -> Ints:
         """Where the pairs of each example start; one more entry says where the last ends."""
         return np.searchsorted(self.example, np.arange(len(self) + 1)).astype(np.int64)
 
     @cached_property
-    def empty(self) -> npt.NDArray[np.bool_]:
+    def empty(self) -> Mask:
         """Which examples have no evidence."""
-        found: npt.NDArray[np.bool_] = np.bincount(self.example, minlength=len(self)) == 0
+        found: Mask = np.bincount(self.example, minlength=len(self)) == 0
         return found
 
-    def rows(self, example: int) -> _Ints:
+    def rows(self, example: int) -> Ints:
         """Return the rows of the evidence that belong to an example."""
         return self.row[self.starts[example] : self.starts[example + 1]]
 
@@ -78,19 +77,23 @@ def untyped(code: int) -> tuple[int, int]:
     return divmod(code, _TYPES)
 
 
-def partition(batch: MicroBatch, lens: Lens) -> Examples:
+def partition(batch: MicroBatch, visibility: Visibility) -> Examples:
     """Return one example for each query atom of a batch."""
-    lens.look()
+    visibility.refresh()
     queries = batch.queries
-    parts = [batch.evidence.take(lens.visible[batch.evidence.kind])] if len(batch.evidence) else []
+    parts = (
+        [batch.evidence.take(visibility.visible[batch.evidence.kind])]
+        if len(batch.evidence)
+        else []
+    )
     if len(batch.facts):
-        chosen = lens.visible[batch.facts.kind] & (batch.facts.truth > 0)
+        chosen = visibility.visible[batch.facts.kind] & (batch.facts.truth > 0)
         parts.append(batch.facts.take(chosen))
     evidence = AtomTable.concat(parts, batch.table.vocabulary)
-    entities = _typed(queries, lens)
-    leaves = _typed(evidence, lens)
-    if mentions_times(evidence, lens):
-        entities = np.concatenate((entities, _time_codes(queries, lens)[:, None]), axis=1)
+    entities = _typed(queries, visibility)
+    leaves = _typed(evidence, visibility)
+    if mentions_times(evidence, visibility):
+        entities = np.concatenate((entities, _time_codes(queries, visibility)[:, None]), axis=1)
     kinds = np.unique(queries.kind) if len(queries) and len(evidence) else ()
     found = [
         _join(
@@ -100,7 +103,7 @@ def partition(batch: MicroBatch, lens: Lens) -> Examples:
             evidence,
             entities,
             leaves,
-            lens,
+            visibility,
         )
         for kind in kinds
     ]
@@ -110,23 +113,23 @@ def partition(batch: MicroBatch, lens: Lens) -> Examples:
     return Examples(queries, evidence, example[order], row[order], entities, leaves)
 
 
-def _typed(table: AtomTable, lens: Lens) -> _Ints:
+def _typed(table: AtomTable, visibility: Visibility) -> Ints:
     """Return a code for each typed constant of each row, -1 for none."""
     if not len(table):
         return np.empty((0, table.args.shape[1]), np.int64)
-    types = lens.types[table.kind][:, : table.args.shape[1]]
+    types = visibility.types[table.kind][:, : table.args.shape[1]]
     codes = table.args[:, : types.shape[1]].astype(np.int64) * _TYPES + types
     return np.where(types >= 0, codes, -1)
 
 
-def mentions_times(evidence: AtomTable, lens: Lens) -> bool:
+def mentions_times(evidence: AtomTable, visibility: Visibility) -> bool:
     """Whether some evidence has a second time among its arguments."""
-    return bool(len(evidence) and (lens.types[np.unique(evidence.kind)] == 0).any())
+    return bool(len(evidence) and (visibility.types[np.unique(evidence.kind)] == 0).any())
 
 
-def _time_codes(queries: AtomTable, lens: Lens) -> _Ints:
+def _time_codes(queries: AtomTable, visibility: Visibility) -> Ints:
     """Return the time of each query atom as a typed constant, -2 where nobody names it."""
-    constants = lens.vocabulary.constants
+    constants = visibility.vocabulary.constants
     times, which = np.unique(queries.time, return_inverse=True)
     found = (constants.find(str(time)) for time in times.tolist())
     codes = [-2 if code is None else code * _TYPES for code in found]
@@ -134,21 +137,21 @@ def _time_codes(queries: AtomTable, lens: Lens) -> _Ints:
 
 
 def _join(
-    rows: npt.NDArray[np.intp],
+    rows: Indices,
     kind: int,
     queries: AtomTable,
     evidence: AtomTable,
-    entities: _Ints,
-    leaves: _Ints,
-    lens: Lens,
-) -> tuple[_Ints, _Ints]:
+    entities: Ints,
+    leaves: Ints,
+    visibility: Visibility,
+) -> tuple[Ints, Ints]:
     """Return the pairs of query atoms of one kind and evidence that belong together."""
-    timed = lens.vocabulary.kinds[kind].time is not None
-    own_types = np.zeros(len(lens.type_codes) + 1, bool)
-    own_types[lens.types[kind]] = True
-    own_types[lens.type_codes.code(TIME)] = timed
+    timed = visibility.vocabulary.kinds[kind].time is not None
+    own_types = np.zeros(len(visibility.type_codes) + 1, bool)
+    own_types[visibility.types[kind]] = True
+    own_types[visibility.type_codes.code(TIME)] = timed
     own_types[-1] = False
-    shared = own_types[lens.types[evidence.kind][:, : leaves.shape[1]]]
+    shared = own_types[visibility.types[evidence.kind][:, : leaves.shape[1]]]
     checked = np.where(shared, leaves, -1)
     has = shared.any(axis=1)
     entity = np.where(has, checked[np.arange(len(checked)), shared.argmax(axis=1)], -1)
@@ -163,8 +166,8 @@ def _join(
 
 
 def _candidates(
-    query_time: _Ints, query_entities: _Ints, time: _Ints, entity: _Ints
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    query_time: Ints, query_entities: Ints, time: Ints, entity: Ints
+) -> tuple[Indices, Indices]:
     """Return the pairs that agree on the time, if the evidence has one, and on its entity."""
     # A query atom can be met under each of its entities, and under none (evidence about the time
     # alone). So each query gets a key for every distinct entity and one for -1:

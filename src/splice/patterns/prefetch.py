@@ -12,37 +12,36 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
+from splice.arrays import Ints
 from splice.patterns.lifting import Lifting
-from splice.patterns.memo import Seen
+from splice.patterns.memo import BatchMemo
 from splice.patterns.partition import Examples, mentions_times, partition
-from splice.patterns.visibility import Lens
+from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["Ahead", "blocks"]
+__all__ = ["Prefetcher", "blocks"]
 
-_Ints = npt.NDArray[np.int64]
 
 _ROWS: Final = 20_000
 """So many rows, or a few more, are looked at together."""
 
 
-class Ahead:
+class Prefetcher:
     """Examples and their patterns, under each of some liftings, of this batch and later ones."""
 
-    def __init__(self, lens: Lens, liftings: Sequence[Lifting], *, lasting: bool = False) -> None:
-        self._lens, self._liftings = lens, liftings
-        self._seen: Seen[tuple[Examples, list[_Ints], int]] = Seen(lasting=lasting)
+    def __init__(
+        self, visibility: Visibility, liftings: Sequence[Lifting], *, lasting: bool = False
+    ) -> None:
+        self._visibility, self._liftings = visibility, liftings
+        self._seen: BatchMemo[tuple[Examples, list[Ints], int]] = BatchMemo(lasting=lasting)
         # The batch that was read last: a completer and a learner read each one in turn.
-        self._latest: Seen[tuple[Examples, list[_Ints]]] = Seen(lasting=True)
-        self._blocks: Seen[tuple[Examples, list[_Ints]]] | None = (
-            Seen(lasting=True) if lasting else None
+        self._latest: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
+        self._blocks: BatchMemo[tuple[Examples, list[Ints]]] | None = (
+            BatchMemo(lasting=True) if lasting else None
         )
 
-    def look(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[_Ints]] | None:
+    def prefetch(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[Ints]] | None:
         """Work out the examples of consecutive batches of a sequence, and return those of all.
 
         Where times are arguments it is left: which times are named differs from batch to batch.
@@ -51,8 +50,8 @@ class Ahead:
         if known:
             return known
         table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
-        examples = partition(replace(batches[0], table=table), self._lens)
-        if mentions_times(examples.evidence, self._lens):
+        examples = partition(replace(batches[0], table=table), self._visibility)
+        if mentions_times(examples.evidence, self._visibility):
             return None
         patterns = [lifting.lift(examples) for lifting in self._liftings]
         ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
@@ -61,7 +60,7 @@ class Ahead:
             self._blocks.keep(batches[:1], [(examples, patterns)])
         return examples, patterns
 
-    def read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
+    def read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
         """Return the examples of a batch and their patterns; asked again at once, the same ones."""
         latest = self._latest.take(batch)
         if latest is None:
@@ -70,10 +69,10 @@ class Ahead:
             self._latest.keep([batch], [latest])
         return latest
 
-    def _read(self, batch: MicroBatch) -> tuple[Examples, list[_Ints]]:
+    def _read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
         found = self._seen.take(batch)
         if found is None:
-            examples = partition(batch, self._lens)
+            examples = partition(batch, self._visibility)
             return examples, [lifting.lift(examples) for lifting in self._liftings]
         whole, patterns, start = found
         stop = start + len(batch.queries)

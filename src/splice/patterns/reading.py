@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from splice.logic.domain import Domain
 from splice.patterns.lifting import Keep, Lifting
-from splice.patterns.prefetch import Ahead
-from splice.patterns.visibility import Lens
+from splice.patterns.prefetch import Prefetcher
+from splice.patterns.visibility import Visibility
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Reading"]
@@ -23,9 +23,9 @@ class Reading:
         self, domain: Domain, vocabulary: Vocabulary, *, ground: bool, lasting: bool = False
     ) -> None:
         self.domain, self.vocabulary = domain, vocabulary
-        self.lens = Lens(domain, vocabulary)
-        self.lifting = Lifting(self.lens)
-        grounding = Lifting(self.lens, Keep.ALL_BUT_THE_QUERY) if ground else None
+        self.visibility = Visibility(domain, vocabulary)
+        self.lifting = Lifting(self.visibility)
+        grounding = Lifting(self.visibility, Keep.ALL_BUT_THE_QUERY) if ground else None
         self.store = grounding.store if grounding else self.lifting.store
         liftings = [self.lifting, grounding] if grounding else [self.lifting]
-        self.ahead = Ahead(self.lens, liftings, lasting=lasting)
+        self.prefetcher = Prefetcher(self.visibility, liftings, lasting=lasting)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
@@ -27,8 +27,6 @@ from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Overlap", "Reader", "Transitions", "Unlabelled"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 class Unlabelled(Enum):
@@ -50,9 +48,9 @@ class Transitions:
     """
 
     batch: MicroBatch
-    query: _Ints
-    follow: _Ints
-    pattern: _Ints
+    query: Ints
+    follow: Ints
+    pattern: Ints
     before: LabelArray
     after: LabelArray
 
@@ -60,23 +58,23 @@ class Transitions:
         return len(self.query)
 
     @property
-    def time(self) -> _Ints:
+    def time(self) -> Ints:
         """The first time-point of each transition."""
         return self.batch.queries.time[self.query]
 
     @property
-    def until(self) -> _Ints:
+    def until(self) -> Ints:
         """The second time-point of each transition."""
         return self.batch.queries.time[self.follow]
 
     @property
-    def begins(self) -> npt.NDArray[np.bool_]:
+    def begins(self) -> Mask:
         """Which transitions do not begin where the one before them ended."""
         begins = np.ones(len(self), bool)
         begins[1:] = self.query[1:] != self.follow[:-1]
         return begins
 
-    def take(self, rows: npt.NDArray[np.bool_]) -> Transitions:
+    def take(self, rows: Mask) -> Transitions:
         """Return some of the transitions."""
         return replace(
             self,
@@ -117,22 +115,22 @@ class Reader:
         fits = shared and shared.vocabulary is vocabulary and shared.domain == domain
         reading = shared if shared and fits else Reading(domain, vocabulary, ground=False)
         self._shares = bool(fits)
-        self.lens = reading.lens
+        self.visibility = reading.visibility
         self.patterns = Patterns(PatternStore(vocabulary))
         self._lifting = reading.lifting
-        self._ahead = reading.ahead
+        self._prefetcher = reading.prefetcher
         self._numbers: dict[int, int] = {}
         self._last = np.empty(0, np.int64)
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The dictionary of the stream."""
-        return self.lens.vocabulary
+        return self.visibility.vocabulary
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will be read next."""
         if not self._shares:
-            self._ahead.look(block)
+            self._prefetcher.prefetch(block)
 
     def read(
         self,
@@ -158,7 +156,7 @@ class Reader:
             labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         return Transitions(batch, first, second, pattern[first], labels[first], labels[second])
 
-    def _before(self, joined: MicroBatch, own: int) -> _Ints:
+    def _before(self, joined: MicroBatch, own: int) -> Ints:
         """Return the patterns of the time-point that was joined to a batch."""
         held = len(joined.queries) - own
         if held in (0, len(self._last)):
@@ -166,13 +164,13 @@ class Reader:
         first = joined.table.time == joined.times[0]  # a learner that goes on from a state
         return self._lifted(replace(joined, table=joined.table.take(first)))
 
-    def _lifted(self, batch: MicroBatch) -> _Ints:
+    def _lifted(self, batch: MicroBatch) -> Ints:
         """Return the pattern of each query atom, numbered batch by batch, by what they say.
 
         Learners break ties by these numbers, so the patterns that a batch brings are numbered in
         the order of their texts: rows of a time-point have no order, and names mean nothing.
         """
-        _, (found, *_) = self._ahead.read(batch)
+        _, (found, *_) = self._prefetcher.read(batch)
         distinct, which = np.unique(found, return_inverse=True)
         new = [number for number in distinct.tolist() if number not in self._numbers]
         rules = {number: _as_written(self._lifting.store[number].rule) for number in new}
@@ -199,7 +197,7 @@ def _as_written(rule: Rule) -> Rule:
     return Rule(rule.head, tuple(sorted(b.substitute(theta) for b in same.body)))
 
 
-def consecutive(batch: MicroBatch) -> tuple[_Ints, _Ints]:
+def consecutive(batch: MicroBatch) -> tuple[Ints, Ints]:
     """Return the rows of the same ground query atom at consecutive time-points of a batch."""
     queries = batch.queries
     if not len(queries):

@@ -18,10 +18,10 @@ from splice.logic.schema import TIME, Signature
 from splice.logic.terms import Function, Term
 from splice.stream.vocabulary import EQUALS, Kind, Symbols, Vocabulary
 
-__all__ = ["Lens"]
+__all__ = ["Visibility"]
 
 
-class Lens:
+class Visibility:
     """Visibility, leaf types and kept leaves, by kind; grows with the vocabulary."""
 
     def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
@@ -34,7 +34,7 @@ class Lens:
         self.numeric = np.empty((0, 0), bool)
         self._query_types: set[str] = set()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Take in the kinds that the vocabulary has got since the last look."""
         known, kinds = len(self.visible), self.vocabulary.kinds
         if known == len(kinds):

@@ -84,7 +84,7 @@ def open_checkpoint(asked: Checkpointing, identity: Mapping[str, str], watch: Wa
     keeper = Keeper(asked.path, identity, asked.every)
     if not asked.resume:
         keeper.make_room(force=asked.force)
-    elif keeper.take_up():
+    elif keeper.restore():
         state = keeper.resumed or {}
         watch(Resumed(state["batch"], state["pass"]))
     else:

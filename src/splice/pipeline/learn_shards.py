@@ -68,7 +68,7 @@ def learn_shards(
     learner = choices.learner()
     for part in parts:
         if part.batches:
-            _merge(learner, choices.learner().take_up(part.state, part.domain, Vocabulary()))
+            _merge(learner, choices.learner().restore(part.state, part.domain, Vocabulary()))
     return learner, parts
 
 

@@ -186,7 +186,7 @@ class _Run:
             self._begin(number)
         stream, self._resumed = self._resumed or self._blocks(), None
         for block in stream:
-            self._splice.look(block)
+            self._splice.prefetch(block)
             for batch in block:
                 if self._tested:
                     self._tested.see(batch)
@@ -231,9 +231,9 @@ class _Run:
         domain, rest = _skip(stream, self._done)
         self._resumed = chain([rest] if rest else [], stream)
         vocabulary = self._source.vocabulary
-        self._learned.learner.take_up(state["learner"], known or domain, vocabulary)
+        self._learned.learner.restore(state["learner"], known or domain, vocabulary)
         if self._splice.completer:
-            self._splice.completer.take_up(state["completer"], domain, vocabulary)
+            self._splice.completer.restore(state["completer"], domain, vocabulary)
         for name in COUNTS:
             setattr(self._learned, name, state["counts"][name])
 

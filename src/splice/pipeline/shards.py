@@ -198,7 +198,7 @@ def _count_part(part: LabelCounting) -> _SequenceStates:
             )
         names.add(name)
         for batch in own:
-            completer.note(batch)
+            completer.count_labels(batch)
         place = source.vocabulary.sequences.find(name)
-        found.append((-1 if place is None else place, name, completer.cut()))
+        found.append((-1 if place is None else place, name, completer.pop_counts()))
     return found

@@ -93,15 +93,15 @@ class Splice:
     def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other of a stream that is there already, which is faster."""
         for block in blocks(batches):
-            self.look(block)
+            self.prefetch(block)
             yield from map(self.step, block)
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self.completer is not None:
             self._share(block[0])
-            self.completer.look(block)
-        self.learner.look(block)
+            self.completer.prefetch(block)
+        self.learner.prefetch(block)
 
     def _share(self, batch: MicroBatch) -> None:
         """Let the learner read the stream together with the completer."""

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.ground_text import ground_text
 from splice.logic.schema import HAPPENS_AT
@@ -24,8 +25,6 @@ from splice.stream.table import AtomTable
 
 __all__ = ["Labelling", "runs", "timeline"]
 
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
 
 _FLUENTS: Final = 4
 _EVENTS: Final = 24
@@ -40,9 +39,9 @@ class Labelling:
 
     batch: MicroBatch
     """The sequence, with the labels that were given."""
-    values: _Floats
+    values: Floats
     labels: LabelArray
-    reached: npt.NDArray[np.bool_]
+    reached: Mask
     recognised: LabelArray | None = None
     truth: LabelArray | None = None
     completed: bool = True
@@ -76,11 +75,11 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
 class _Clock:
     """The time-points of a sequence; what holds at one holds until the next."""
 
-    def __init__(self, times: _Ints) -> None:
+    def __init__(self, times: Ints) -> None:
         self.times = times
         self.ends = np.append(times[1:], times[-1] + 1)
 
-    def spans(self, time: _Ints, code: _Ints, value: _Floats) -> list[Span]:
+    def spans(self, time: Ints, code: Ints, value: Floats) -> list[Span]:
         """Return stretches of consecutive time-points with equal codes."""
         slot = np.searchsorted(self.times, time)
         starts, stops = stretches(slot, code)
@@ -97,7 +96,7 @@ class _Clock:
         return [Span(*row) for row in zip(*columns, strict=True)]
 
 
-def stretches(slot: _Ints, code: _Ints) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def stretches(slot: Ints, code: Ints) -> tuple[Indices, Indices]:
     """Return where stretches of neighbouring slots with equal codes begin and stop.
 
     >>> stretches(np.array([0, 1, 2, 5]), np.array([7, 7, 8, 8]))
@@ -107,7 +106,7 @@ def stretches(slot: _Ints, code: _Ints) -> tuple[npt.NDArray[np.intp], npt.NDArr
     return runs(np.append(np.ones(min(len(slot), 1), bool), changes))
 
 
-_Fluents = list[tuple[list[str], npt.NDArray[np.intp]]]
+_Fluents = list[tuple[list[str], Indices]]
 
 
 def _chosen(found: Labelling) -> tuple[_Fluents, str]:
@@ -121,7 +120,7 @@ def _chosen(found: Labelling) -> tuple[_Fluents, str]:
         ((-int(busy[rows].sum()), _name(queries, int(rows[0])), rows) for rows in pieces),
         key=lambda item: item[:2],
     )
-    groups: dict[bytes, tuple[list[str], npt.NDArray[np.intp]]] = {}
+    groups: dict[bytes, tuple[list[str], Indices]] = {}
     for _, name, rows in ranked:
         groups.setdefault(_looks(found, rows), ([], rows))[0].append(name)
     shown = list(groups.values())[:_FLUENTS]
@@ -130,13 +129,13 @@ def _chosen(found: Labelling) -> tuple[_Fluents, str]:
     return shown, told
 
 
-def _true_anywhere(found: Labelling) -> npt.NDArray[np.bool_]:
+def _true_anywhere(found: Labelling) -> Mask:
     said = [found.labels, found.recognised, found.truth]
-    busy: npt.NDArray[np.bool_] = np.any([s > 0 for s in said if s is not None], axis=0)
+    busy: Mask = np.any([s > 0 for s in said if s is not None], axis=0)
     return busy
 
 
-def _looks(found: Labelling, rows: npt.NDArray[np.intp]) -> bytes:
+def _looks(found: Labelling, rows: Indices) -> bytes:
     """Return what a fluent's lanes look like; those of ``meet(a,b)`` and ``meet(b,a)`` may agree."""
     columns: list[npt.NDArray[np.generic]] = [found.batch.queries.time, found.batch.labels]
     columns.append(np.round(found.values, 2) + 0.0)
@@ -150,9 +149,7 @@ def _name(table: AtomTable, row: int) -> str:
     return ground_text(atom.args[0]) if atom.args else atom.predicate
 
 
-def _lanes(
-    found: Labelling, clock: _Clock, names: Sequence[str], rows: npt.NDArray[np.intp]
-) -> Iterator[Lane]:
+def _lanes(found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices) -> Iterator[Lane]:
     """Yield what was given of a fluent, what was completed, recognised and true."""
     name = ", ".join(names[:2]) + (f" and {len(names) - 2} alike" if len(names) > 2 else "")
     given = found.batch.labels
@@ -170,7 +167,7 @@ def _labels(
     name: str,
     clock: _Clock,
     found: Labelling,
-    rows: npt.NDArray[np.intp],
+    rows: Indices,
     labels: LabelArray,
 ) -> Lane:
     rows = rows[labels[rows] != UNKNOWN]
@@ -179,7 +176,7 @@ def _labels(
     return Lane(name, role, tuple(spans[:_SPANS]))
 
 
-def _confidence(name: str, clock: _Clock, found: Labelling, rows: npt.NDArray[np.intp]) -> Lane:
+def _confidence(name: str, clock: _Clock, found: Labelling, rows: Indices) -> Lane:
     """Return the lane of completed labels: given ones are sure, unreached ones are told."""
     given, reached = found.batch.labels[rows] != UNKNOWN, found.reached[rows]
     value, time = found.values[rows], found.batch.queries.time[rows]

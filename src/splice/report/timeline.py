@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
@@ -57,7 +57,7 @@ def label_lanes(table: AtomTable, domain: Domain) -> Iterator[Lane]:
     queries = table.take(query_rows(table, domain))
     rows = np.concatenate((queries.kind[:, None], queries.args), axis=1)
     first, which = unique_rows(rows)
-    slots: npt.NDArray[np.intp] = np.searchsorted(times, queries.time)
+    slots: Indices = np.searchsorted(times, queries.time)
     for number in range(len(first)):
         own = np.flatnonzero(which == number)
         labels = np.zeros(len(times), np.int8)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from splice import labels
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
@@ -90,7 +90,7 @@ def without_duplicates(
         yield table.take(first)
 
 
-def _repeated(table: AtomTable) -> npt.NDArray[np.bool_]:
+def _repeated(table: AtomTable) -> Mask:
     columns = {f"a{i}": table.args[:, i] for i in range(table.args.shape[1])}
     frame = pl.DataFrame(
         {"s": table.sequence, "t": table.time, "k": table.kind, **columns}, nan_to_null=False
@@ -107,9 +107,7 @@ def _place(table: AtomTable, row: int, locate: Locator) -> Place:
     return locate(int(table.lines[row]) if table.lines is not None else 0)
 
 
-def _out_of_order(
-    table: AtomTable, row: int, time: npt.NDArray[np.int64], locate: Locator
-) -> Problem:
+def _out_of_order(table: AtomTable, row: int, time: Ints, locate: Locator) -> Problem:
     now, before = int(time[row + 1]), int(time[row])
     message = (
         f"time goes backwards: {now} after {before}"

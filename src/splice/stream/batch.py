@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
@@ -30,7 +30,7 @@ class MicroBatch:
     index: int = 0
 
     @cached_property
-    def _is_query(self) -> npt.NDArray[np.bool_]:
+    def _is_query(self) -> Mask:
         return query_rows(self.table, self.domain)
 
     @cached_property
@@ -56,7 +56,7 @@ class MicroBatch:
         return self.table.vocabulary.sequences[int(table.sequence[0])] if len(table) else ""
 
     @cached_property
-    def times(self) -> npt.NDArray[np.int64]:
+    def times(self) -> Ints:
         """The distinct time-points, ascending."""
         return np.unique(self.table.time[self.table.time != NO_TIME])
 
@@ -77,7 +77,7 @@ class MicroBatch:
         )
 
 
-def query_rows(table: AtomTable, domain: Domain) -> npt.NDArray[np.bool_]:
+def query_rows(table: AtomTable, domain: Domain) -> Mask:
     """Return which rows are query atoms of the domain."""
     chosen = table.vocabulary.fluents_where(domain.query, domain.fluents)
     return chosen[table.kind] if len(table) else np.empty(0, bool)

@@ -12,8 +12,8 @@ from itertools import chain, pairwise
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.errors import SpliceError
 from splice.logic.schema import TIME
 from splice.stream.batch import MicroBatch, query_rows
@@ -28,7 +28,7 @@ _ROWS_IN_CHUNK = 100_000
 class Cut(Protocol):
     """A way to give the rows of one sequence batch numbers."""
 
-    def numbers(self, time: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int64]:
+    def numbers(self, time: Ints, first: int) -> Ints:
         """Return a batch number for each row.
 
         ``time`` is ascending and starts at the border of a batch; ``first`` is the first
@@ -48,7 +48,7 @@ class TimePoints:
     def __post_init__(self) -> None:
         _positive(self.count, "time-points in a batch")
 
-    def numbers(self, time: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int64]:
+    def numbers(self, time: Ints, first: int) -> Ints:
         """Number the distinct time-points and divide."""
         return _ranks(time) // self.count
 
@@ -66,7 +66,7 @@ class Duration:
     def __post_init__(self) -> None:
         _positive(self.length, "duration of a batch")
 
-    def numbers(self, time: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int64]:
+    def numbers(self, time: Ints, first: int) -> Ints:
         """Divide the time since the start of the sequence."""
         return np.where(time == NO_TIME, 0, (time - first) // self.length)
 
@@ -89,7 +89,7 @@ class Entities:
     def __post_init__(self) -> None:
         _positive(self.count, "time-points in a batch")
 
-    def numbers(self, time: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int64]:
+    def numbers(self, time: Ints, first: int) -> Ints:
         """Number the distinct time-points and divide."""
         return _ranks(time) // self.count
 
@@ -194,7 +194,7 @@ class _Cutter:
         return AtomTable.concat(parts, self._source.vocabulary)
 
 
-def _ranks(time: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _ranks(time: Ints) -> Ints:
     """Number the distinct values of an ascending column: 0, 0, 1, 2, 2, ..."""
     return np.concatenate(([0], np.cumsum(np.diff(time) != 0)))
 

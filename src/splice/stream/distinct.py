@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Indices, IntArray
+
 __all__ = ["unique_rows"]
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -14,8 +16,8 @@ _SHIFT: Final = np.uint64(29)
 
 
 def unique_rows(
-    rows: npt.NDArray[np.integer],
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    rows: IntArray,
+) -> tuple[Indices, Indices]:
     """Return where each distinct row first stands, and for each row which distinct one it is.
 
     Distinct rows are numbered in the order of their first appearance.
@@ -38,7 +40,7 @@ def unique_rows(
     return first[order], number[group]
 
 
-def _hashes(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
+def _hashes(rows: IntArray) -> npt.NDArray[np.uint64]:
     """Return a 64-bit hash a row; equal rows have equal hashes."""
     mixed = np.zeros(len(rows), np.uint64)
     with np.errstate(over="ignore"):

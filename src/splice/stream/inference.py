@@ -19,14 +19,14 @@ from itertools import combinations
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import IntArray, Mask
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term
 from splice.stream.distinct import unique_rows
-from splice.stream.table import AtomTable, IntArray
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Symbols
 
 __all__ = ["Position", "declared_types", "infer_types", "measured_positions", "typed_schema"]
@@ -159,7 +159,7 @@ def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
     return found
 
 
-def _spelt_as_numbers(constants: Symbols) -> npt.NDArray[np.bool_]:
+def _spelt_as_numbers(constants: Symbols) -> Mask:
     """Return which constants are spelt as numbers."""
     names = pl.Series(constants.names(range(len(constants))), dtype=pl.String)
     return names.cast(pl.Float64, strict=False).is_not_null().to_numpy()

@@ -13,8 +13,8 @@ from enum import Enum
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Mask
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
@@ -65,9 +65,7 @@ class KeepAtoms:
                 keep[known[rows]] = _lowest(keys[rows], self.level, float(rounding))
             yield batch.with_labels(np.where(keep, labels, UNKNOWN).astype(np.int8))
 
-    def _strata(
-        self, labels: LabelArray, units: npt.NDArray[np.intp]
-    ) -> list[npt.NDArray[np.bool_]]:
+    def _strata(self, labels: LabelArray, units: Indices) -> list[Mask]:
         if not self.stratified:
             return [np.ones(len(labels), bool)]
         positive = np.zeros(len(labels), bool)
@@ -141,7 +139,7 @@ def _unlabelled(batch: MicroBatch) -> MicroBatch:
     return batch.with_labels(np.zeros_like(batch.labels))
 
 
-def _units(queries: AtomTable, unit: Unit) -> npt.NDArray[np.intp]:
+def _units(queries: AtomTable, unit: Unit) -> Indices:
     """Return, for each row, the position of the first row of its unit."""
     if unit is Unit.ATOM or not len(queries):
         return np.arange(len(queries))
@@ -150,7 +148,7 @@ def _units(queries: AtomTable, unit: Unit) -> npt.NDArray[np.intp]:
     return first[which]
 
 
-def _lowest(keys: npt.NDArray[np.float64], level: float, rounding: float) -> npt.NDArray[np.bool_]:
+def _lowest(keys: Floats, level: float, rounding: float) -> Mask:
     """Return which rows belong to the share with the lowest keys; equal keys stay together."""
     distinct, which = np.unique(keys, return_inverse=True)
     count = int(np.floor(level / 100 * len(distinct) + rounding + 1e-9))

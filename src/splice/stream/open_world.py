@@ -19,8 +19,8 @@ from itertools import combinations, product
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, IntArray, Ints, Mask
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
@@ -34,7 +34,6 @@ from splice.stream.vocabulary import EQUALS, Kind
 
 __all__ = ["IntervalLabelled", "IntervalWorldSource", "OpenWorldSource", "apart"]
 
-_Rows = npt.NDArray[np.int32]
 
 _ONE: Final = np.zeros((1, 0), np.int32)
 """The one instance of a kind without arguments."""
@@ -131,9 +130,7 @@ def _with_missing(table: AtomTable, grids: list[AtomTable], domain: Domain) -> A
     return AtomTable.concat([table, missing], table.vocabulary).sorted()
 
 
-def _at_all_times(
-    table: AtomTable, kind: int, instances: _Rows, times: npt.NDArray[np.int64]
-) -> AtomTable:
+def _at_all_times(table: AtomTable, kind: int, instances: Codes, times: Ints) -> AtomTable:
     n = len(instances) * len(times)
     return AtomTable(
         table.vocabulary,
@@ -151,7 +148,7 @@ class _Choice:
 
     functor: str
     types: tuple[str, ...]
-    rows: _Rows
+    rows: Codes
 
 
 def _grids(table: AtomTable, declared: PredicateDecl, domain: Domain) -> Iterator[AtomTable]:
@@ -190,7 +187,7 @@ def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
     return found
 
 
-def _named(table: AtomTable, functor: str, arity: int) -> _Rows:
+def _named(table: AtomTable, functor: str, arity: int) -> Codes:
     """Return the arguments that function facts give a functor."""
     facts = table.take(table.of_predicates((EQUALS,)))
     wanted = [
@@ -203,7 +200,7 @@ def _named(table: AtomTable, functor: str, arity: int) -> _Rows:
     return np.unique(chosen.args[:, 1 : arity + 1], axis=0)
 
 
-def _constants(table: AtomTable, type_name: str) -> _Rows:
+def _constants(table: AtomTable, type_name: str) -> Codes:
     """Return the constants of a type that occur in the table, as a column."""
     found = [np.empty(0, np.int32)]
     for code in np.unique(table.kind):
@@ -214,7 +211,7 @@ def _constants(table: AtomTable, type_name: str) -> _Rows:
     return np.unique(np.concatenate(found))[:, None]
 
 
-def apart(rows: npt.NDArray[np.integer], types: Sequence[str]) -> npt.NDArray[np.bool_]:
+def apart(rows: IntArray, types: Sequence[str]) -> Mask:
     """Return which rows have different constants wherever two columns have the same type.
 
     >>> apart(np.array([[1, 2, 1], [1, 1, 2]]), ("id", "id", "area")).tolist()
@@ -227,7 +224,7 @@ def apart(rows: npt.NDArray[np.integer], types: Sequence[str]) -> npt.NDArray[np
     return found
 
 
-def _crossed(left: _Rows, right: _Rows) -> _Rows:
+def _crossed(left: Codes, right: Codes) -> Codes:
     """Return every row of the left beside every row of the right."""
     return np.concatenate(
         (np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))), axis=1

@@ -15,15 +15,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes, IntArray, Ints, Mask
 from splice.logic.atoms import Atom
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["NO_TIME", "AtomTable", "IntArray"]
+__all__ = ["NO_TIME", "AtomTable"]
 
 NO_TIME: Final = np.iinfo(np.int64).min
 """The time of an atom that has none: it holds throughout its sequence."""
-
-IntArray = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +33,12 @@ class AtomTable:
     """
 
     vocabulary: Vocabulary
-    sequence: npt.NDArray[np.int32]
-    time: npt.NDArray[np.int64]
-    kind: npt.NDArray[np.int32]
-    args: npt.NDArray[np.int32]
+    sequence: Codes
+    time: Ints
+    kind: Codes
+    args: Codes
     truth: npt.NDArray[np.int8]
-    lines: npt.NDArray[np.int64] | None = None
+    lines: Ints | None = None
 
     @classmethod
     def empty(cls, vocabulary: Vocabulary, width: int = 0) -> AtomTable:
@@ -78,7 +77,7 @@ class AtomTable:
     def __repr__(self) -> str:
         return f"AtomTable({len(self):,} rows, {self.vocabulary!r})"
 
-    def take(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_] | slice) -> AtomTable:
+    def take(self, rows: IntArray | Mask | slice) -> AtomTable:
         """Return some of the rows: by position, by mask, or a slice (which copies nothing)."""
         return AtomTable(
             self.vocabulary,
@@ -113,12 +112,12 @@ class AtomTable:
             if stop > start:
                 yield self.take(slice(start, stop))
 
-    def of_predicates(self, predicates: Iterable[str]) -> npt.NDArray[np.bool_]:
+    def of_predicates(self, predicates: Iterable[str]) -> Mask:
         """Return which rows belong to the given predicates."""
         chosen = self.vocabulary.kinds_where(predicates)
         return chosen[self.kind] if len(self) else np.empty(0, bool)
 
-    def key(self) -> npt.NDArray[np.int64]:
+    def key(self) -> Ints:
         """Return a row of numbers for each atom: equal exactly for equal atoms of a sequence."""
         parts = (self.sequence[:, None], self.time[:, None], self.kind[:, None], self.args)
         return np.concatenate(parts, axis=1, dtype=np.int64)
@@ -143,7 +142,7 @@ class AtomTable:
         return 1 + int(((np.diff(time) != 0) | (np.diff(sequence) != 0)).sum())
 
 
-def _padded(args: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.int32]:
+def _padded(args: Codes, width: int) -> Codes:
     missing = width - args.shape[1]
     if not missing:
         return args

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Mask
 from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
@@ -104,7 +104,7 @@ class Symbols:
             self._names.append(name)
         return code
 
-    def codes(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+    def codes(self, names: Sequence[str]) -> Codes:
         """Return the codes of many names."""
         return np.fromiter((self.code(name) for name in names), np.int32, len(names))
 
@@ -134,7 +134,7 @@ class Vocabulary:
         self.sequences = Symbols()
         self._kinds: list[Kind] = []
         self._kind_codes: dict[Kind, int] = {}
-        self._fluents: dict[tuple[Signature, tuple[str, ...]], npt.NDArray[np.bool_]] = {}
+        self._fluents: dict[tuple[Signature, tuple[str, ...]], Mask] = {}
 
     def kind(self, kind: Kind) -> int:
         """Return the code of a kind, giving it one if it has none."""
@@ -148,12 +148,12 @@ class Vocabulary:
         """Every kind seen so far, by code."""
         return self._kinds
 
-    def kinds_where(self, predicate: Iterable[str]) -> npt.NDArray[np.bool_]:
+    def kinds_where(self, predicate: Iterable[str]) -> Mask:
         """Return, by code, which kinds belong to the given predicates."""
         wanted = frozenset(predicate)
         return np.fromiter((k.predicate in wanted for k in self._kinds), bool, len(self._kinds))
 
-    def fluents_where(self, query: Signature, fluents: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    def fluents_where(self, query: Signature, fluents: tuple[str, ...]) -> Mask:
         """Return, by code, which kinds are query atoms of these fluents, of all if none is named.
 
         It is asked for every batch, and so remembered until a kind is new.

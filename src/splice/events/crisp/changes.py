@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.crisp.ground import Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous
@@ -16,10 +16,8 @@ from splice.events.points import Points
 
 __all__ = ["Changes", "Stretches", "first_ends", "intervals_of", "other_values"]
 
-_Ints = npt.NDArray[np.int64]
 
-
-def _none() -> _Ints:
+def _none() -> Ints:
     return np.empty(0, np.int64)
 
 
@@ -27,8 +25,8 @@ def _none() -> _Ints:
 class Changes:
     """Numbers of ground fluents, each with the point at which something befalls it."""
 
-    number: _Ints = field(default_factory=_none)
-    point: _Ints = field(default_factory=_none)
+    number: Ints = field(default_factory=_none)
+    point: Ints = field(default_factory=_none)
 
     @classmethod
     def together(cls, parts: list[Changes]) -> Changes:
@@ -65,16 +63,16 @@ class Stretches:
     5 and 9 to the last point of the sequence.
     """
 
-    number: _Ints
-    start: _Ints
-    end: _Ints
+    number: Ints
+    start: Ints
+    end: Ints
 
     @classmethod
     def of(
         cls,
         group: Group,
         initiated: Changes,
-        carried: _Ints,
+        carried: Ints,
         ended: Changes,
         points: Points,
         simultaneous: Simultaneous,
@@ -109,9 +107,7 @@ class Stretches:
         return cls(number[some], start[some], end[some])
 
 
-def first_ends(
-    stretches: Stretches, ends: Callable[[_Ints, _Ints], npt.NDArray[np.bool_]]
-) -> Changes:
+def first_ends(stretches: Stretches, ends: Callable[[Ints, Ints], Mask]) -> Changes:
     """Return the first point of each stretch at which a test is true.
 
     The test is asked of one point of each stretch, then of two, of four, and so on: of at most

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.crisp.intervals import Intervals
 from splice.events.evidence import Relation, leaves_of, matching_rows, together
 from splice.events.fluents import border_of, fluent_of
@@ -23,7 +23,6 @@ from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = ["NUMBER", "Group", "Heads", "Known", "Shape", "find", "numbered", "shape_of"]
 
-_Ints = npt.NDArray[np.int64]
 
 NUMBER = Variable("")
 """The column of a relation of ground fluents that holds their numbers."""
@@ -66,8 +65,8 @@ class Group:
     """Ground fluents of one shape: their sequences, their leaves, the number of the first one."""
 
     template: Term
-    sequence: _Ints
-    leaves: _Ints
+    sequence: Ints
+    leaves: Ints
     first: int = 0
 
     def __len__(self) -> int:
@@ -132,7 +131,7 @@ class Known:
         columns = dict.fromkeys((*fluent.variables(), NUMBER), none)
         return Relation(none, columns, timed=False)
 
-    def holds(self, numbers: _Ints, times: _Ints) -> npt.NDArray[np.bool_]:
+    def holds(self, numbers: Ints, times: Ints) -> Mask:
         """Return which numbered ground fluents hold at the times beside them."""
         return self.intervals.holds(numbers, times)
 
@@ -203,11 +202,11 @@ class Heads:
     """Ground fluents of one shape, each at a point (or, where it is static, in a sequence)."""
 
     template: Term
-    point: _Ints
-    columns: list[_Ints]
+    point: Ints
+    columns: list[Ints]
 
 
-def numbered(heads: Sequence[Heads], points: Points | None) -> tuple[Group, _Ints, _Ints]:
+def numbered(heads: Sequence[Heads], points: Points | None) -> tuple[Group, Ints, Ints]:
     """Return the distinct ground fluents of some heads, and each head's number and point."""
     point = np.concatenate([part.point for part in heads])
     columns = [
@@ -223,7 +222,7 @@ def numbered(heads: Sequence[Heads], points: Points | None) -> tuple[Group, _Int
     return group, number.reshape(-1).astype(np.int64), point
 
 
-def find(group: Group, heads: Heads, points: Points) -> _Ints:
+def find(group: Group, heads: Heads, points: Points) -> Ints:
     """Return the number of each head in a group, -1 where it is not there."""
     sequence = points.sequence[heads.point].astype(np.int64)
     own, asked = packed(

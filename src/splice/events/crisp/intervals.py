@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from splice.arrays import Indices, Ints, Mask
 
 __all__ = ["Intervals", "difference", "intersection", "longer_than", "union"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +25,9 @@ class Intervals:
     [(0, 1, 7), (1, 2, 3)]
     """
 
-    key: _Ints
-    start: _Ints
-    end: _Ints
+    key: Ints
+    start: Ints
+    end: Ints
 
     @classmethod
     def empty(cls) -> Intervals:
@@ -50,11 +49,11 @@ class Intervals:
     def __len__(self) -> int:
         return len(self.key)
 
-    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Intervals:
+    def take(self, rows: Indices | Mask) -> Intervals:
         """Return some of the intervals, in their order."""
         return Intervals(self.key[rows], self.start[rows], self.end[rows])
 
-    def with_keys(self, keys: _Ints) -> Intervals:
+    def with_keys(self, keys: Ints) -> Intervals:
         """Return the intervals under other keys, one for each old key, in order."""
         return covered(keys[self.key], self.start, self.end, 1)
 
@@ -63,7 +62,7 @@ class Intervals:
         late = self.take(self.end > start)
         return Intervals(late.key, np.maximum(late.start, start), late.end)
 
-    def find(self, key: _Ints, time: _Ints) -> npt.NDArray[np.intp]:
+    def find(self, key: Ints, time: Ints) -> Indices:
         """Return the interval of each key that covers a time, -1 where there is none."""
         if not len(self):
             return np.full(len(key), -1, np.intp)
@@ -73,7 +72,7 @@ class Intervals:
         good = (at >= 0) & (self.key[found] == key) & (time < self.end[found])
         return np.where(good, found, -1)
 
-    def holds(self, key: _Ints, time: _Ints) -> npt.NDArray[np.bool_]:
+    def holds(self, key: Ints, time: Ints) -> Mask:
         """Return which keys hold at the times beside them."""
         return self.find(key, time) >= 0
 
@@ -114,7 +113,7 @@ def longer_than(intervals: Intervals, duration: int) -> Intervals:
     return intervals.take(intervals.end - intervals.start > duration)
 
 
-def covered(key: _Ints, start: _Ints, end: _Ints, times: int) -> Intervals:
+def covered(key: Ints, start: Ints, end: Ints, times: int) -> Intervals:
     """Return what so many of the given intervals cover at once, in maximal intervals."""
     n = len(key)
     change = np.repeat(np.array([1, -1], np.int64), n)
@@ -132,7 +131,7 @@ def _counted(sets: Sequence[Intervals], times: int) -> Intervals:
     return covered(key, start, end, times)
 
 
-def _above(key: _Ints, time: _Ints, change: _Ints, level: int) -> Intervals:
+def _above(key: Ints, time: Ints, change: Ints, level: int) -> Intervals:
     """Return where the running sum of the changes at each key is at least the level."""
     if not len(key):
         return Intervals.empty()
@@ -149,9 +148,7 @@ def _above(key: _Ints, time: _Ints, change: _Ints, level: int) -> Intervals:
     return Intervals(key[begins], time[begins], time[ends])
 
 
-def _ranked(
-    key: _Ints, start: _Ints, asked_key: _Ints, asked_time: _Ints
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _ranked(key: Ints, start: Ints, asked_key: Ints, asked_time: Ints) -> tuple[Ints, Ints]:
     """Return (key, time) pairs as single numbers in the same order."""
     low = min(int(start.min()), int(asked_time.min(initial=start[0])))
     high = max(int(start.max()), int(asked_time.max(initial=start[0])))

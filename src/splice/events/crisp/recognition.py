@@ -13,8 +13,8 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Problem
 from splice.events.crisp.changes import Changes, Stretches, first_ends, intervals_of, other_values
 from splice.events.crisp.ground import NUMBER, Group, Heads, Known, find, numbered, shape_of
@@ -25,7 +25,7 @@ from splice.events.evidence import Evidence, Relation
 from splice.events.fluents import fluent_of, mentioned_fluents, place_of
 from splice.events.joins import Bindings, binds, solve
 from splice.events.keys import Index
-from splice.events.universe import Entities, Seen, Universe
+from splice.events.universe import BatchMemo, Entities, Universe
 from splice.labels import TRUE
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
@@ -49,7 +49,6 @@ __all__ = [
     "rules_of",
 ]
 
-_Ints = npt.NDArray[np.int64]
 
 OWN: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
@@ -106,8 +105,8 @@ class Held:
     """
 
     template: Term
-    columns: list[_Ints]
-    since: _Ints
+    columns: list[Ints]
+    since: Ints
     past: Intervals
 
 
@@ -117,7 +116,7 @@ class Carried:
 
     held: Mapping[Signature, list[Held]] = field(default_factory=dict)
     horizon: int | None = None
-    seen: Mapping[Position, Seen] = field(default_factory=dict)
+    seen: Mapping[Position, BatchMemo] = field(default_factory=dict)
     """The entities that ``fluent(...)`` ranges over, as far as they were seen."""
 
 
@@ -221,7 +220,7 @@ class Work:
         columns = [self.column(term, found) for term in shape.leaves]
         return Heads(shape.template, found.point, columns)
 
-    def column(self, term: Term, found: Bindings) -> _Ints:
+    def column(self, term: Term, found: Bindings) -> Ints:
         """Return what stands at a leaf, row by row."""
         if isinstance(term, Constant):
             code = self.evidence.table.vocabulary.constants.code(term.name)
@@ -279,9 +278,7 @@ class Work:
         """Return where rules that no event triggers end what may hold, with all that matters."""
         return first_ends(stretches, partial(self._ended_at, rules))
 
-    def _ended_at(
-        self, rules: Sequence[tuple[Rule, Relation]], number: _Ints, point: _Ints
-    ) -> npt.NDArray[np.bool_]:
+    def _ended_at(self, rules: Sequence[tuple[Rule, Relation]], number: Ints, point: Ints) -> Mask:
         """Return at which points some rule terminates the ground fluents beside them."""
         ended = np.zeros(len(number), bool)
         for rule, own in rules:
@@ -330,7 +327,7 @@ def _at_first(held: Sequence[Held]) -> list[Heads]:
     return [Heads(h.template, np.zeros(len(h.since), np.int64), h.columns) for h in held]
 
 
-def _since(held: Sequence[Held], number: _Ints) -> Intervals:
+def _since(held: Sequence[Held], number: Ints) -> Intervals:
     """Return what holds from the beginning: numbers, in order, and since when."""
     since = np.concatenate([np.empty(0, np.int64), *(h.since for h in held)])
     lasting = np.flatnonzero(since != NO_TIME)
@@ -338,7 +335,7 @@ def _since(held: Sequence[Held], number: _Ints) -> Intervals:
     return Intervals(number[order], since[order], since[order])
 
 
-def _with_past(intervals: Intervals, held: Sequence[Held], number: _Ints) -> Intervals:
+def _with_past(intervals: Intervals, held: Sequence[Held], number: Ints) -> Intervals:
     """Return intervals together with the earlier ones of the same ground fluents."""
     sets, offset = [intervals], 0
     for part in held:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Ints, Mask
 from splice.events.crisp.intervals import Intervals, difference, intersection, longer_than, union
 from splice.events.evidence import Evidence, Relation
 from splice.events.fluents import HOLDS_FOR
@@ -47,7 +47,6 @@ ALGEBRA: Final = {
 }
 """The operations on intervals and how many arguments they take; the last is the result."""
 
-_Ints = npt.NDArray[np.int64]
 _Trouble = tuple[str, str]
 
 
@@ -175,9 +174,9 @@ class _Rows:
 
     def __init__(self, rows: Bindings) -> None:
         self.rows = rows
-        self.named: dict[Variable, tuple[Intervals, _Ints]] = {}
+        self.named: dict[Variable, tuple[Intervals, Ints]] = {}
 
-    def choose(self, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> None:
+    def choose(self, at: Indices | Mask) -> None:
         """Keep or repeat some of the rows."""
         self.rows = self.rows.take(at)
         self.named = {name: (sets, key[at]) for name, (sets, key) in self.named.items()}

@@ -11,16 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.weighted.grounding import Clauses, Grounder, merged
 from splice.events.weighted.network import Auxiliary
 from splice.events.weighted.templates import Template
 from splice.logic.atoms import Literal
 
 __all__ = ["Assembly"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +28,9 @@ class _Fires:
     ``whole`` is the auxiliary atom that says so where other fluents decide it, else -1.
     """
 
-    if_on: npt.NDArray[np.bool_]
-    if_off: npt.NDArray[np.bool_]
-    whole: _Ints
+    if_on: Mask
+    if_off: Mask
+    whole: Ints
 
 
 @dataclass
@@ -62,7 +60,7 @@ class Assembly:
         for found, own, _ in parts:
             self.clauses += merged(template.statement, template.share, found, own)
 
-    def _atoms(self, template: Template, literals: Sequence[Literal]) -> _Ints:
+    def _atoms(self, template: Template, literals: Sequence[Literal]) -> Ints:
         """Return the atoms of some literals, a row for each grounding."""
         mentioned = list(dict.fromkeys(literal.atom.args[0] for literal in literals))
         rows = self.grounder.rows(template, mentioned)
@@ -79,7 +77,7 @@ class Assembly:
         """Return where the definitions of a change fire."""
         n = int(self.grounder.instances.offsets[-1])
         if_on, if_off = np.zeros(n, bool), np.zeros(n, bool)
-        loose: list[tuple[_Ints, list[bool]]] = []
+        loose: list[tuple[Ints, list[bool]]] = []
         for template in self.firing.get(predicate, ()):
             atoms = self._atoms(template, template.queries)
             wanted = [not literal.positive for literal in template.queries[1:]]
@@ -98,10 +96,10 @@ class Assembly:
 
     def _coupled(
         self,
-        loose: list[tuple[_Ints, list[bool]]],
-        if_on: npt.NDArray[np.bool_],
-        if_off: npt.NDArray[np.bool_],
-        whole: _Ints,
+        loose: list[tuple[Ints, list[bool]]],
+        if_on: Mask,
+        if_off: Mask,
+        whole: Ints,
     ) -> None:
         """Make an auxiliary atom for each fluent and point where other fluents decide."""
         # Where it fires in either state nothing is left for others to decide. Elsewhere a firing that
@@ -122,11 +120,11 @@ class Assembly:
         if members:
             self._disjunctions(np.concatenate(members))
 
-    def _fresh(self, number: int) -> _Ints:
+    def _fresh(self, number: int) -> Ints:
         self.size += number
         return np.arange(self.size - number, self.size)
 
-    def _conjunctions(self, whole: _Ints, atoms: _Ints, wanted: list[bool]) -> _Ints:
+    def _conjunctions(self, whole: Ints, atoms: Ints, wanted: list[bool]) -> Ints:
         """Let an auxiliary atom be on exactly where all atoms of a row are as wanted."""
         part = self._fresh(len(atoms))
         self.auxiliary.append(Auxiliary(whole, part, atoms, tuple(wanted)))
@@ -137,7 +135,7 @@ class Assembly:
         self.clauses += merged(-1, 1.0, np.column_stack((whole, part)), [True, False])
         return np.column_stack((whole, part))
 
-    def _disjunctions(self, members: _Ints) -> None:
+    def _disjunctions(self, members: Ints) -> None:
         """Let a whole be off where all its parts are."""
         members = members[np.lexsort((members[:, 1], members[:, 0]))]
         whole, start, number = np.unique(members[:, 0], return_index=True, return_counts=True)
@@ -149,8 +147,8 @@ class Assembly:
 
 
 def _split(
-    atoms: _Ints, signs: list[bool], absent: _Ints, column: int, fires: _Fires
-) -> Iterator[tuple[_Ints, list[bool], _Ints]]:
+    atoms: Ints, signs: list[bool], absent: Ints, column: int, fires: _Fires
+) -> Iterator[tuple[Ints, list[bool], Ints]]:
     """Yield the groundings where a change does not happen, with what that depends on."""
     # A grounding asks that a change does *not* happen. What that takes depends on whether the
     # definitions fire while the fluent is on, and while it is off:

@@ -22,14 +22,12 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Ints
 from splice.kernels import compiled
 
 __all__ = ["Best", "Marginals", "forward_backward", "viterbi"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 _States = npt.NDArray[np.int8]
-_Patterns = npt.NDArray[np.int32]
 
 _TIE: Final = 1e-12
 """Differences this small, beside 1 and the greater weight, are rounding: a tie."""
@@ -51,18 +49,18 @@ class Marginals(NamedTuple):
     ``broken`` is the first chain in which every choice of states is forbidden, -1 if there is none.
     """
 
-    probability: _Floats
-    log_partition: _Floats
+    probability: Floats
+    log_partition: Floats
     broken: int
 
 
 def viterbi(
-    unary: _Floats,
-    pairwise: _Floats,
-    offsets: _Ints,
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
     *,
-    pattern: _Patterns | None = None,
-    reward: _Floats | None = None,
+    pattern: Codes | None = None,
+    reward: Floats | None = None,
 ) -> Best:
     """Return the states of greatest weight; a point is on only where that is strictly better.
 
@@ -78,12 +76,12 @@ def viterbi(
 
 
 def forward_backward(
-    unary: _Floats,
-    pairwise: _Floats,
-    offsets: _Ints,
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
     *,
-    pattern: _Patterns | None = None,
-    reward: _Floats | None = None,
+    pattern: Codes | None = None,
+    reward: Floats | None = None,
 ) -> Marginals:
     """Return the probability that each point is on, and the log partition functions."""
     given = _arrays(unary, pairwise, offsets, pattern, reward)
@@ -94,12 +92,12 @@ def forward_backward(
 
 
 def _arrays(
-    unary: _Floats,
-    pairwise: _Floats,
-    offsets: _Ints,
-    pattern: _Patterns | None,
-    reward: _Floats | None,
-) -> tuple[_Floats, _Floats, _Ints, _Patterns, _Floats]:
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
+    pattern: Codes | None,
+    reward: Floats | None,
+) -> tuple[Floats, Floats, Ints, Codes, Floats]:
     """Return what the kernels read, in the types they read; no reward is an empty array."""
     if pattern is None:
         pattern = np.arange(len(unary), dtype=np.int32)
@@ -128,11 +126,11 @@ def _lead(on: float, off: float) -> float:
 
 @compiled
 def _viterbi(
-    unary: _Floats,
-    pairwise: _Floats,
-    offsets: _Ints,
-    pattern: _Patterns,
-    reward: _Floats,
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
+    pattern: Codes,
+    reward: Floats,
     states: _States,
 ) -> int:
     """Write the best states; return the first chain that has none, or -1."""
@@ -152,10 +150,10 @@ def _viterbi(
 
 @compiled
 def _forward(
-    unary: _Floats,
-    pairwise: _Floats,
-    pattern: _Patterns,
-    reward: _Floats,
+    unary: Floats,
+    pairwise: Floats,
+    pattern: Codes,
+    reward: Floats,
     back: _States,
     start: int,
     end: int,
@@ -197,13 +195,13 @@ def _log_sum(a: float, b: float) -> float:
 
 @compiled
 def _forward_backward(
-    unary: _Floats,
-    pairwise: _Floats,
-    offsets: _Ints,
-    pattern: _Patterns,
-    reward: _Floats,
-    probability: _Floats,
-    log_partition: _Floats,
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
+    pattern: Codes,
+    reward: Floats,
+    probability: Floats,
+    log_partition: Floats,
 ) -> int:
     paid = len(reward) > 0
     for chain in range(len(offsets) - 1):

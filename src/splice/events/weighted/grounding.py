@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.events.comparisons import STARTS_WITH
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import FLUENT_OF, Bindings, Fluents, solve
@@ -27,9 +27,6 @@ from splice.logic.terms import Function, Term, Variable
 
 __all__ = ["Clauses", "Grounder", "candidates_of", "merged"]
 
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class Clauses:
@@ -42,14 +39,14 @@ class Clauses:
 
     statement: int
     share: float
-    atoms: _Ints
+    atoms: Ints
     signs: tuple[bool, ...]
-    number: npt.NDArray[np.float64]
+    number: Floats
 
     def __len__(self) -> int:
         return len(self.atoms)
 
-    def satisfied(self, states: _Mask) -> _Mask:
+    def satisfied(self, states: Mask) -> Mask:
         """Return which of the clauses hold, given which atoms do."""
         held = np.zeros(len(self), bool)
         for column, sign in zip(self.atoms.T, self.signs, strict=True):
@@ -57,7 +54,7 @@ class Clauses:
         return held
 
 
-def merged(statement: int, share: float, atoms: _Ints, signs: Sequence[bool]) -> Iterator[Clauses]:
+def merged(statement: int, share: float, atoms: Ints, signs: Sequence[bool]) -> Iterator[Clauses]:
     """Yield groundings as clauses: literals that coincide once, what is always true not at all."""
     for i in range(atoms.shape[1]):
         for j in range(i):
@@ -123,7 +120,7 @@ class Grounder:
                 return constants_of(table, found)
         return constants_of(table, " ")
 
-    def atoms(self, template: Template, rows: Bindings, atom: Atom) -> _Ints:
+    def atoms(self, template: Template, rows: Bindings, atom: Atom) -> Ints:
         """Return the atom that a ``holdsAt`` of the template stands for in each row."""
         time = atom.args[1]
         assert isinstance(time, Variable)
@@ -244,7 +241,7 @@ class _Ranging:
         """Return the ground fluents that fit, by sequence; None where no layer below has them."""
         return None if self._below is None else self._below.instances(fluent)
 
-    def holds(self, numbers: _Ints, times: _Ints) -> npt.NDArray[np.bool_]:
+    def holds(self, numbers: Ints, times: Ints) -> Mask:
         """Return which numbered ground fluents hold at the times beside them."""
         assert self._below is not None
         return self._below.holds(numbers, times)

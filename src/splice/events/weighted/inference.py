@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints
 from splice.errors import InputError, Problem, SpliceError
 from splice.events.crisp.ground import Group, Known
 from splice.events.crisp.intervals import Intervals
@@ -40,9 +40,6 @@ from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
 __all__ = ["Ask", "Inference", "Method", "ground", "infer", "infer_events", "structure"]
-
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
 
 class Ask(Enum):
@@ -67,14 +64,14 @@ class Inference:
 
     queries: AtomTable
     map: LabelArray
-    probability: _Floats | None
+    probability: Floats | None
     score: float
     method: Method
     optimal: bool
     structure: Structure
     fluents: AtomTable
-    offsets: _Ints
-    until: _Ints
+    offsets: Ints
+    until: Ints
 
     @property
     def labelled(self) -> AtomTable:
@@ -82,7 +79,7 @@ class Inference:
         return self.queries.with_truth(self.map).sorted()
 
     @cached_property
-    def _runs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def _runs(self) -> tuple[Indices, Indices]:
         """The first and the last atom of each stretch in which a fluent holds."""
         on = self.map == TRUE
         chain = np.zeros(len(on) + 1, bool)
@@ -99,13 +96,13 @@ class Inference:
         return Intervals(chain.astype(np.int64), self.queries.time[first], self.until[last])
 
     @property
-    def interval_probability(self) -> _Floats:
+    def interval_probability(self) -> Floats:
         """The mean probability of the time-points of each interval."""
         if self.probability is None:
             raise SpliceError("no probabilities were asked for", "infer with Ask.MARGINALS")
         first, last = self._runs
         total = np.concatenate(([0.0], np.cumsum(self.probability)))
-        mean: _Floats = (total[last + 1] - total[first]) / (last + 1 - first)
+        mean: Floats = (total[last + 1] - total[first]) / (last + 1 - first)
         return np.clip(mean, 0.0, 1.0)
 
 
@@ -175,7 +172,7 @@ def infer_events(
 
 
 def _result(
-    network: Network, labels: LabelArray, probability: _Floats | None, found: Structure
+    network: Network, labels: LabelArray, probability: Floats | None, found: Structure
 ) -> Inference:
     instances = network.instances
     return Inference(

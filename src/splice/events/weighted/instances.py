@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.crisp.ground import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import Bindings
@@ -38,7 +38,6 @@ from splice.stream.vocabulary import EQUALS
 
 __all__ = ["Candidates", "Everyone", "Instances", "find_instances"]
 
-_Ints = npt.NDArray[np.int64]
 
 Candidates = Callable[[Evidence, Term], Iterable[Relation]]
 """Gives the ground fluents of a shape that a theory speaks for, by sequence."""
@@ -65,25 +64,25 @@ class Instances:
         return self.evidence.points
 
     @cached_property
-    def offsets(self) -> _Ints:
+    def offsets(self) -> Ints:
         """Where each chain begins, and where the last one ends."""
         lengths = self._sizes[self.fluents.sequence]
         return np.concatenate(([0], np.cumsum(lengths)))
 
     @cached_property
-    def _sizes(self) -> _Ints:
+    def _sizes(self) -> Ints:
         known = len(self.fluents.vocabulary.sequences)
         return np.bincount(self.points.sequence, minlength=known).astype(np.int64)
 
     @cached_property
-    def _starts(self) -> _Ints:
+    def _starts(self) -> Ints:
         starts = np.zeros(len(self.fluents.vocabulary.sequences), np.int64)
         first = np.flatnonzero(self.points.is_first)
         starts[self.points.sequence[first]] = first
         return starts
 
     @cached_property
-    def point(self) -> _Ints:
+    def point(self) -> Ints:
         """The point of each atom."""
         chain = np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
         within = np.arange(self.offsets[-1]) - self.offsets[:-1][chain]
@@ -98,7 +97,7 @@ class Instances:
             table, time=self.points.time[self.point], truth=np.full(len(chain), UNKNOWN, np.int8)
         )
 
-    def atoms(self, fluent: Term, rows: Bindings) -> _Ints:
+    def atoms(self, fluent: Term, rows: Bindings) -> Ints:
         """Return the atom of a fluent with variables in each row, -1 where there is none."""
         found = np.full(len(rows), -1, np.int64)
         sequence = self.points.sequence[rows.point].astype(np.int64)
@@ -116,7 +115,7 @@ class Instances:
             found[good] = start + rows.point[good]
         return found
 
-    def _column(self, term: Term, rows: Bindings) -> _Ints:
+    def _column(self, term: Term, rows: Bindings) -> Ints:
         if isinstance(term, Constant):
             code = self.fluents.vocabulary.constants.find(term.name)
             return np.full(len(rows), -2 if code is None else code, np.int64)
@@ -156,7 +155,7 @@ def find_instances(
     return Instances(Evidence(complete.sorted(), successor), tuple(groups), rows)
 
 
-def _fits(table: AtomTable, shapes: Sequence[Term]) -> npt.NDArray[np.bool_]:
+def _fits(table: AtomTable, shapes: Sequence[Term]) -> Mask:
     """Return which rows are query atoms of some shapes."""
     chosen = np.array(
         [
@@ -220,7 +219,7 @@ def _instances(
     )
 
 
-def _stacked(relation: Relation, shape: Term) -> _Ints:
+def _stacked(relation: Relation, shape: Term) -> Ints:
     return np.column_stack((relation.place, *(relation.columns[v] for v in shape.variables())))
 
 
@@ -237,7 +236,7 @@ def _has_facts(table: AtomTable, shape: Term) -> bool:
     return bool(np.array(wanted, bool)[table.kind].any()) if len(table) else False
 
 
-def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> _Ints:
+def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> Ints:
     """Return the ground fluents that LoMRF's open world has: sequence and arguments."""
     nothing = np.empty((0, width + 1), np.int64)
     if not isinstance(shape, Function) or not len(table):

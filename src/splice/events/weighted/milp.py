@@ -15,14 +15,12 @@ from typing import Final, NamedTuple
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.errors import SpliceError
 
 __all__ = ["Answer", "Weighted", "solve_clauses"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
 _ROWWISE: Final = 2
 _MINIMISE: Final = 1
@@ -31,22 +29,22 @@ _MINIMISE: Final = 1
 class Weighted(NamedTuple):
     """Ground clauses of one shape: atoms row by row, the sign of each column, weights by row."""
 
-    atoms: _Ints
+    atoms: Ints
     signs: tuple[bool, ...]
-    weight: _Floats
+    weight: Floats
 
 
 class Answer(NamedTuple):
     """The states found; ``optimal`` if there are no better ones. None: all are forbidden."""
 
-    states: npt.NDArray[np.bool_] | None
+    states: Mask | None
     optimal: bool
 
 
 def solve_clauses(
     atoms: int,
     clauses: Sequence[Weighted],
-    reward: _Floats | None = None,
+    reward: Floats | None = None,
     seconds: float | None = None,
 ) -> Answer:
     """Return states of the atoms of greatest weight; infinite weights may not be violated.
@@ -67,11 +65,11 @@ class _Program:
     """Rows and columns as they are added."""
 
     atoms: int
-    cost: list[_Floats] = field(default_factory=list)
-    row: list[_Ints] = field(default_factory=list)
-    column: list[_Ints] = field(default_factory=list)
-    value: list[_Floats] = field(default_factory=list)
-    lower: list[_Floats] = field(default_factory=list)
+    cost: list[Floats] = field(default_factory=list)
+    row: list[Ints] = field(default_factory=list)
+    column: list[Ints] = field(default_factory=list)
+    value: list[Floats] = field(default_factory=list)
+    lower: list[Floats] = field(default_factory=list)
     columns: int = 0
     rows: int = 0
 
@@ -114,12 +112,12 @@ class _Program:
         np.add.at(self.cost[0], group.atoms[:, 0], cost)
         return True
 
-    def _violations(self, weight: _Floats) -> _Ints:
+    def _violations(self, weight: Floats) -> Ints:
         self.cost.append(weight)
         self.columns += len(weight)
         return np.arange(self.columns - len(weight), self.columns)
 
-    def _literals(self, group: Weighted, violated: _Ints) -> None:
+    def _literals(self, group: Weighted, violated: Ints) -> None:
         """Add rows: the literals, and the column of the violation, are at least one."""
         n = len(group.atoms)
         rows = np.arange(self.rows, self.rows + n)
@@ -130,7 +128,7 @@ class _Program:
         self.lower.append(np.full(n, 1.0 - sum(not sign for sign in group.signs)))
         self.rows += n
 
-    def _pairs(self, atoms: _Ints, violated: _Ints, sign: float, lower: float) -> None:
+    def _pairs(self, atoms: Ints, violated: Ints, sign: float, lower: float) -> None:
         """Add rows: minus the violation, minus the atom with its sign, is at least the bound."""
         rows = np.arange(self.rows, self.rows + len(atoms))
         self._entries(rows, atoms, -sign)
@@ -138,7 +136,7 @@ class _Program:
         self.lower.append(np.full(len(atoms), lower))
         self.rows += len(atoms)
 
-    def _entries(self, rows: _Ints, columns: _Ints, value: float) -> None:
+    def _entries(self, rows: Ints, columns: Ints, value: float) -> None:
         self.row.append(rows)
         self.column.append(columns)
         self.value.append(np.full(len(rows), value))
@@ -170,7 +168,7 @@ class _Program:
     def _pass(self, solver: highspy.Highs) -> None:
         row = np.concatenate([np.empty(0, np.int64), *self.row])
         column = np.concatenate([np.empty(0, np.int64), *self.column])
-        value: _Floats = np.concatenate([np.empty(0), *self.value])
+        value: Floats = np.concatenate([np.empty(0), *self.value])
         order = np.argsort(row, kind="stable")
         start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=self.rows))))
         integral = np.zeros(self.columns, np.int32)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.errors import InputError, Problem, SpliceError
 from splice.events.fluents import place_of
 from splice.events.keys import lookup, packed
@@ -28,10 +29,6 @@ from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
 
 __all__ = ["Auxiliary", "Method", "Network", "Solution"]
-
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 
 
 class Method(Enum):
@@ -57,9 +54,9 @@ class Auxiliary:
     ``part[i]`` is on where all of ``atoms[i]`` are as ``signs`` says.
     """
 
-    whole: _Ints
-    part: _Ints
-    atoms: _Ints
+    whole: Ints
+    part: Ints
+    atoms: Ints
     signs: tuple[bool, ...]
 
 
@@ -83,18 +80,18 @@ class Network:
         return self.instances.queries
 
     @property
-    def offsets(self) -> _Ints:
+    def offsets(self) -> Ints:
         """Where each chain begins, and where the last one ends."""
         return self.instances.offsets
 
     @cached_property
-    def weights(self) -> _Floats:
+    def weights(self) -> Floats:
         """The weight of each statement as it was given, infinite where it is hard."""
         given = (s.weight for s in self.statements)
         return np.array([DEFAULT_WEIGHT if w is None else w for w in given], np.float64)
 
     @cached_property
-    def hard(self) -> _Mask:
+    def hard(self) -> Mask:
         """Which statements may not be violated, whatever weights are tried."""
         return np.isinf(self.weights)
 
@@ -115,7 +112,7 @@ class Network:
 
     def solve(
         self,
-        weights: _Floats | None = None,
+        weights: Floats | None = None,
         *,
         loss: LabelArray | None = None,
         margin: float = 1.0,
@@ -140,7 +137,7 @@ class Network:
 
     def map(
         self,
-        weights: _Floats | None = None,
+        weights: Floats | None = None,
         *,
         loss: LabelArray | None = None,
         margin: float = 1.0,
@@ -148,15 +145,15 @@ class Network:
         """Return the labels of greatest weight; see :meth:`solve`."""
         return self.solve(weights, loss=loss, margin=margin).labels
 
-    def marginals(self, weights: _Floats | None = None) -> _Floats:
+    def marginals(self, weights: Floats | None = None) -> Floats:
         """Return the probability that each query atom is true."""
         return self._forward_backward(weights).probability
 
-    def log_partition(self, weights: _Floats | None = None) -> float:
+    def log_partition(self, weights: Floats | None = None) -> float:
         """Return the log of the sum over all states of exp(-lost weight)."""
         return float(self._forward_backward(weights).log_partition.sum())
 
-    def _forward_backward(self, weights: _Floats | None) -> chains.Marginals:
+    def _forward_backward(self, weights: Floats | None) -> chains.Marginals:
         if not self.is_chain:
             raise SpliceError(
                 "exact probabilities need a theory that is a chain for each ground fluent",
@@ -169,7 +166,7 @@ class Network:
             raise self._contradiction(found.broken)
         return found
 
-    def counts(self, labels: LabelArray) -> _Floats:
+    def counts(self, labels: LabelArray) -> Floats:
         """Return how many groundings of each statement are true; unknown labels count as false.
 
         Only groundings that the evidence does not decide are counted. A statement of several
@@ -183,7 +180,7 @@ class Network:
                 found[group.statement] += group.share * true
         return found
 
-    def groundings(self) -> _Floats:
+    def groundings(self) -> Floats:
         """Return how many groundings each statement has that the evidence does not decide."""
         found = np.zeros(len(self.statements))
         for group in self.clauses:
@@ -191,12 +188,12 @@ class Network:
                 found[group.statement] += float(group.number.sum())
         return found
 
-    def score(self, labels: LabelArray, weights: _Floats | None = None) -> float:
+    def score(self, labels: LabelArray, weights: Floats | None = None) -> float:
         """Return the sum of the weights of the soft ground clauses that are true."""
         soft = ~self.hard
         return float(self.counts(labels)[soft] @ self._checked(weights)[soft])
 
-    def violations(self, labels: LabelArray) -> _Floats:
+    def violations(self, labels: LabelArray) -> Floats:
         """Return how many groundings of each statement are false."""
         states = self._states(labels > 0)
         found = np.zeros(len(self.statements))
@@ -205,7 +202,7 @@ class Network:
                 found[group.statement] += float(group.number[~group.satisfied(states)].sum())
         return found
 
-    def find(self, queries: AtomTable) -> npt.NDArray[np.intp]:
+    def find(self, queries: AtomTable) -> Indices:
         """Return where the atoms of a table of the same vocabulary stand here, -1 where not."""
         own = self.queries
         width = min(own.args.shape[1], queries.args.shape[1])
@@ -220,7 +217,7 @@ class Network:
         labels[at[at >= 0]] = table.truth[at >= 0]
         return labels
 
-    def _checked(self, weights: _Floats | None) -> _Floats:
+    def _checked(self, weights: Floats | None) -> Floats:
         if weights is None:
             return self.weights
         if weights.shape != self.weights.shape:
@@ -234,7 +231,7 @@ class Network:
     def _potentials(self) -> Potentials:
         return potentials_of(self.clauses, int(self.offsets[-1]))
 
-    def _states(self, on: _Mask) -> _Mask:
+    def _states(self, on: Mask) -> Mask:
         """Return the states of all atoms, given those of the query atoms."""
         states = np.zeros(max(self.size, len(on)), bool)
         states[: len(on)] = on
@@ -245,7 +242,7 @@ class Network:
         return states
 
     def _by_program(
-        self, weights: _Floats, reward: _Floats | None, seconds: float | None
+        self, weights: Floats, reward: Floats | None, seconds: float | None
     ) -> Solution:
         padded = None
         if reward is not None:
@@ -257,7 +254,7 @@ class Network:
         states = found.states[: self.offsets[-1]]
         return Solution(_labels(states.astype(np.int8)), Method.MILP, found.optimal)
 
-    def _weighted(self, weights: _Floats, only: _Mask | None = None) -> list[milp.Weighted]:
+    def _weighted(self, weights: Floats, only: Mask | None = None) -> list[milp.Weighted]:
         """Return the clauses with their weights; ``only`` some hard ones, if asked."""
         result = []
         for group in self.clauses:
@@ -294,7 +291,7 @@ class Network:
             if guilty
         )
 
-    def _possible(self, only: _Mask, chain: int) -> bool:
+    def _possible(self, only: Mask, chain: int) -> bool:
         """Return whether some hard statements can all hold: in a chain, or everywhere (-1)."""
         nothing = np.zeros(len(self.statements))
         if chain < 0:

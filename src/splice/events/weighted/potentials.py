@@ -14,13 +14,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Indices, Ints, Mask
 from splice.events.weighted.grounding import Clauses
 
 __all__ = ["Potentials", "potentials_of"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 
 _CELLS: Final = 6
 """Off, on, and the four pairs of states of a point and the next one."""
@@ -30,13 +28,13 @@ _CELLS: Final = 6
 class Potentials:
     """The kind of each point, and which statements take how much away in which cell of a kind."""
 
-    pattern: npt.NDArray[np.int32]
+    pattern: Codes
     kinds: int
-    cell: _Ints
-    owner: _Ints
-    amount: _Floats
+    cell: Ints
+    owner: Ints
+    amount: Floats
 
-    def log_weights(self, weights: _Floats, hard: _Mask) -> tuple[_Floats, _Floats]:
+    def log_weights(self, weights: Floats, hard: Mask) -> tuple[Floats, Floats]:
         """Return ``unary`` and ``pairwise`` of each kind; hard statements forbid."""
         soft = np.where(np.isinf(weights), 0.0, weights)
         spent = np.bincount(
@@ -67,7 +65,7 @@ def potentials_of(clauses: Iterable[Clauses], points: int) -> Potentials:
     return Potentials(pattern, len(first), cells, owner[kept], amount[kept])
 
 
-def _entries(group: Clauses) -> tuple[_Ints, _Ints, _Ints, _Floats]:
+def _entries(group: Clauses) -> tuple[Ints, Ints, Ints, Floats]:
     """Return the point, cell and statement of each clause, and how often it stands there."""
     wrong = [int(not sign) for sign in group.signs]
     if len(wrong) == 1:
@@ -82,8 +80,8 @@ def _entries(group: Clauses) -> tuple[_Ints, _Ints, _Ints, _Floats]:
 
 
 def _kinds(
-    point: _Ints, cell: _Ints, owner: _Ints, amount: _Floats, start: _Ints
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+    point: Ints, cell: Ints, owner: Ints, amount: Floats, start: Ints
+) -> tuple[Indices, Codes]:
     """Return the first point of each kind, and the kind of each point.
 
     Kinds are found by hashing and checked exactly.
@@ -108,7 +106,7 @@ def _kinds(
     return first, kind.astype(np.int32)
 
 
-def _hashes(cell: _Ints, owner: _Ints, amount: _Floats) -> npt.NDArray[np.uint64]:
+def _hashes(cell: Ints, owner: Ints, amount: Floats) -> npt.NDArray[np.uint64]:
     """Return a hash of each entry; those of a point are added up."""
     mixed = (cell + _CELLS * (owner + 1)).astype(np.uint64) ^ amount.view(np.uint64)
     with np.errstate(over="ignore"):

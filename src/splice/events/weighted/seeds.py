@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints, Mask
 from splice.events.keys import packed
 from splice.logic.schema import TIME
 from splice.logic.terms import Constant
@@ -14,8 +14,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["seeds"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
@@ -39,7 +37,7 @@ def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTabl
     return AtomTable.concat([once, extra], table.vocabulary)
 
 
-def _moments(table: AtomTable) -> _Ints:
+def _moments(table: AtomTable) -> Ints:
     """Return every (sequence, time) that a table mentions, in order."""
     timed = table.time != NO_TIME
     found = [np.column_stack((table.sequence[timed], table.time[timed])).astype(np.int64)]
@@ -49,16 +47,16 @@ def _moments(table: AtomTable) -> _Ints:
         for column, type_name in enumerate(kind.arg_types):
             if type_name == TIME:
                 found.append(_named_times(table, rows, column))
-    points: _Ints = np.concatenate(found)
+    points: Ints = np.concatenate(found)
     points = points[unique_rows(points)[0]]
     return points[np.lexsort((points[:, 1], points[:, 0]))]
 
 
-def _named_times(table: AtomTable, rows: npt.NDArray[np.bool_], column: int) -> _Ints:
+def _named_times(table: AtomTable, rows: Mask, column: int) -> Ints:
     codes, which = np.unique(table.args[rows, column], return_inverse=True)
     names = table.vocabulary.constants.names(codes.tolist())
     numbers = [Constant(name).number for name in names]
     times = np.array([NO_TIME if x is None else int(x) for x in numbers], np.int64)
-    found: _Ints = np.column_stack((table.sequence[rows], times[which])).astype(np.int64)
-    told: npt.NDArray[np.bool_] = found[:, 1] != NO_TIME
+    found: Ints = np.column_stack((table.sequence[rows], times[which])).astype(np.int64)
+    told: Mask = found[:, 1] != NO_TIME
     return found[told]

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Codes, Indices, Ints
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.lomrf.functions import Aliases, Resolved
 from splice.io.lomrf.places import Places
@@ -77,9 +77,7 @@ def _unknown(
         yield places.problem(line, message, hint)
 
 
-def _times(
-    rows: pl.DataFrame, decl: PredicateDecl, places: Places
-) -> tuple[npt.NDArray[np.int64], list[Problem]]:
+def _times(rows: pl.DataFrame, decl: PredicateDecl, places: Places) -> tuple[Ints, list[Problem]]:
     if decl.time is None:
         return np.full(rows.height, NO_TIME, np.int64), []
     column = rows[f"a{decl.time}"]
@@ -101,7 +99,7 @@ def _times(
 def _encode(
     rows: pl.DataFrame,
     decl: PredicateDecl,
-    time: npt.NDArray[np.int64],
+    time: Ints,
     aliases: Aliases,
     vocabulary: Vocabulary,
 ) -> Iterator[AtomTable]:
@@ -146,7 +144,7 @@ class _Column:
         numbers = {s: i for i, s in enumerate(dict.fromkeys(r.skeleton for r in found))}
         self.shapes = max(len(numbers), 1)
         shape = np.fromiter((numbers[r.skeleton] for r in found), np.int64, len(found))
-        self.shape: npt.NDArray[np.int64] = shape[self._index]
+        self.shape: Ints = shape[self._index]
         self._examples = {numbers[r.skeleton]: r for r in found}
         width = max((len(r.leaves) for r in found), default=0)
         self._leaves = np.full((len(found), width), -1, np.int32)
@@ -157,7 +155,7 @@ class _Column:
         """Return an example of a shape: its skeleton and its types are those of all."""
         return self._examples[shape]
 
-    def leaves(self, rows: npt.NDArray[np.intp], shape: int) -> npt.NDArray[np.int32]:
+    def leaves(self, rows: Indices, shape: int) -> Codes:
         """Return the codes of the leaves of some rows, which have the given shape."""
         return self._leaves[self._index[rows], : len(self._examples[shape].leaves)]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
 
 __all__ = ["BLOCK_BYTES", "Block", "blocks", "opened"]
@@ -34,7 +34,7 @@ class Block:
     first_line: int
 
     @cached_property
-    def newlines(self) -> npt.NDArray[np.int64]:
+    def newlines(self) -> Ints:
         """The offsets of the newlines, one for each line."""
         return np.flatnonzero(np.frombuffer(self.data, np.uint8) == _NEWLINE)
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Codes, Ints
 from splice.errors import InputError
 from splice.logic.ground_text import FUNCTION_TEXT, ground_text, name_text
 from splice.logic.lexer import unquote
@@ -80,12 +80,12 @@ class CellColumn:
         self._shape_of = np.zeros(1, np.int32)
         self._leaves = np.full((1, 1), -1, np.int32)
 
-    def codes(self, series: pl.Series) -> npt.NDArray[np.int64]:
+    def codes(self, series: pl.Series) -> Ints:
         """Return a code for each cell: 0 for an empty one, else that of its distinct text."""
         if series.dtype != pl.String:
             series = series.cast(pl.String)
         physical = series.cast(self._categories).to_physical().cast(pl.Int64)
-        codes: npt.NDArray[np.int64] = (physical + 1).fill_null(0).to_numpy()
+        codes: Ints = (physical + 1).fill_null(0).to_numpy()
         known = len(self._shape_of)
         if len(codes) and int(codes.max()) >= known:
             rows = np.flatnonzero(codes >= known)
@@ -93,13 +93,13 @@ class CellColumn:
             self._learn(series.gather(rows[first]).to_list())
         return codes
 
-    def shape(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def shape(self, codes: Ints) -> Codes:
         """Return the number of each cell's shape in ``shapes``."""
         return self._shape_of[codes]
 
-    def leaf(self, codes: npt.NDArray[np.int64], index: int) -> npt.NDArray[np.int32]:
+    def leaf(self, codes: Ints, index: int) -> Codes:
         """Return the constant at a leaf of each cell, or -1."""
-        leaf: npt.NDArray[np.int32] = self._leaves[codes, index]
+        leaf: Codes = self._leaves[codes, index]
         return leaf
 
     def _learn(self, texts: Sequence[str]) -> None:

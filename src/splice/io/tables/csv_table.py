@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
 from splice.io.tables.frames import Chunk, check_names, select
@@ -128,7 +129,7 @@ def _read(block: Block, names: list[str], wanted: list[str]) -> Chunk:
     return chunk if blank is None else chunk.filter(~blank)
 
 
-def _record_lines(block: Block, width: int) -> npt.NDArray[np.int64] | None:
+def _record_lines(block: Block, width: int) -> Ints | None:
     """Return the line at which each record begins, or None where some record is not complete.
 
     Records that are too long are left to polars, which refuses them; so if the separators
@@ -171,7 +172,7 @@ def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
     return bool(opened.all() and closed.all())
 
 
-def _blank(block: Block, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_] | None:
+def _blank(block: Block, lines: Ints) -> Mask | None:
     """Return which records are blank lines, or None where there are none."""
     data = block.data
     if not (data[:1] in b"\r\n" or b"\n\n" in data or b"\n\r\n" in data):

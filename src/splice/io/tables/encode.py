@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Codes, Ints, Mask
 from splice.io.tables.cells import CellColumn, Fault, Reading, Shape
 from splice.io.tables.kinds import FaultError
 from splice.stream.vocabulary import Symbols
@@ -43,9 +43,9 @@ Planner: TypeAlias = Callable[[Sequence[Shape], bool], Plan]
 class Encoded:
     """A kind and leaves for each row; rows with a fault have kind -1."""
 
-    kind: npt.NDArray[np.int32]
-    args: npt.NDArray[np.int32]
-    faults: list[tuple[npt.NDArray[np.int64], Fault]]
+    kind: Codes
+    args: Codes
+    faults: list[tuple[Ints, Fault]]
 
 
 class RowEncoder:
@@ -58,7 +58,7 @@ class RowEncoder:
         self._columns: dict[str, CellColumn] = {}
         self._plans: dict[tuple[tuple[int, ...], bool], Plan | Fault] = {}
 
-    def encode(self, series: Sequence[pl.Series], timed: npt.NDArray[np.bool_]) -> Encoded:
+    def encode(self, series: Sequence[pl.Series], timed: Mask) -> Encoded:
         """Encode some rows; the columns come in the order that the planner knows."""
         columns = [self._column(s.name) for s in series]
         codes = [column.codes(s) for column, s in zip(columns, series, strict=True)]
@@ -90,9 +90,7 @@ class RowEncoder:
         return self._plans[key]
 
 
-def _combinations(
-    columns: list[npt.NDArray[np.int32]], sizes: list[int]
-) -> tuple[list[list[int]], npt.NDArray[np.int64]]:
+def _combinations(columns: list[Codes], sizes: list[int]) -> tuple[list[list[int]], Ints]:
     """Return the distinct rows of some small-integer columns, and for each row which it is."""
     total = 1
     for size in sizes:
@@ -113,7 +111,7 @@ def _combinations(
     return digits.tolist(), number[key]
 
 
-def _by_weight(inverse: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+def _by_weight(inverse: Ints, size: int) -> Ints:
     """Return the numbers of the combinations: frequent ones first, then by their first rows.
 
     So where combinations contradict each other, the rare one is the error.
@@ -125,9 +123,9 @@ def _by_weight(inverse: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int6
 
 def _filled(
     plans: list[Plan | Fault],
-    inverse: npt.NDArray[np.int64],
+    inverse: Ints,
     columns: list[CellColumn],
-    codes: list[npt.NDArray[np.int64]],
+    codes: list[Ints],
 ) -> Encoded:
     kinds = np.array([p.kind if isinstance(p, Plan) else -1 for p in plans], np.int32)
     faults = [

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
 
 __all__ = [
@@ -51,10 +51,10 @@ class Chunk:
     """Some rows of a table, their numbers in the file, and the rows that could not be read."""
 
     frame: pl.DataFrame
-    lines: npt.NDArray[np.int64]
+    lines: Ints
     where: Where
     problems: list[Problem] = field(default_factory=list)
-    free: npt.NDArray[np.bool_] | None = None
+    free: Mask | None = None
     """Which rows may stand anywhere in time, where others are in order."""
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Chunk:
         place, text = self.where(row, column)
         return Problem(place, message, text, hint)
 
-    def filter(self, keep: npt.NDArray[np.bool_]) -> Chunk:
+    def filter(self, keep: Mask) -> Chunk:
         """Return the chunk with only some of its rows."""
         rows = np.flatnonzero(keep)
         return Chunk(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.errors import InputError, Problem
 from splice.io.tables.part import Rows
 from splice.stream.assembly import Locator
@@ -23,7 +23,7 @@ class _Sequence:
 
     points: AtomTable
     intervals: AtomTable
-    ends: npt.NDArray[np.int64]
+    ends: Ints
 
 
 Progress = dict[str, int]
@@ -63,9 +63,7 @@ class Labels:
         parts = [entry.intervals for entry in self._sequences.values() if len(entry.intervals)]
         return AtomTable.concat(parts, self._vocabulary)
 
-    def due(
-        self, sequence: int, times: npt.NDArray[np.int64], progress: Progress, *, last: bool
-    ) -> list[AtomTable]:
+    def due(self, sequence: int, times: Ints, progress: Progress, *, last: bool) -> list[AtomTable]:
         """Return what belongs to observed times of a sequence, and what lies before them.
 
         ``last`` says that the sequence ends here: then its later points are due as well.
@@ -141,7 +139,7 @@ def _in_time(tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
     return table.take(np.argsort(table.time, kind="stable"))
 
 
-def _expanded(entry: _Sequence, times: npt.NDArray[np.int64]) -> AtomTable:
+def _expanded(entry: _Sequence, times: Ints) -> AtomTable:
     """Return the labels that the intervals give to the observed times."""
     times = times[times != NO_TIME]
     first = np.searchsorted(times, entry.intervals.time)
@@ -161,9 +159,7 @@ def _expanded(entry: _Sequence, times: npt.NDArray[np.int64]) -> AtomTable:
     return expanded.take(np.argsort(expanded.time, kind="stable"))
 
 
-def _grouped(
-    table: AtomTable, sequences: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _grouped(table: AtomTable, sequences: int) -> tuple[Ints, Ints]:
     """Return an order by sequence and time, and where each sequence begins in it."""
     order = np.lexsort((table.time, table.sequence))
     return order, np.searchsorted(table.sequence[order], np.arange(sequences + 1))
@@ -176,5 +172,5 @@ def _in_sequence(table: AtomTable, sequence: int) -> AtomTable:
     )
 
 
-def _no_ends() -> npt.NDArray[np.int64]:
+def _no_ends() -> Ints:
     return np.empty(0, np.int64)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
 from splice.io.tables.frames import ARGUMENTS, Chunk, select
@@ -119,15 +119,15 @@ def _has_nested(frame: pl.DataFrame) -> bool:
     return bool(frame.select(pl.any_horizontal(starts).any()).item())
 
 
-def _record_lines(block: Block) -> npt.NDArray[np.int64]:
-    every: npt.NDArray[np.int64]
+def _record_lines(block: Block) -> Ints:
+    every: Ints
     every = block.first_line + np.arange(len(block.newlines), dtype=np.int64)
     starts = np.concatenate(([0], block.newlines[:-1] + 1))
     short = np.flatnonzero(block.newlines - starts < 2)
     if not len(short) and not re.search(rb"\n[ \t\r]+\n", block.data[:_SAMPLE]):
         return every
     filled = np.fromiter((bool(line.strip()) for line in block.data.split(b"\n")[:-1]), bool)
-    chosen: npt.NDArray[np.int64] = every[filled]
+    chosen: Ints = every[filled]
     return chosen
 
 

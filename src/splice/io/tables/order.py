@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Ints
 from splice.stream.table import NO_TIME
 
 __all__ = ["Order"]
-
-_Codes = npt.NDArray[np.int32]
-_Times = npt.NDArray[np.int64]
 
 
 class Order:
@@ -24,7 +21,7 @@ class Order:
         self._latest: int = NO_TIME
         self._begun: set[int] = set()
 
-    def late(self, sequence: _Codes, time: _Times) -> Iterator[tuple[int, int | None]]:
+    def late(self, sequence: Codes, time: Ints) -> Iterator[tuple[int, int | None]]:
         """Yield the rows that come too late: each with the time it is behind.
 
         A sequence that comes back after another one began has None instead. Rows that are too

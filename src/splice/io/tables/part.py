@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Codes, Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
 from splice.io.tables.cells import CellColumn, Fault, Reading
@@ -44,12 +45,12 @@ class Rows:
     """Some rows as atoms; ``end`` is where the interval of each row ends, if it has one."""
 
     table: AtomTable
-    end: npt.NDArray[np.int64] | None = None
+    end: Ints | None = None
 
 
 @dataclass(frozen=True)
 class _Faulty:
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     fault: Fault
 
 
@@ -236,7 +237,7 @@ class Part:
 
     def _chosen(self, chunk: Chunk) -> Chunk:
         """Return the rows that ``where`` chooses."""
-        keep: npt.NDArray[np.bool_] | None = None
+        keep: Mask | None = None
         for name, values in self._spec.where:
             column = chunk.frame[name].cast(pl.String).str.strip_chars()
             found = column.is_in(list(values)).fill_null(False).to_numpy()
@@ -274,7 +275,7 @@ class Part:
         )
         return Rows(table, None if end is None else end[kept]), faulty
 
-    def _atoms(self, frame: pl.DataFrame, time: npt.NDArray[np.int64]) -> Encoded:
+    def _atoms(self, frame: pl.DataFrame, time: Ints) -> Encoded:
         arguments = [name for name in frame.columns if self._is_argument(name)]
         series = [frame[name] for name in (*self._cells, *arguments)]
         timed = time != NO_TIME if self._time else np.zeros(len(time), bool)
@@ -287,9 +288,7 @@ class Part:
             and name not in self._cells
         )
 
-    def _times(
-        self, chunk: Chunk, column: str | None, faulty: list[_Faulty]
-    ) -> npt.NDArray[np.int64]:
+    def _times(self, chunk: Chunk, column: str | None, faulty: list[_Faulty]) -> Ints:
         if column is None:
             return np.full(len(chunk), NO_TIME, np.int64)
         series = chunk.frame[column]
@@ -299,9 +298,7 @@ class Part:
             faulty.append(_Faulty(np.array([row]), fault))
         return times
 
-    def _ends(
-        self, chunk: Chunk, start: npt.NDArray[np.int64], faulty: list[_Faulty]
-    ) -> npt.NDArray[np.int64] | None:
+    def _ends(self, chunk: Chunk, start: Ints, faulty: list[_Faulty]) -> Ints | None:
         spec = self._spec
         column = spec.end or spec.last
         if column is None:
@@ -319,7 +316,7 @@ class Part:
             faulty.append(_Faulty(turned, fault))
         return end
 
-    def _sequence(self, chunk: Chunk, faulty: list[_Faulty]) -> npt.NDArray[np.int32]:
+    def _sequence(self, chunk: Chunk, faulty: list[_Faulty]) -> Codes:
         name = self._spec.sequence
         if name is None:
             return np.full(len(chunk), self.sequences.code(self._default), np.int32)
@@ -338,9 +335,9 @@ class Part:
         self,
         chunk: Chunk,
         order: Order,
-        sequence: npt.NDArray[np.int32],
-        time: npt.NDArray[np.int64],
-        rows: npt.NDArray[np.int64],
+        sequence: Codes,
+        time: Ints,
+        rows: Ints,
     ) -> list[_Faulty]:
         """Return which of some rows come too late for their table; those without a time cannot."""
         found, rows = list[_Faulty](), rows[time[rows] != NO_TIME]
@@ -380,7 +377,7 @@ class Part:
         return found
 
 
-def _without(length: int, faulty: list[_Faulty]) -> npt.NDArray[np.int64]:
+def _without(length: int, faulty: list[_Faulty]) -> Ints:
     """Return the rows that have no fault; leave each fault only the rows without an earlier one."""
     good = np.ones(length, bool)
     for i, entry in enumerate(faulty):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Codes, Ints
 from splice.io.tables.cells import cell_text
 from splice.io.tables.kinds import is_event_predicate
 from splice.logic.domain import Domain
@@ -57,9 +57,7 @@ class RowMaker:
             self._written[code] = _written(kind, self._source.domain)
         return self._written[code]
 
-    def _frame(
-        self, table: AtomTable, rows: npt.NDArray[np.int64], written: _Written
-    ) -> pl.DataFrame:
+    def _frame(self, table: AtomTable, rows: Ints, written: _Written) -> pl.DataFrame:
         sequences = pl.Series([name_text(name) for name in table.vocabulary.sequences])
         columns = {
             "row": pl.Series(rows),
@@ -140,9 +138,7 @@ class _Texts:
         self._vocabulary = vocabulary
         self._cells = pl.Series("cells", [], dtype=pl.String)
 
-    def column(
-        self, args: npt.NDArray[np.int32], term: Term, first: int, *, ground: bool
-    ) -> pl.Series:
+    def column(self, args: Codes, term: Term, first: int, *, ground: bool) -> pl.Series:
         """Return the cells of a term whose leaves are columns of codes."""
         write = ground_text if ground else cell_text
         variables = _leaf_variables(term)

@@ -6,11 +6,10 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from splice import labels
+from splice.arrays import Ints, Mask
 from splice.errors import SpliceError, did_you_mean
 from splice.io.layout import UNITS
 from splice.io.tables.cells import Fault
@@ -30,9 +29,7 @@ def check_unit(unit: str | None) -> None:
         raise SpliceError(f"unknown unit of time '{unit}'", hint)
 
 
-def read_times(
-    series: pl.Series, unit: str | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
     """Return the times as integers (:data:`NO_TIME` where empty), and which rows are bad.
 
     Timestamps are counted in the given unit since 1970 UTC; without a unit they are bad.
@@ -71,7 +68,7 @@ def time_fault(value: object, column: str, unit: str | None) -> Fault:
     return Fault(column, f"non-integer time '{text}'", "times are integers, such as frame numbers")
 
 
-def read_labels(series: pl.Series) -> tuple[labels.LabelArray, npt.NDArray[np.bool_]]:
+def read_labels(series: pl.Series) -> tuple[labels.LabelArray, Mask]:
     """Return the labels as codes, and which rows are bad."""
     words = labels.words()
     text = series.cast(pl.String).fill_null("")

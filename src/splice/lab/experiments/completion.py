@@ -15,8 +15,8 @@ from itertools import product
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Mask
 from splice.completion.baselines import BASELINES
 from splice.completion.completer import Completion, SupervisionCompleter
 from splice.completion.profile import Profile, profile_of
@@ -120,7 +120,7 @@ def work(parameters: Table) -> Result:
     completer, reading = _completer(parameters)
     masked = stream.with_labels(given)
     begun = time.process_time()
-    completions = [completer.complete(batch) for batch in _ahead(completer, masked)]
+    completions = [completer.complete(batch) for batch in _prefetched(completer, masked)]
     seconds = time.process_time() - begun + reading
     said = np.concatenate([c.labels for c in completions])
     reached = np.concatenate([c.reached for c in completions])
@@ -140,9 +140,7 @@ def work(parameters: Table) -> Result:
     }
 
 
-def _ceiling(
-    completions: Sequence[Completion], truth: LabelArray, test: npt.NDArray[np.bool_]
-) -> float:
+def _ceiling(completions: Sequence[Completion], truth: LabelArray, test: Mask) -> float:
     """Return the F1 of whoever knows what most examples of each pattern are: no pattern tells more."""
     patterns = np.concatenate([c.patterns for c in completions])
     size = int(patterns.max(initial=-1)) + 1
@@ -152,11 +150,9 @@ def _ceiling(
     return Confusion.of(truth[test], said[test]).f1
 
 
-def _ahead(completer: _Completer, stream: list[MicroBatch]) -> Iterable[MicroBatch]:
+def _prefetched(completer: _Completer, stream: list[MicroBatch]) -> Iterable[MicroBatch]:
     """Return a stream as a completer reads it."""
-    return (
-        completer.looking_ahead(stream) if isinstance(completer, SupervisionCompleter) else stream
-    )
+    return completer.prefetching(stream) if isinstance(completer, SupervisionCompleter) else stream
 
 
 def _memory(completer: _Completer, completions: Sequence[Completion]) -> dict[str, int]:
@@ -222,7 +218,7 @@ def _reading(dataset: str, size: int, ground: bool) -> tuple[Reading, float]:
     reading = Reading(first.domain, first.table.vocabulary, ground=ground, lasting=True)
     begun = time.process_time()
     for block in blocks(stream.batches):
-        reading.ahead.look(block)
+        reading.prefetcher.prefetch(block)
     return reading, time.process_time() - begun
 
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Mask
 from splice.learners.oled.literals import Literals, Numbered
 from splice.logic.atoms import Atom
 from splice.patterns.columns import Patterns
 
 __all__ = ["Firing"]
-
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.intp]
 
 
 class Firing:
@@ -45,7 +42,7 @@ class Firing:
         self._held = 0
         self._row = np.empty(0, np.intp)
 
-    def at(self, wanted: _Ints, patterns: Patterns) -> _Mask:
+    def at(self, wanted: Indices, patterns: Patterns) -> Mask:
         """Return which bodies are true in some patterns: a row a pattern, a column a body."""
         missing = len(patterns) - len(self._row)
         if missing > 0:
@@ -65,7 +62,7 @@ class Firing:
             known[: self._held] = self._known[: self._held]
             self._known = known
 
-    def _true(self, columns: _Ints, patterns: Patterns) -> _Mask:
+    def _true(self, columns: Indices, patterns: Patterns) -> Mask:
         """Return which bodies are true in some patterns: a row a body."""
         true = np.concatenate(
             (
@@ -75,7 +72,7 @@ class Firing:
             )
         )
         own = np.logical_and.reduceat(true[self._own], self._starts, axis=0)
-        found: _Mask = np.repeat(own, self._sizes, axis=0)
+        found: Mask = np.repeat(own, self._sizes, axis=0)
         for place in range(self._added.shape[1]):
             found &= true[self._added[:, place]]
         return found

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes
 from splice.errors import SpliceError
 from splice.labels import LabelArray
 from splice.learners.bodies import counted
@@ -18,7 +18,7 @@ from splice.learners.inertia import holds_next
 from splice.learners.memory import Memory
 from splice.learners.oled.literals import Literals
 from splice.learners.oled.options import Growth, Negation, Options, Points
-from splice.learners.oled.rule_block import Stack
+from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import information
 from splice.learners.oled.state import (
@@ -52,8 +52,6 @@ __all__ = ["Oled"]
 _Kind = tuple[str, Points]
 """What rules are about, initiations or terminations, and the points that count as right for them."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 class Oled:
     """Learns initiatedAt and terminatedAt rules in one pass."""
@@ -80,7 +78,7 @@ class Oled:
         self._reader: Reader | None = None
         self._thresholds: Thresholds | None = None
         self._theory: list[RuleState] | None = None
-        self._stacks: dict[_Kind, Stack] = {}
+        self._rule_blocks: dict[_Kind, RuleBlock] = {}
         self._literals = Literals()
         self._absent: dict[Atom, tuple[list[Atom], tuple[Literal, ...]]] = {}
 
@@ -90,7 +88,7 @@ class Oled:
         """Forget everything and learn from some batches."""
         self._reset()
         for block in blocks(batches):
-            self.look(block)
+            self.prefetch(block)
             for batch in block:
                 self.partial_fit(batch)
         return self
@@ -99,14 +97,14 @@ class Oled:
         """Read the stream that begins now together with somebody else."""
         self._shared = reading
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self._reader is None:
             self._begin(block[0].domain, block[0].table.vocabulary)
         assert self._reader is not None
         assert self._thresholds is not None
         if len(block) > 1 and not self._thresholds.needed():
-            self._reader.look(block)
+            self._reader.prefetch(block)
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
@@ -137,7 +135,7 @@ class Oled:
     @property
     def _modes(self) -> Modes:
         assert self._reader is not None
-        return self._reader.lens.domain.modes
+        return self._reader.visibility.domain.modes
 
     def _learn(self, transitions: Transitions) -> None:
         patterns = self.patterns
@@ -148,33 +146,35 @@ class Oled:
         for kind, pattern in self._seeds(transitions):
             self._start(kind, pattern)
         for kind in self._kinds:
-            stack = self._stack(kind)
-            stack.see(transitions, table, about, patterns)
-            if stack.decide(self.batches):
-                del self._stacks[kind]
+            block = self._rule_block(kind)
+            block.see(transitions, table, about, patterns)
+            if block.decide(self.batches):
+                del self._rule_blocks[kind]
 
     @property
     def _kinds(self) -> list[_Kind]:
-        """The kinds of rules that are learned side by side, each in a stack of its own."""
+        """The kinds of rules that are learned side by side, each in a block of its own."""
         points = self.options.points
         return [
             *((INITIATED_AT, way) for way in points.of_initiations),
             *((TERMINATED_AT, way) for way in points.of_terminations),
         ]
 
-    def _stack(self, kind: _Kind) -> Stack:
+    def _rule_block(self, kind: _Kind) -> RuleBlock:
         """Return the rules of a kind side by side, made anew after a rule came or changed."""
-        if kind not in self._stacks:
+        if kind not in self._rule_blocks:
             own = [rule for rule in self.rules if rule.kind == kind]
-            self._stacks[kind] = Stack(kind[0], own, self.options, self._literals)
-        return self._stacks[kind]
+            self._rule_blocks[kind] = RuleBlock(kind[0], own, self.options, self._literals)
+        return self._rule_blocks[kind]
 
     # new rules
 
     def _seeds(self, transitions: Transitions) -> Iterator[tuple[_Kind, int]]:
         """Yield what calls for a new rule: a kind of rule, and the situation it is needed in."""
         after, before = transitions.after > 0, transitions.before > 0
-        fires = {kind: self._stack(kind).fires(transitions, self.patterns) for kind in self._kinds}
+        fires = {
+            kind: self._rule_block(kind).fires(transitions, self.patterns) for kind in self._kinds
+        }
         missed, ending = {}, before & ~after
         wrong = np.zeros_like(after)
         for (predicate, points), fired in fires.items():
@@ -202,7 +202,7 @@ class Oled:
             return
         if self._has_room(kind, seen.head.atom):
             bottom = self._bottom(seen.head.atom, seen.body)
-            self._stacks.pop(kind, None)
+            self._rule_blocks.pop(kind, None)
             rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
             self.rules.append(rule)
 
@@ -265,7 +265,7 @@ class Oled:
             "thresholds": self._thresholds.to_state() if self._thresholds else [],
         }
 
-    def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
+    def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
         """Go on from a state, over the vocabulary of the stream that follows."""
         check_version(state)
         self._reset()
@@ -280,14 +280,14 @@ class Oled:
 
     def _take_up(self, state: dict[str, Any], vocabulary: Vocabulary) -> None:
         assert self._thresholds is not None
-        self._thresholds.take_up(state["thresholds"])
+        self._thresholds.restore(state["thresholds"])
         ours = self._numbers([parse_rule(text) for text in state["patterns"]])
         self.batches = int(state["batches"])
         self.transitions = {parse_atom(h): int(n) for h, n in state["transitions"].items()}
         self.rules = [read_rule(plain) for plain in state["rules"]]
         self._seeded = {((p, Points(way)), int(ours[n])) for p, way, n in state["seeded"]}
         self._overlap.last = read_rows(state["last"], vocabulary)
-        self._memory.take_up(state["memory"], ours)
+        self._memory.restore(state["memory"], ours)
 
     def merge(self, other: Oled) -> Self:
         """Take over what another learner has learned from another part of the stream.
@@ -319,10 +319,10 @@ class Oled:
         self._memory.merge(other._memory, ours)
         for kind, head in {(rule.kind, rule.head) for rule in self.rules}:
             self._has_room(kind, head, 0)
-        self._theory, self._stacks = None, {}
+        self._theory, self._rule_blocks = None, {}
         return self
 
-    def _numbers(self, rules: list[Rule]) -> npt.NDArray[np.int32]:
+    def _numbers(self, rules: list[Rule]) -> Codes:
         """Return our numbers for patterns that are given as rules."""
         return np.array([self.patterns.store.of_rule(rule) for rule in rules], np.int32)
 
@@ -340,7 +340,7 @@ class Oled:
         if self._reader is None:
             return Theory()
         statements = self._known().statements(self.selected())
-        return Theory(tuple(statements), self._reader.lens.domain.schema)
+        return Theory(tuple(statements), self._reader.visibility.domain.schema)
 
     def _known(self) -> Known:
         """Return what a theory is made of."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Indices, Mask
 from splice.logic.atoms import Literal
 from splice.patterns.columns import Body, Patterns
 
@@ -16,22 +16,19 @@ __all__ = ["NOTHING", "Literals", "Numbered"]
 NOTHING: Final = -1
 """Stands where a refinement adds fewer literals than it could."""
 
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.intp]
-
 
 class Literals:
     """The literals of bottom rules, numbered as they come."""
 
     def __init__(self) -> None:
         self._number: dict[Literal, int] = {}
-        self._places: tuple[_Ints, _Mask] = (np.empty(0, np.intp), np.empty(0, bool))
+        self._places: tuple[Indices, Mask] = (np.empty(0, np.intp), np.empty(0, bool))
 
     def numbers(self, body: Body) -> list[int]:
         """Return the numbers of the literals of a body."""
         return [self._number.setdefault(literal, len(self._number)) for literal in body]
 
-    def true(self, columns: _Ints, patterns: Patterns) -> _Mask:
+    def true(self, columns: Indices, patterns: Patterns) -> Mask:
         """Return which literals are true in some patterns: a row a literal."""
         rows, positive = self._places
         if len(rows) < len(self._number):
@@ -47,7 +44,7 @@ class Numbered:
 
     own: list[int]
     """The literals of the rule itself."""
-    added: _Ints
+    added: Indices
     """What each body has beyond it, a row each; -1 stands for nothing."""
     rows: dict[int, int]
     """The row of each body, given as a set of bits; the rule's own comes first."""

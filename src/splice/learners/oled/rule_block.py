@@ -1,8 +1,8 @@
 """Rules of one kind, side by side: a batch is counted by one product, and all are judged at once.
 
 Each rule has a block of rows, its own body first and then its candidates. The counts of the rules
-are views into the columns here, so whoever looks at a rule sees what the stack has counted. A
-stack stands until a rule is added or changes its body; then a new one is made from the rules.
+are views into the columns here, so whoever looks at a rule sees what its block has counted. A
+block stands until a rule is added or changes its body; then a new one is made from the rules.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import counted, fires_by_join
 from splice.learners.oled.firing import Firing
 from splice.learners.oled.literals import Literals
@@ -23,11 +23,8 @@ from splice.logic.atoms import Atom
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.transitions import Transitions
 
-__all__ = ["Stack"]
+__all__ = ["RuleBlock"]
 
-_Floats = npt.NDArray[np.float64]
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.intp]
 
 _NOTHING = -np.inf
 
@@ -36,13 +33,13 @@ _NOTHING = -np.inf
 class _Leaders:
     """Of each rule: its score, its best candidate's row (-1: none) and score, the next best score."""
 
-    mine: _Floats
-    best: _Ints
-    worth: _Floats
-    second: _Floats
+    mine: Floats
+    best: Indices
+    worth: Floats
+    second: Floats
 
 
-class Stack:
+class RuleBlock:
     """Rules for one predicate that count and decide together."""
 
     def __init__(
@@ -81,7 +78,7 @@ class Stack:
             for row in rule.joined(options).tolist()
         ]
 
-    def _share_counts(self, sizes: _Ints) -> None:
+    def _share_counts(self, sizes: Indices) -> None:
         """Make the counts of the rules views of ours."""
         # Who owns the numbers: this block. Until it is replaced by a new one, the arrays of a rule are
         # views into ``_counts`` (its own row, then its candidates), ``_fired``, ``_total`` and
@@ -93,7 +90,7 @@ class Stack:
             rule.own = self._counts[start]
             rule.candidate_fired = self._counts[start + 1 : start + int(sizes[i])]
 
-    def _untaken(self) -> _Mask:
+    def _untaken(self) -> Mask:
         """Return the rows whose bodies no rule about the same head has."""
         taken: dict[Atom, set[int]] = {}
         own = [taken.setdefault(rule.head, set()) for rule in self.rules]
@@ -109,8 +106,8 @@ class Stack:
     def see(
         self,
         transitions: Transitions,
-        table: _Floats,
-        about: Mapping[Atom, _Floats],
+        table: Floats,
+        about: Mapping[Atom, Floats],
         patterns: Patterns,
     ) -> None:
         """Count a batch: its transitions, the same as a table by pattern, and the sums by head."""
@@ -127,20 +124,20 @@ class Stack:
         self._total += seen
         self._since += seen
 
-    def fires(self, transitions: Transitions, patterns: Patterns) -> _Mask:
+    def fires(self, transitions: Transitions, patterns: Patterns) -> Mask:
         """Return where some good rule fires; one without a body says nothing yet."""
         own = self._starts[self._good()]
         if not len(own):
             return np.zeros(len(transitions), bool)
         present, which = np.unique(transitions.pattern, return_inverse=True)
-        true: _Mask = np.any(self._firing.at(present, patterns)[:, own], axis=1)
-        found: _Mask = true[which.reshape(-1)]
+        true: Mask = np.any(self._firing.at(present, patterns)[:, own], axis=1)
+        found: Mask = true[which.reshape(-1)]
         for row, head, body in self._joined:
             if row in own:
                 found |= fires_by_join(head, body, transitions)
         return found
 
-    def _good(self) -> _Mask:
+    def _good(self) -> Mask:
         """Return which rules have a body, support and a score that is good enough."""
         options = self.options
         own = counts_of(self.predicate, self._fired, self._total, self._points, options)
@@ -213,7 +210,7 @@ class Stack:
         second = np.maximum.reduceat(rivals, starts)
         return _Leaders(mine, np.where(best < len(rows), best, -1), top, second)
 
-    def _worths(self) -> tuple[_Floats, Counts]:
+    def _worths(self) -> tuple[Floats, Counts]:
         """Return the scores of all bodies over the same transitions, rounded."""
         score = score_of(self.predicate, self.options)
         since = self._since[self._rule]
@@ -223,8 +220,8 @@ class Stack:
         return np.round(scored(score, counts, parent), 12), counts
 
 
-def _by_join(head: Atom, body: Body, transitions: Transitions, size: int) -> _Floats:
+def _by_join(head: Atom, body: Body, transitions: Transitions, size: int) -> Floats:
     """Return how often a body is true, by labels before and after."""
     fired = transitions.take(fires_by_join(head, body, transitions))
-    found: _Floats = counted(fired, size).sum(axis=0).astype(np.float64)
+    found: Floats = counted(fired, size).sum(axis=0).astype(np.float64)
     return found

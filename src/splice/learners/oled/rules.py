@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import needs_join
 from splice.learners.oled.literals import NOTHING, Literals, Numbered
 from splice.learners.oled.options import Options, Points, Precision, Score
@@ -30,9 +30,6 @@ from splice.patterns.numeric import with_comparisons
 from splice.stats import hoeffding_bound
 
 __all__ = ["Event", "RuleState", "counts_of", "score_of"]
-
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +73,13 @@ class RuleState:
     picked: tuple[int, ...] = ()
     points: Points = Points.ALL
     """Which time-points count as right."""
-    fired: _Floats = field(default_factory=lambda: np.zeros(4))
+    fired: Floats = field(default_factory=lambda: np.zeros(4))
     """Where it fired, by labels before and after, and below: all transitions it could see."""
-    total: _Floats = field(default_factory=lambda: np.zeros(4))
-    candidate_fired: _Floats = field(default_factory=lambda: np.zeros((0, 4)))
-    since: _Floats = field(default_factory=lambda: np.zeros(4))
+    total: Floats = field(default_factory=lambda: np.zeros(4))
+    candidate_fired: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    since: Floats = field(default_factory=lambda: np.zeros(4))
     """All transitions since the candidates were made."""
-    own: _Floats = field(default_factory=lambda: np.zeros(4))
+    own: Floats = field(default_factory=lambda: np.zeros(4))
     """The rule's own firings since then: it competes with its candidates on equal terms."""
     gap: float = 0.0
     tests: int = 0
@@ -140,7 +137,7 @@ class RuleState:
         counts = self._counts(self.candidate_fired, self.since, options)
         return float(counts.tp.max(initial=0.0))
 
-    def _counts(self, fired: _Floats, total: _Floats, options: Options) -> Counts:
+    def _counts(self, fired: Floats, total: Floats, options: Options) -> Counts:
         return counts_of(self.predicate, fired, total, self.points, options)
 
     def shortened(self, patterns: Patterns) -> RuleState:
@@ -154,7 +151,7 @@ class RuleState:
         return self if picked == self.picked else replace(self, picked=picked)
 
     def with_body(
-        self, picked: tuple[int, ...], fired: _Floats, total: _Floats, options: Options, batch: int
+        self, picked: tuple[int, ...], fired: Floats, total: Floats, options: Options, batch: int
     ) -> RuleState:
         """Return the rule with other literals of its bottom rule, taken for their effect."""
         mine, n = self.score(options), int(total.sum())
@@ -168,7 +165,7 @@ class RuleState:
         """Return how many literals may be added at once."""
         return max(min(options.depth, options.length - len(self.picked)), 0)
 
-    def added(self, options: Options) -> _Ints:
+    def added(self, options: Options) -> Indices:
         """Return what the body and its candidates have beyond the body, a row each.
 
         These are places in the bottom rule, fewer additions first; the first row adds nothing, and
@@ -187,11 +184,11 @@ class RuleState:
             self.since, self.own = np.zeros(4), np.zeros(4)
 
     @cached_property
-    def _has_more(self) -> npt.NDArray[np.bool_]:
+    def _has_more(self) -> Mask:
         """Which literals of the bottom rule have variables that the head does not have."""
         return np.array([needs_join(self.head, (b,)) for b in self.bottom], bool)
 
-    def joined(self, options: Options) -> _Ints:
+    def joined(self, options: Options) -> Indices:
         """Return which bodies, the rule's own first, need a join."""
         if not self._has_more.any():
             return np.empty(0, np.intp)
@@ -250,7 +247,7 @@ class RuleState:
             found |= {int(i): float(worth[i]) for i in order if good[i]}
         return [self._early(i, worth, options, batch) for i, worth in found.items()]
 
-    def _at_edges(self) -> tuple[_Floats, _Floats]:
+    def _at_edges(self) -> tuple[Floats, Floats]:
         """Return right and wrong firings of the candidates where a change is possible."""
         fired = self.candidate_fired
         if self.initiates:
@@ -302,7 +299,7 @@ class RuleState:
 
 
 @lru_cache(maxsize=256)
-def _combined(count: int, most: int, width: int) -> _Ints:
+def _combined(count: int, most: int, width: int) -> Indices:
     """Return all ways to take at most so many of some things, fewer first; -1 fills up the rows.
 
     >>> _combined(2, 2, 3).tolist()
@@ -316,7 +313,7 @@ def _combined(count: int, most: int, width: int) -> _Ints:
 
 
 def counts_of(
-    predicate: str, fired: _Floats, total: _Floats, points: Points, options: Options
+    predicate: str, fired: Floats, total: Floats, points: Points, options: Options
 ) -> Counts:
     """Return the counts of rules of a kind, the way that the options ask for."""
     if predicate == INITIATED_AT:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats
 from splice.learners.oled.options import (
     FScore,
     Points,
@@ -32,7 +32,6 @@ __all__ = [
     "termination_counts",
 ]
 
-_Floats = npt.NDArray[np.float64]
 
 NO_NO, NO_YES, YES_NO, YES_YES = range(4)
 
@@ -41,12 +40,12 @@ NO_NO, NO_YES, YES_NO, YES_YES = range(4)
 class Counts:
     """Right and wrong firings, and misses, of one rule or of many at once."""
 
-    tp: _Floats
-    fp: _Floats
-    fn: _Floats
+    tp: Floats
+    fp: Floats
+    fn: Floats
 
 
-def initiation_counts(fired: _Floats, total: _Floats, points: Points) -> Counts:
+def initiation_counts(fired: Floats, total: Floats, points: Points) -> Counts:
     """Return the counts of initiation rules (table B.3 of OLED).
 
     >>> counts = initiation_counts(np.array([4., 1., 0., 5.]), np.array([9., 2., 1., 6.]), Points.ALL)
@@ -60,7 +59,7 @@ def initiation_counts(fired: _Floats, total: _Floats, points: Points) -> Counts:
 
 
 def termination_counts(
-    fired: _Floats, total: _Floats, how: TerminationCounts, points: Points = Points.ALL
+    fired: Floats, total: Floats, how: TerminationCounts, points: Points = Points.ALL
 ) -> Counts:
     """Return the counts of termination rules.
 
@@ -79,7 +78,7 @@ def termination_counts(
     return Counts(good, bad, total[..., NO_NO] + total[..., YES_NO] - good)
 
 
-def scored(score: Score, counts: Counts, parent: Counts | None = None) -> _Floats:
+def scored(score: Score, counts: Counts, parent: Counts | None = None) -> Floats:
     """Return what counts are worth, from 0 to 1; where there is nothing to judge by, 0."""
     if isinstance(score, Recall):
         return _share(counts.tp, counts.tp + score.weight * counts.fn)
@@ -94,7 +93,7 @@ def scored(score: Score, counts: Counts, parent: Counts | None = None) -> _Float
     return _foil_gain(precision, counts, parent)
 
 
-def _foil_gain(precision: _Floats, counts: Counts, parent: Counts) -> _Floats:
+def _foil_gain(precision: Floats, counts: Counts, parent: Counts) -> Floats:
     """Return the gain in information per right firing of the parent, normalised."""
     before = _share(parent.tp, parent.tp + parent.fp)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -103,12 +102,12 @@ def _foil_gain(precision: _Floats, counts: Counts, parent: Counts) -> _Floats:
         return _share(gained, np.where(before > 0, parent.tp * -np.log(before), 0.0))
 
 
-def _share(part: _Floats, whole: _Floats) -> _Floats:
+def _share(part: Floats, whole: Floats) -> Floats:
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
 
 
-def information(held: _Floats, fired: _Floats, all_held: float, total: float) -> _Floats:
+def information(held: Floats, fired: Floats, all_held: float, total: float) -> Floats:
     """Return how much it tells about what holds next that something is true, in nats.
 
     ``fired`` says how often each thing was true, and ``held`` after how many of these the fluent held.
@@ -119,11 +118,11 @@ def information(held: _Floats, fired: _Floats, all_held: float, total: float) ->
     inside = _share(fired, np.full_like(fired, total))
     outside = _entropy(_share(all_held - held, total - fired))
     both = inside * _entropy(_share(held, fired)) + (1 - inside) * outside
-    found: _Floats = _entropy(_share(np.array(all_held), np.array(total))) - both
+    found: Floats = _entropy(_share(np.array(all_held), np.array(total))) - both
     return found
 
 
-def _entropy(share: _Floats) -> _Floats:
+def _entropy(share: Floats) -> Floats:
     sure = np.clip(share, 1e-12, 1 - 1e-12)
-    found: _Floats = -sure * np.log(sure) - (1 - sure) * np.log(1 - sure)
+    found: Floats = -sure * np.log(sure) - (1 - sure) * np.log(1 - sure)
     return found

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.logic.terms import Variable
 
 __all__ = ["Candidate", "Part", "Remembered", "chosen"]
 
-_Mask = npt.NDArray[np.bool_]
-_Floats = npt.NDArray[np.float64]
 _Theory = tuple["Part", ...]
 
 # The constants below were chosen on plaza and on simulated seas (docs/explanation/oled.md). On six to nine
@@ -59,7 +57,7 @@ class Candidate:
     """
 
     initiates: bool
-    fires_if: _Mask
+    fires_if: Mask
     length: int
     """The literals that are no rows of their own, the head among them."""
     binding: tuple[frozenset[Variable], ...] = ()
@@ -67,9 +65,9 @@ class Candidate:
     bound: frozenset[Variable] = frozenset()
     """The variables that must be bound: if they are not, that takes one more literal."""
 
-    def fires(self, kept: tuple[int, ...]) -> _Mask:
+    def fires(self, kept: tuple[int, ...]) -> Mask:
         """Return the situations in which it fires with some rows of its body."""
-        found: _Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
+        found: Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
         return found
 
     def literals(self, kept: tuple[int, ...]) -> int:
@@ -90,10 +88,10 @@ class Part:
 class Remembered:
     """A stretch of the stream: situations, labels after each transition, where runs begin."""
 
-    situation: npt.NDArray[np.int64]
-    after: _Mask
-    begins: _Mask
-    held: _Mask
+    situation: Ints
+    after: Mask
+    begins: Mask
+    held: Mask
 
     @cached_property
     def price(self) -> float:
@@ -101,7 +99,7 @@ class Remembered:
         positives = max(int(np.count_nonzero(self.after)), 1)
         return PRICE * math.sqrt(min(1.0, PLENTY / positives))
 
-    def often(self, where: _Mask, size: int) -> npt.NDArray[np.int64]:
+    def often(self, where: Mask, size: int) -> Ints:
         """Return how often each situation is met at some of the transitions."""
         return np.bincount(self.situation[where], minlength=size)
 
@@ -112,23 +110,23 @@ class _Search:
     def __init__(self, candidates: Sequence[Candidate], stretch: Remembered) -> None:
         self.candidates, self.stretch = candidates, stretch
         self.whole = [Part(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
-        self._fires: dict[Part, _Mask] = {}
+        self._fires: dict[Part, Mask] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
 
-    def fires(self, part: Part) -> _Mask:
+    def fires(self, part: Part) -> Mask:
         """Return the situations in which a rule fires."""
         if part not in self._fires:
             self._fires[part] = self.candidates[part.candidate].fires(part.kept)
         return self._fires[part]
 
-    def worths(self, theories: Sequence[_Theory]) -> _Floats:
+    def worths(self, theories: Sequence[_Theory]) -> Floats:
         """Return what theories are worth: the F1 of their recognition less the price of literals."""
         some = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
         lengths = np.array([self._length(theory) for theory in theories])
-        found: _Floats = np.concatenate(list(map(self._f1, some))) - self.stretch.price * lengths
+        found: Floats = np.concatenate(list(map(self._f1, some))) - self.stretch.price * lengths
         return found
 
-    def _f1(self, theories: Sequence[_Theory]) -> _Floats:
+    def _f1(self, theories: Sequence[_Theory]) -> Floats:
         """Return how well some theories recognise the stretch."""
         from splice.learners.oled.simulate import agreements  # noqa: PLC0415  (loads numba)
 
@@ -172,7 +170,7 @@ class _Search:
         first, last = (self._foremost(initiates=kind) for kind in (True, False))
         return [(i,) for i in first] + [(i, j) for i in first for j in last]
 
-    def begin(self, pairs: Sequence[_Theory], worths: _Floats) -> list[int]:
+    def begin(self, pairs: Sequence[_Theory], worths: Floats) -> list[int]:
         """Return the places of the pairs to go on from: the best, and the best that differ."""
         # The climb is greedy, so where it begins matters more than how far it looks. Good initiations
         # are often variants of one another; the list ``apart`` begins at ones that fire elsewhere.
@@ -205,7 +203,7 @@ class _Search:
         }
         return [own[place] for place in sorted(best)]
 
-    def _rightness(self, fires: _Mask, good: _Mask, where: _Mask) -> tuple[_Floats, _Floats]:
+    def _rightness(self, fires: Mask, good: Mask, where: Mask) -> tuple[Floats, Floats]:
         """Return how often rules are right at some transitions, and in which share of firings there."""
         right, all_ = (
             fires @ self.stretch.often(some, fires.shape[1]) for some in (good & where, where)

@@ -8,19 +8,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Ints, Mask
 from splice.kernels import compiled
 from splice.stats import f1_score
 
 __all__ = ["agreements"]
 
-_Mask = npt.NDArray[np.bool_]
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
-
 
 def agreements(
-    situation: _Ints, after: _Mask, begins: _Mask, held: _Mask, initiated: _Mask, terminated: _Mask
-) -> _Floats:
+    situation: Ints, after: Mask, begins: Mask, held: Mask, initiated: Mask, terminated: Mask
+) -> Floats:
     """Return the F1 of theories that initiate and terminate in some situations, a row a theory.
 
     It is what :func:`splice.learners.inertia.holds_next` and ``agreement`` give for each of them.
@@ -38,13 +35,13 @@ def agreements(
 
 @compiled
 def _run(
-    situation: _Ints,
-    after: _Mask,
-    begins: _Mask,
-    held: _Mask,
+    situation: Ints,
+    after: Mask,
+    begins: Mask,
+    held: Mask,
     begin: npt.NDArray[np.uint8],
     keep: npt.NDArray[np.uint8],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+) -> tuple[Codes, Codes]:
     count = begin.shape[1]
     now = np.zeros(count, np.uint8)
     right, said = np.zeros(count, np.int32), np.zeros(count, np.int32)

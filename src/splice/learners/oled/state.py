@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes
 from splice.errors import SpliceError
 from splice.learners.oled.options import Points
 from splice.learners.oled.rules import Event, RuleState
@@ -117,5 +117,5 @@ def _kind(row: Plain) -> Kind:
     return Kind(parse_atom(row["template"]), tuple(row["types"]), row["at"])
 
 
-def _column(codes: list[int]) -> npt.NDArray[np.int32]:
+def _column(codes: list[int]) -> Codes:
     return np.array(codes, np.int32)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints
 from splice.events.joins import FLUENT_OF, binds
 from splice.learners.bodies import needs_join
 from splice.learners.memory import Memory
@@ -26,8 +26,6 @@ __all__ = ["Known"]
 
 _PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +70,7 @@ class Known:
         found = chosen(candidates, stretch)
         return [self._taken(own[part.candidate], part.kept, table) for part in found]
 
-    def former(self, head: Atom, table: _Floats) -> list[RuleState]:
+    def former(self, head: Atom, table: Floats) -> list[RuleState]:
         """Return what the rules about a head were before they became more special, if that was good.
 
         A rule goes on becoming more special as long as that is a little better for it alone; what
@@ -91,11 +89,11 @@ class Known:
             rule.fired, rule.total = self._counts(rule.head, rule.body, table)
         return [rule for rule in found.values() if self.is_good(rule)]
 
-    def _counts(self, head: Atom, body: Body, table: _Floats) -> tuple[_Floats, _Floats]:
+    def _counts(self, head: Atom, body: Body, table: Floats) -> tuple[Floats, Floats]:
         """Return how often a body is true, by labels before and after, and all that is remembered."""
         return self.patterns.fires(head, body).astype(np.float64) @ table, table.sum(axis=0)
 
-    def _candidate(self, rule: RuleState, present: npt.NDArray[np.int64]) -> Candidate:
+    def _candidate(self, rule: RuleState, present: Ints) -> Candidate:
         """Return a rule over the situations that are remembered."""
         initiates = rule.initiates
         if needs_join(rule.head, rule.body):
@@ -105,7 +103,7 @@ class Known:
         bound = frozenset(rule.head.args[0].variables() if initiates else ())
         return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1, binding, bound)
 
-    def _taken(self, rule: RuleState, kept: tuple[int, ...], table: _Floats) -> RuleState:
+    def _taken(self, rule: RuleState, kept: tuple[int, ...], table: Floats) -> RuleState:
         """Return a rule as the theory has it: with some literals of its body, and counted anew.
 
         All tell their counts over what is remembered, and where rules of several kinds are

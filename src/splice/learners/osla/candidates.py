@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Mask
 from splice.learners.osla.clauses import Distinct, rule_of
 from splice.learners.osla.hypergraph import Bias, Hypergraph
 from splice.learners.osla.options import Options
@@ -15,8 +15,6 @@ from splice.logic.modes import Modes
 from splice.patterns.columns import Patterns
 
 __all__ = ["Candidates"]
-
-_Mask = npt.NDArray[np.bool_]
 
 
 class Candidates:
@@ -38,7 +36,7 @@ class Candidates:
         self.rules: list[Rule] = []
         self.heads: list[Atom] = []
         """The query atom that each clause is about."""
-        self._fires: _Mask = np.zeros((0, 0), bool)
+        self._fires: Mask = np.zeros((0, 0), bool)
 
     def search(self, predicate: str, pattern: int) -> tuple[int, ...]:
         """Return the clauses that explain a change in a situation."""
@@ -66,7 +64,7 @@ class Candidates:
             self.heads.append(query)
         return self._numbers[same]
 
-    def fires(self) -> _Mask:
+    def fires(self) -> Mask:
         """Return the patterns that make each clause true: a row a clause."""
         rows, width = self._fires.shape
         if width < len(self._patterns):

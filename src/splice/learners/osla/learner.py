@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Ints, Mask
 from splice.errors import SpliceError
 from splice.events.weighted.axioms import standard_axioms
 from splice.labels import LabelArray
@@ -41,9 +41,6 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Osla"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 
 _COLUMNS: Final = {
     "weight": np.float64,
@@ -98,7 +95,7 @@ class Osla:
         """Forget everything and learn from some batches."""
         self._reset()
         for block in blocks(batches):
-            self.look(block)
+            self.prefetch(block)
             for batch in block:
                 self.partial_fit(batch)
         return self
@@ -107,14 +104,14 @@ class Osla:
         """Read the stream that begins now together with somebody else."""
         self._shared = reading
 
-    def look(self, block: Sequence[MicroBatch]) -> None:
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if self._reader is None:
             first = block[0]
             self._read_with(Reader(first.domain, first.table.vocabulary, self._shared))
         assert self._reader is not None
         if len(block) > 1:
-            self._reader.look(block)
+            self._reader.prefetch(block)
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
@@ -131,7 +128,7 @@ class Osla:
 
     def _read_with(self, reader: Reader) -> None:
         self._reader = reader
-        modes = reader.lens.domain.modes
+        modes = reader.visibility.domain.modes
         self._candidates = Candidates(reader.patterns, modes, self.options)
 
     @property
@@ -167,16 +164,16 @@ class Osla:
         table[: len(self._table)] += self._table
         self._table = table
 
-    def _said(self, chains: Chains, reward: _Floats | None = None) -> _Mask:
+    def _said(self, chains: Chains, reward: Floats | None = None) -> Mask:
         """Return the most probable states after each transition, by all clauses so far."""
         initiates = signs(self.candidates.rules, self.clauses) > 0
         table = potentials(initiates, self._fires(), self.weight, self._templates.inertia)
         return chains.most_probable(table, reward)
 
-    def _fires(self) -> _Mask:
+    def _fires(self) -> Mask:
         return self.candidates.fires()[self.clauses]
 
-    def _grow(self, pattern: _Ints, after: _Mask, said: _Mask) -> None:
+    def _grow(self, pattern: Ints, after: Mask, said: Mask) -> None:
         """Search where the theory is wrong, and keep what would have made it better."""
         wrong = ((self._templates.holds, after & ~said), (self._templates.ends, ~after & said))
         found = dict.fromkeys(
@@ -219,7 +216,7 @@ class Osla:
             "memory": self._memory.to_state(),
         }
 
-    def take_up(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
+    def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
         """Go on from a state, over the vocabulary of the stream that follows."""
         check_version(state)
         self._reset()
@@ -233,7 +230,7 @@ class Osla:
         self._table = np.zeros((len(self.patterns), 4), np.int64)
         self._table[ours[: len(state["table"])]] = np.array(state["table"], int).reshape(-1, 4)
         self._overlap.last = read_rows(state["last"], vocabulary)
-        self._memory.take_up(state["memory"], ours)
+        self._memory.restore(state["memory"], ours)
         return self
 
     def merge(self, other: Osla) -> Self:
@@ -249,7 +246,7 @@ class Osla:
                 "learners with different options cannot be merged", "give both the same ones"
             )
         if self._reader is None:
-            self._read_with(Reader(other._reader.lens.domain, other._reader.vocabulary))
+            self._read_with(Reader(other._reader.visibility.domain, other._reader.vocabulary))
         patterns = self._numbers([p.rule for p in other.patterns.store.patterns])
         self._table = _padded(self._table, len(self.patterns))
         np.add.at(self._table, patterns[: len(other._table)], other._table)
@@ -276,7 +273,7 @@ class Osla:
             for name in _COLUMNS:
                 setattr(self, name, np.append(getattr(self, name), getattr(other, name)[k]))
 
-    def _numbers(self, rules: list[Rule]) -> npt.NDArray[np.int32]:
+    def _numbers(self, rules: list[Rule]) -> Codes:
         """Return our numbers for patterns that are given as rules."""
         return np.array([self.patterns.store.of_rule(rule) for rule in rules], np.int32)
 
@@ -318,20 +315,20 @@ class Osla:
         rules = self.candidates.rules
         found = [Statement(rules[i], round(w, 6)) for i, w in self.selected().items()]
         axioms = self._axioms if found else ()
-        return Theory((*found, *axioms), self._reader.lens.domain.schema)
+        return Theory((*found, *axioms), self._reader.visibility.domain.schema)
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return the most probable label of each query atom of a batch; nothing holds at first."""
         return predict(self.theory_, batch)
 
 
-def _by_pattern(pattern: _Ints, said: _Mask, after: _Mask, size: int) -> _Ints:
+def _by_pattern(pattern: Ints, said: Mask, after: Mask, size: int) -> Ints:
     """Return how many more states were said than labelled to hold, by pattern."""
     difference = said.astype(np.int64) - after.astype(np.int64)
     return np.bincount(pattern, weights=difference, minlength=size).astype(np.int64)
 
 
-def _padded(table: _Ints, size: int) -> _Ints:
+def _padded(table: Ints, size: int) -> Ints:
     """Return a table with a row for each pattern, zeros for those not counted yet."""
     more = np.zeros((size - len(table), table.shape[1]), np.int64)
     return np.concatenate((table, more))

@@ -14,17 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Floats, Ints, Mask
 from splice.learners.osla.options import Options
 from splice.learners.weights import Chains, Inertia, potentials
 from splice.stats import f1_score
 
 __all__ = ["Pool", "Stream", "chosen", "f1_of"]
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 _Set = tuple[int, ...]
 
 
@@ -32,26 +29,26 @@ _Set = tuple[int, ...]
 class Pool:
     """Clauses about one query atom: their kind, where they fire, their weights and lengths."""
 
-    initiates: _Mask
-    fires: _Mask
+    initiates: Mask
+    fires: Mask
     """A row a clause, a column a pattern."""
-    right: _Ints
+    right: Ints
     """How often each was right when it fired, and how often wrong."""
-    wrong: _Ints
-    missed: _Ints
+    wrong: Ints
+    missed: Ints
     """How often each would have been right, and did not fire."""
-    length: _Ints
+    length: Ints
     rarity: float = 0.0
     """The log-odds that the fluent does not hold."""
 
     @property
-    def odds(self) -> _Floats:
+    def odds(self) -> Floats:
         """The log-odds that each clause is right when it fires."""
-        odds: _Floats = np.log((self.right + 1) / (self.wrong + 1))
+        odds: Floats = np.log((self.right + 1) / (self.wrong + 1))
         return odds
 
     @property
-    def weight(self) -> _Floats:
+    def weight(self) -> Floats:
         """The log-odds of each clause; if its state is the rarer one, by how much they beat chance.
 
         What holds is rare, and labels that were completed miss some of it: a clause that is right
@@ -65,11 +62,11 @@ class Stream:
     """What is remembered about one query atom: its chains, and whether it held next."""
 
     chains: Chains
-    after: _Mask
+    after: Mask
     inertia: Inertia
 
 
-def f1_of(found: _Set, pool: Pool, stream: Stream, weight: _Floats | None = None) -> float:
+def f1_of(found: _Set, pool: Pool, stream: Stream, weight: Floats | None = None) -> float:
     """Return how well some clauses recognise the stream, with other weights if given."""
     rows, weight = list(found), pool.weight if weight is None else weight
     table = potentials(pool.initiates[rows], pool.fires[rows], weight[rows], stream.inertia)

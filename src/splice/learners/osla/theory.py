@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Ints
 from splice.learners.memory import Memory
 from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import Options
@@ -20,8 +20,6 @@ from splice.logic.schema import INITIATED_AT
 from splice.patterns.columns import Patterns
 
 __all__ = ["Contribution", "Known", "signs"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class Known:
 
     candidates: Candidates
     patterns: Patterns
-    table: _Ints
+    table: Ints
     memory: Memory
     inertia: Inertia
 
@@ -111,7 +109,7 @@ class Known:
         return Stream(chains, after[about], self.inertia)
 
 
-def signs(rules: Sequence[Rule], clauses: Sequence[int]) -> _Ints:
+def signs(rules: Sequence[Rule], clauses: Sequence[int]) -> Ints:
     """Return 1 for clauses that initiate, -1 for those that terminate."""
     heads = (rules[i].head.atom.predicate for i in clauses)
     return np.array([1 if head == INITIATED_AT else -1 for head in heads], np.int64)
