@@ -15,6 +15,7 @@ from splice.inputs.open import InputName, InputOptions, Queries, input_paths
 from splice.stream import open_world
 from splice.stream.batch import query_rows
 from streams import plain
+from test_cli import Command
 
 EVENTS = """sequence,time,event,arg1,arg2
 s,1,near,anna,f1
@@ -28,6 +29,11 @@ LABELS = """sequence,fluent,start,end,label
 s,"loads(anna,f1)",1,3,true
 s,"loads(bob,f1)",0,9,false
 """
+
+
+@pytest.fixture
+def splice(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
 
 
 def write(folder: Path, labels: str = LABELS, events: str = EVENTS) -> Path:
@@ -165,3 +171,39 @@ def test_nobody_gets_more_than_memory_holds(
     assert sum(sequence == "s" for sequence, _, _ in found) == 2 * 3
     assert sum(sequence == "t" for sequence, _, _ in found) == 2
     assert [note for note in source.report.notes if "12 atoms of 'loads'" in note]
+
+
+def test_commands_take_several_files(splice: Command, tmp_path: Path) -> None:
+    folder = write(tmp_path / "week")
+    files = [folder / "labels.csv", folder / "events.csv"]
+    rules = tmp_path / "loads.rules"
+    rules.write_text("initiatedAt(loads(X,Y),T) :- happensAt(near(X,Y),T).\n")
+    for words in (
+        ["data", "show"],
+        ["complete", "--format", "csv", "--quiet"],
+        ["learn", "--no-complete"],
+        ["recognise", rules, "--format", "csv"],
+        ["evaluate", folder],
+    ):
+        place = 2 if words[0] in ("recognise", "evaluate", "data") else 1
+        one, several = (
+            splice(*words[:place], *inputs, *words[place:]) for inputs in ([folder], files)
+        )
+        assert one.code == several.code == 0, several.err
+        assert _untimed(one.out) == _untimed(several.out)
+    out = folder / "out.csv"
+    assert "overlap" not in splice("recognise", rules, *files, "--out", out).err
+    assert splice("recognise", rules, *files, "--out", files[0], "--force").code == 1
+
+
+def test_truth_is_what_is_labelled(splice: Command, tmp_path: Path) -> None:
+    """Scores count the five labels of the intervals, and nothing that they leave open."""
+    folder = write(tmp_path)
+    said = splice("evaluate", folder, folder, "--format", "csv").out.splitlines()
+    assert said[-1].startswith("all,2,0,0,3,")
+
+
+def _untimed(text: str) -> str:
+    """Return what was printed without what differs between runs: seconds, and the files' names."""
+    lines = [line for line in text.splitlines() if not line.startswith(("seconds", "% Learned"))]
+    return "\n".join(lines)
