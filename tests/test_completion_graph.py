@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from splice.completion.cache import Caching, LabelCache
 from splice.completion.connector import KNN, EpsilonNN
-from splice.completion.filter import Majority, Undecided, Unfiltered, bound
+from splice.completion.filter import Majority, Undecided, Unfiltered
 from splice.completion.similarity import Vertices
 from splice.completion.solver_kernels import (
     System,
@@ -32,6 +32,7 @@ from splice.completion.threshold import ClassMass, LogOdds, Zero
 from splice.io.lomrf.modes import parse_modes
 from splice.logic.syntax import parse_atom
 from splice.logic.terms import Constant
+from splice.stats import hoeffding_bound
 
 Floats = npt.NDArray[np.float64]
 
@@ -288,7 +289,7 @@ def test_undecided_contradictions() -> None:
     assert kept(Caching(undecided=Undecided.DROP)) == [False, False]
     assert kept(Caching(filter=Majority())) == [True, False]
     assert kept(Caching(filter=Unfiltered())) == [True, True]
-    assert bound(np.array([8.0]), 1e-4, 2.0)[0] == pytest.approx(np.sqrt(np.log(2e4) / 16))
+    assert hoeffding_bound(8.0, 1e-4, 2.0) == pytest.approx(np.sqrt(np.log(2e4) / 16))
 
 
 def test_thresholds() -> None:

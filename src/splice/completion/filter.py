@@ -12,8 +12,9 @@ import numpy as np
 from splice.arrays import Floats, Mask
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
+from splice.stats import hoeffding_bound
 
-__all__ = ["FILTERS", "Filter", "Hoeffding", "Majority", "Undecided", "Unfiltered", "bound"]
+__all__ = ["FILTERS", "Filter", "Hoeffding", "Majority", "Undecided", "Unfiltered"]
 
 
 class Undecided(Enum):
@@ -23,12 +24,6 @@ class Undecided(Enum):
     """Both labels are used (the paper's prose)."""
     DROP = "drop"
     """Neither is (Algorithm 3, read literally)."""
-
-
-def bound(total: Floats, delta: float, numerator: float) -> Floats:
-    """Return the Hoeffding bound after so many observations: ``sqrt(ln(a/delta) / 2N)``."""
-    found: Floats = np.sqrt(np.log(numerator / delta) / (2 * np.maximum(total, 1e-300)))
-    return found
 
 
 class Filter(Strategy, ABC):
@@ -81,7 +76,7 @@ class Hoeffding(Filter):
             raise SpliceError(f"delta lies between 0 and 1, not at {self.delta:g}")
 
     def bounds(self, total: Floats) -> Floats:
-        return bound(total, self.delta, self.numerator)
+        return hoeffding_bound(total, self.delta, self.numerator)
 
     def decided(self, gap: Floats, total: Floats) -> Mask:
         return np.abs(gap) > self.bounds(total)
