@@ -199,14 +199,12 @@ def test_the_open_world_is_asked_for(splice: Command, tmp_path: Path) -> None:
 
 
 def test_schema_modes_and_query_as_lomrf_files(splice: Command, tmp_path: Path) -> None:
-    (tmp_path / "s.mln").write_text(
-        "BatchMemo(event,time)\nHolds(fluent,time)\nevent walking(id)\n"
-    )
-    (tmp_path / "m.modes").write_text("modeP(1, BatchMemo(-,+))\n")
+    (tmp_path / "s.mln").write_text("Seen(event,time)\nHolds(fluent,time)\nevent walking(id)\n")
+    (tmp_path / "m.modes").write_text("modeP(1, Seen(-,+))\n")
     (tmp_path / "a.db").write_text("W = walking(A)\nSeen(W, 1)\n!Holds(F, 1)\n")
     options = ("--schema", str(tmp_path / "s.mln"), "--modes", str(tmp_path / "m.modes"))
     found = shown(splice, tmp_path / "a.db", *options, "--query", "Holds/2")
-    assert found["predicates"] == {"BatchMemo": 1}
+    assert found["predicates"] == {"Seen": 1}
     assert found["labels"] == {"true": 0, "false": 1, "unknown": 0}
     bad = splice("data", "show", tmp_path / "a.db", *options, "--query", "Hold/2")
     assert bad.code == 1

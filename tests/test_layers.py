@@ -11,7 +11,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
-    ("arrays", "errors", "kernels", "labels", "shown", "stats", "threads"),
+    ("arrays", "errors", "kernels", "shown", "threads"),
+    ("labels", "stats"),
     ("logic",),
     ("stream",),
     ("patterns",),

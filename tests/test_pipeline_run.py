@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from splice.completion.strategies import PROFILES
 
 import splice
 from splice.cli import main
+from splice.completion.profile import PROFILES
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input

@@ -134,7 +134,7 @@ def evil_report() -> Report:
     return Report(EVIL, (Tab(EVIL, sections), Tab(EVIL, ())), EVIL)
 
 
-class BatchMemo(HTMLParser):
+class Seen(HTMLParser):
     """What a browser sees in a page: tags, texts, and the content of scripts."""
 
     def __init__(self, text: str) -> None:
@@ -174,7 +174,7 @@ class BatchMemo(HTMLParser):
 def test_a_page_loads_nothing(which: str, run: Run, results: Report) -> None:
     report = {"run": run.report, "results": results, "evil": evil_report()}[which]
     text = report_page(report)
-    seen = BatchMemo(text)
+    seen = Seen(text)
     for tag, attributes in seen.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "audio", "video")
         loads = {"src", "href", "srcset", "action", "data", "background", "poster"} & set(
@@ -195,12 +195,12 @@ def test_a_page_loads_nothing(which: str, run: Run, results: Report) -> None:
 def test_what_comes_from_data_is_never_markup() -> None:
     report = evil_report()
     text = report_page(report)
-    seen = BatchMemo(text)
+    seen = Seen(text)
     assert [t for t, _ in seen.tags].count("img") == 0
     scripts = [a.get("type") for t, a in seen.tags if t == "script"]
     assert scripts == ["application/json"] * 2 + [None] * 2  # two figures, plotly and our own
     plain = report_page(replace(report, tabs=(Tab(EVIL, (Note(EVIL, EVIL),)),)))
-    assert EVIL in BatchMemo(plain).text
+    assert EVIL in Seen(plain).text
     for tag, attributes in seen.tags:
         if attributes.get("type") == "application/json":
             assert tag == "script"
@@ -214,7 +214,7 @@ def test_what_comes_from_data_is_never_markup() -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_every_text_can_be_read_from_the_page(title: str, cell: str) -> None:
     report = Report(title, (Tab(title, (Table("t", (cell,), ((cell,),)), Note(cell))),))
-    seen = BatchMemo(report_page(report))
+    seen = Seen(report_page(report))
     normal = cell.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     for part in filter(None, normal.split("\n\n")):
         assert part in seen.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
@@ -222,14 +222,14 @@ def test_every_text_can_be_read_from_the_page(title: str, cell: str) -> None:
 
 
 def test_the_numbers_of_the_tables_are_on_the_page(run: Run, results: Report) -> None:
-    text = BatchMemo(report_page(run.report)).text
+    text = Seen(report_page(run.report)).text
     rules = learned_rules(run.learner)
     assert rules
     for rule in rules:
         assert f"{rule.tp:,}" in text
         assert f"{rule.score:.3f}" in text
         assert str(rule.rule.head) in text
-    shown = BatchMemo(report_page(results)).text
+    shown = Seen(report_page(results)).text
     with (ROOT / "experiments/results/completion.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             assert f"{float(row['f1']):.3f}" in shown
@@ -237,7 +237,7 @@ def test_the_numbers_of_the_tables_are_on_the_page(run: Run, results: Report) ->
 
 
 def test_every_tab_has_its_button() -> None:
-    seen = BatchMemo(report_page(evil_report()))
+    seen = Seen(report_page(evil_report()))
     buttons = [a for _, a in seen.tags if a.get("role") == "tab"]
     panels = [a["id"] for _, a in seen.tags if a.get("role") == "tabpanel"]
     assert [button["aria-controls"] for button in buttons] == panels
@@ -418,7 +418,7 @@ def test_an_empty_stream_has_a_report() -> None:
     collect(watched)
     report = story("nothing", [], [], watched.watcher)
     assert [tab.title for tab in report.tabs] == ["Overview", "Rules"]
-    assert "No rule was good enough" in BatchMemo(report_page(report)).text
+    assert "No rule was good enough" in Seen(report_page(report)).text
 
 
 # what the watcher keeps
@@ -568,7 +568,7 @@ def test_few_columns_and_rows_are_enough() -> None:
     report = results_report([Results("one", [row]), Results("one", []), Results("two", [row] * 2)])
     titles = [tab.title for tab in report.tabs]
     assert titles == ["Overview", "one", "one (2)", "two"]
-    assert "0.500" in BatchMemo(report_page(report)).text
+    assert "0.500" in Seen(report_page(report)).text
 
 
 def test_growing_data_is_drawn_beside_proportional_time() -> None:
@@ -581,7 +581,7 @@ def test_growing_data_is_drawn_beside_proportional_time() -> None:
     assert isinstance(drawn, Figure)
     ours, even = drawn.panels[0].curves
     assert (ours.y, even.y, even.published) == ((4.0, 12.0), (4.0, 16.0), True)
-    assert "0.750" in BatchMemo(report_page(report)).text
+    assert "0.750" in Seen(report_page(report)).text
 
 
 # pictures

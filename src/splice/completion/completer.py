@@ -67,6 +67,7 @@ class _Parts:
         self.chains = LinkMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
+        self._labelled_as: dict[int, int] = {}
         self.odds: Floats | None = None
         self._reader = StateReader(self.visibility, self.lifting.store, self.store)
 
@@ -101,6 +102,14 @@ class _Parts:
             self.odds = self.chains.persistence.odds(cache.counts(), size)
         return self.chains.chains(layout, vertices, classes, self.odds)
 
+    def label(self, patterns: Ints) -> None:
+        """Note which patterns have a label."""
+        if self._identity is not Identity.SHARED:
+            for pattern, cls in zip(
+                patterns.tolist(), self.classes(patterns).tolist(), strict=True
+            ):
+                self._labelled_as.setdefault(cls, pattern)
+
     def among(self, labelled: Labelled) -> Floats:
         """Return the similarities of labels to each other."""
         examples = self.similarity.between(labelled.vertices, labelled.vertices)
@@ -110,14 +119,16 @@ class _Parts:
         """Return a pattern for each number under which patterns are cached."""
         if self._identity is Identity.SHARED:
             return list(range(len(self.lifting.store)))
-        first: dict[int, int] = {}
+        # The first that had a label, so that what was seen without one leaves no trace.
+        first = dict(self._labelled_as)
         for pattern, cls in enumerate(self._class_of):
             first.setdefault(cls, pattern)
         return [first[cls] for cls in sorted(first)]
 
     def _entry(self, plain: dict[str, Any]) -> Entry:
-        pattern = self._reader.pattern(plain)
-        return self._reader.entry(plain, int(self.classes(np.array([pattern]))[0]))
+        pattern = np.array([self._reader.pattern(plain)])
+        self.label(pattern)
+        return self._reader.entry(plain, int(self.classes(pattern)[0]))
 
     def merge(self, state: dict[str, Any]) -> None:
         """Add the labels of another cache; chains belong to sequences and are left alone."""
@@ -326,6 +337,7 @@ class SupervisionCompleter:
         if labels.any() or not self.profile.caching:
             parts.odds = None
         usable = (labels != UNKNOWN) & ~examples.empty
+        parts.label(patterns[usable])
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
         layout = parts.chains.layout(batch, vertices) if parts.chains else None
         if parts.chains and layout and labels.any():

@@ -127,6 +127,7 @@ def assignment(costs: Costs) -> tuple[Indices, Indices]:
 def matching(costs: Costs) -> float:
     """Return the cost of the best matching; each unmatched atom costs 1 (``eq:cost``).
 
+    >>> import numpy as np
     >>> matching(np.array([[0.0, 0.5], [0.5, 0.25], [1.0, 1.0]]))
     0.4166666666666667
     """

@@ -86,6 +86,7 @@ class Splice:
         if self.completer is not None:
             self.completer.reset()
         self.learner.fit(())
+        self._shared = False
         for _ in self.ahead(batches):
             pass
         return self
