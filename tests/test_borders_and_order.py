@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,17 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.recognising_rtec import Everywhere
 from ec_worlds import DOMAIN, given_by, streams, theories, written
 from splice.errors import InputError
-from splice.events.crisp.changes import Changes, Stretches
 from splice.events.crisp.program import Program, Simultaneous, compile_program
-from splice.events.crisp.recognition import OWN, Recognised, Work, recognise
+from splice.events.crisp.recognition import Recognised, Work, recognise
 from splice.events.crisp.windows import recognise_windows
-from splice.events.evidence import Relation
-from splice.events.joins import solve
 from splice.events.points import Observed, Step
 from splice.io.rtec import RtecSource
-from splice.logic import Rule, Theory, Variable, parse_theory
+from splice.logic import Theory, parse_theory
 from splice.stream.source import MemorySource, collect
 from streams import Row, table_of
 
@@ -195,19 +192,6 @@ def test_two_values_that_begin_at_once_are_none() -> None:
     for simultaneous in Simultaneous:
         found = found_in(text, facts, simultaneous=simultaneous)
         assert found == [("f=blue", 5, 6), ("f=red", 2, 3)]
-
-
-class Everywhere(Work):
-    """Asks rules that no event triggers of every ground fluent at every point."""
-
-    def silent_ends(self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches) -> Changes:
-        parts = []
-        for rule, own in rules:
-            time = rule.head.atom.args[1]
-            assert isinstance(time, Variable)
-            found = solve(rule.body, self.evidence, time, None, self.known, (own,))
-            parts.append(Changes(found.columns[OWN], found.point))
-        return Changes.together(parts)
 
 
 @settings(max_examples=60)

@@ -9,28 +9,23 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.cache import (
-    Caching,
-    Entry,
-    FirstBatch,
     LabelCache,
     Labelled,
-    Lomrf2019Cache,
 )
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.filter import Unfiltered
 from splice.completion.graph import Graph, connect
-from splice.completion.links import Chains, Layout, LinkMemory
-from splice.completion.profile import PROFILES, Identity, Profile
+from splice.completion.links import Chains, Layout
+from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
 from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
-from splice.completion.state import VERSION, StateReader, StateWriter, check_version
+from splice.completion.state import VERSION, StateWriter, check_version
+from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
-from splice.logic.canonical import literalwise_key
 from splice.logic.domain import Domain
 from splice.patterns.partition import Examples
 from splice.patterns.prefetch import blocks
@@ -42,140 +37,8 @@ from splice.stream.vocabulary import Vocabulary
 __all__ = ["Completion", "SupervisionCompleter"]
 
 
-_UNFILTERED = Caching(Unfiltered())
-
 _DIGITS = 12
 """Values are rounded, so that an exact tie is zero and not noise."""
-
-
-class _Parts:
-    """What a completer works with, once it knows the stream's domain and vocabulary."""
-
-    def __init__(self, profile: Profile, reading: Reading) -> None:
-        self.reading = reading
-        self.visibility, self.lifting, self.store = (
-            reading.visibility,
-            reading.lifting,
-            reading.store,
-        )
-        self.prefetcher = reading.prefetcher
-        self._identity = profile.identity
-        self.similarity = profile.distance.similarity(self.store, self.visibility.domain.modes)
-        caching = profile.caching or _UNFILTERED
-        released = caching.first is FirstBatch.AS_IT_IS
-        self.cache = Lomrf2019Cache(caching) if released else LabelCache(caching)
-        self.chains = LinkMemory(profile.links, self.similarity) if profile.links else None
-        self._literalwise: dict[object, int] = {}
-        self._class_of: list[int] = []
-        self._labelled_as: dict[int, int] = {}
-        self.odds: Floats | None = None
-        self._reader = StateReader(self.visibility, self.lifting.store, self.store)
-
-    def prefetch(self, block: Sequence[MicroBatch]) -> None:
-        """Work out what no label changes, of consecutive batches of a sequence."""
-        seen = self.prefetcher.prefetch(block)
-        if seen and self.chains:
-            examples, (*_, own) = seen
-            self.chains.prefetch(block, Vertices(own, examples.entities, examples.queries.time))
-
-    def classes(self, patterns: Ints) -> Ints:
-        """Return the number under which each pattern is cached."""
-        if self._identity is Identity.SHARED:
-            return patterns
-        for pattern in self.lifting.store.patterns[len(self._class_of) :]:
-            key = literalwise_key(pattern.rule)
-            self._class_of.append(self._literalwise.setdefault(key, len(self._literalwise)))
-        return np.array(self._class_of, np.int64)[patterns]
-
-    def linked(
-        self,
-        layout: Layout,
-        vertices: Vertices,
-        classes: Ints,
-        cache: LabelCache,
-    ) -> Chains:
-        """Return the chains of a batch, their links as firm as the labels so far make them."""
-        assert self.chains is not None
-        # Few batches have labels, and only labels (or a pattern that is new) change the odds.
-        if self.odds is None or classes.max(initial=-1) >= len(self.odds):
-            size = len(self.representatives())
-            self.odds = self.chains.persistence.odds(cache.counts(), size)
-        return self.chains.chains(layout, vertices, classes, self.odds)
-
-    def label(self, patterns: Ints) -> None:
-        """Note which patterns have a label."""
-        if self._identity is not Identity.SHARED:
-            for pattern, cls in zip(
-                patterns.tolist(), self.classes(patterns).tolist(), strict=True
-            ):
-                self._labelled_as.setdefault(cls, pattern)
-
-    def among(self, labelled: Labelled) -> Floats:
-        """Return the similarities of labels to each other."""
-        examples = self.similarity.between(labelled.vertices, labelled.vertices)
-        return labelled.nearest(labelled.nearest(examples).T)
-
-    def representatives(self) -> list[int]:
-        """Return a pattern for each number under which patterns are cached."""
-        if self._identity is Identity.SHARED:
-            return list(range(len(self.lifting.store)))
-        # The first that had a label, so that what was seen without one leaves no trace.
-        first = dict(self._labelled_as)
-        for pattern, cls in enumerate(self._class_of):
-            first.setdefault(cls, pattern)
-        return [first[cls] for cls in sorted(first)]
-
-    def _entry(self, plain: dict[str, Any]) -> Entry:
-        pattern = np.array([self._reader.pattern(plain)])
-        self.label(pattern)
-        return self._reader.entry(plain, int(self.classes(pattern)[0]))
-
-    def merge(self, state: dict[str, Any]) -> None:
-        """Add the labels of another cache; chains belong to sequences and are left alone."""
-        found = [self._entry(plain) for plain in state["cache"]["entries"]]
-        self.cache.merge(found, state["cache"]["updates"])
-        self._count_transitions(state)
-
-    def _count_transitions(self, state: dict[str, Any]) -> None:
-        """Add the transitions between labels that a state has counted."""
-        self.odds = None
-        if self.chains:
-            plain = state["transitions"]
-            classes = [self._reader.pattern(one) for one in plain]
-            numbers = self.classes(np.array(classes, np.int64)).tolist() if plain else []
-            self.chains.persistence.add(
-                ((cls, int(one["changed"]), one["before"], one["now"]), one["count"])
-                for cls, one in zip(numbers, plain, strict=True)
-            )
-
-    def forget_labels(self) -> None:
-        """Begin with an empty cache."""
-        self.cache = type(self.cache)(self.cache.caching)
-        self.odds = None
-        if self.chains:
-            self.chains.persistence.counts.clear()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Fill the cache and the chains from a state."""
-        cached = state["cache"]
-        self.cache.updates = cached["updates"]
-        for found in map(self._entry, cached["entries"]):
-            self.cache.entries[found.cls, found.positive] = found
-        if isinstance(self.cache, Lomrf2019Cache):
-            self.cache.batches = cached["batches"]
-            self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
-        self._count_transitions(state)
-        if self.chains:
-            self.chains.sequence = state["chains"]["sequence"]
-            for plain in state["chains"]["last"]:
-                key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
-                cls = int(self.classes(np.array([pattern]))[0])
-                self.chains.last[key] = self._reader.terminal(plain, cls)
-
-    def between(self, left: Vertices, right: Vertices) -> Floats:
-        """Return similarities; vertices of other batches may have fewer constants."""
-        width = max(left.entities.shape[1], right.entities.shape[1])
-        return self.similarity.between(left.widened(width), right.widened(width))
 
 
 class SupervisionCompleter:
@@ -201,7 +64,7 @@ class SupervisionCompleter:
     def reset(self) -> None:
         """Forget all labels and values: as if nothing had been completed yet."""
         self._seen = np.zeros(2)
-        self._parts: _Parts | None = None
+        self._parts: Workspace | None = None
         self._scene: Scene | None = None
 
     @property
@@ -233,17 +96,17 @@ class SupervisionCompleter:
             self._parts = self._made(domain, vocabulary)
         return self._parts.reading
 
-    def _start(self, batch: MicroBatch) -> _Parts:
+    def _start(self, batch: MicroBatch) -> Workspace:
         if self._parts is None:
             self._parts = self._made(batch.domain, batch.table.vocabulary)
         return self._parts
 
-    def _made(self, domain: Domain, vocabulary: Vocabulary) -> _Parts:
+    def _made(self, domain: Domain, vocabulary: Vocabulary) -> Workspace:
         """Return the parts, with a reading of their own where none is shared."""
         reading = self._reading or Reading(domain, vocabulary, ground=self.profile.distance.ground)
-        return _Parts(self.profile, reading)
+        return Workspace(self.profile, reading)
 
-    def _started(self) -> _Parts:
+    def _started(self) -> Workspace:
         if self._parts is None:
             raise SpliceError("nothing has been completed yet", "call complete(batch) first")
         return self._parts
@@ -324,7 +187,7 @@ class SupervisionCompleter:
         return contradictions(parts.cache, parts.lifting.store, parts.representatives())
 
     def _count(
-        self, batch: MicroBatch, parts: _Parts
+        self, batch: MicroBatch, parts: Workspace
     ) -> tuple[Examples, Ints, Vertices, LabelCache, Layout | None]:
         """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
         examples, (patterns, *ground) = parts.prefetcher.read(batch)
@@ -332,7 +195,7 @@ class SupervisionCompleter:
         vertices = Vertices(own, examples.entities, examples.queries.time)
         labels = batch.labels
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
-        cache = parts.cache if self.profile.caching else LabelCache(_UNFILTERED)
+        cache = parts.cache if self.profile.caching else LabelCache(UNFILTERED)
         cache.begin(bool(labels.any()))
         if labels.any() or not self.profile.caching:
             parts.odds = None
@@ -344,7 +207,7 @@ class SupervisionCompleter:
             parts.chains.count(layout, parts.classes(patterns), labels, examples.empty)
         return examples, patterns, vertices, cache, layout
 
-    def _complete(self, batch: MicroBatch, parts: _Parts) -> Completion:
+    def _complete(self, batch: MicroBatch, parts: Workspace) -> Completion:
         examples, patterns, vertices, cache, layout = self._count(batch, parts)
         labels = batch.labels
         given = labels != UNKNOWN
@@ -392,7 +255,7 @@ class SupervisionCompleter:
         return completed
 
     def _graph(
-        self, own: Vertices, labelled: Labelled, parts: _Parts
+        self, own: Vertices, labelled: Labelled, parts: Workspace
     ) -> tuple[Graph | None, Indices]:
         """Return the graph of the classes of unlabelled vertices, and the class of each."""
         if not len(own) or not self._seen.any():

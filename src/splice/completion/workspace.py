@@ -1,0 +1,165 @@
+"""What a completer works with and remembers: similarity, the label cache, where links in time stand.
+
+The algorithm is in :mod:`.completer`; here is what lasts from batch to batch, how it is written to a state
+and taken from one, and how the states of parts of a stream add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from splice.arrays import Floats, Ints
+from splice.completion.cache import (
+    Caching,
+    Entry,
+    FirstBatch,
+    LabelCache,
+    Labelled,
+    Lomrf2019Cache,
+)
+from splice.completion.filter import Unfiltered
+from splice.completion.links import Chains, Layout, LinkMemory
+from splice.completion.profile import Identity, Profile
+from splice.completion.similarity import Vertices
+from splice.completion.state import StateReader
+from splice.logic.canonical import literalwise_key
+from splice.patterns.reading import Reading
+from splice.stream.batch import MicroBatch
+
+__all__ = ["UNFILTERED", "Workspace"]
+
+UNFILTERED = Caching(Unfiltered())
+"""The cache of a profile without one: the labels of a batch, as they are."""
+
+
+class Workspace:
+    """What a completer works with, once it knows the stream's domain and vocabulary."""
+
+    def __init__(self, profile: Profile, reading: Reading) -> None:
+        self.reading = reading
+        self.visibility, self.lifting, self.store = (
+            reading.visibility,
+            reading.lifting,
+            reading.store,
+        )
+        self.prefetcher = reading.prefetcher
+        self._identity = profile.identity
+        self.similarity = profile.distance.similarity(self.store, self.visibility.domain.modes)
+        caching = profile.caching or UNFILTERED
+        released = caching.first is FirstBatch.AS_IT_IS
+        self.cache = Lomrf2019Cache(caching) if released else LabelCache(caching)
+        self.chains = LinkMemory(profile.links, self.similarity) if profile.links else None
+        self._literalwise: dict[object, int] = {}
+        self._class_of: list[int] = []
+        self._labelled_as: dict[int, int] = {}
+        self.odds: Floats | None = None
+        self._reader = StateReader(self.visibility, self.lifting.store, self.store)
+
+    def prefetch(self, block: Sequence[MicroBatch]) -> None:
+        """Work out what no label changes, of consecutive batches of a sequence."""
+        seen = self.prefetcher.prefetch(block)
+        if seen and self.chains:
+            examples, (*_, own) = seen
+            self.chains.prefetch(block, Vertices(own, examples.entities, examples.queries.time))
+
+    def classes(self, patterns: Ints) -> Ints:
+        """Return the number under which each pattern is cached."""
+        if self._identity is Identity.SHARED:
+            return patterns
+        for pattern in self.lifting.store.patterns[len(self._class_of) :]:
+            key = literalwise_key(pattern.rule)
+            self._class_of.append(self._literalwise.setdefault(key, len(self._literalwise)))
+        return np.array(self._class_of, np.int64)[patterns]
+
+    def linked(
+        self,
+        layout: Layout,
+        vertices: Vertices,
+        classes: Ints,
+        cache: LabelCache,
+    ) -> Chains:
+        """Return the chains of a batch, their links as firm as the labels so far make them."""
+        assert self.chains is not None
+        # Few batches have labels, and only labels (or a pattern that is new) change the odds.
+        if self.odds is None or classes.max(initial=-1) >= len(self.odds):
+            size = len(self.representatives())
+            self.odds = self.chains.persistence.odds(cache.counts(), size)
+        return self.chains.chains(layout, vertices, classes, self.odds)
+
+    def label(self, patterns: Ints) -> None:
+        """Note which patterns have a label."""
+        if self._identity is not Identity.SHARED:
+            for pattern, cls in zip(
+                patterns.tolist(), self.classes(patterns).tolist(), strict=True
+            ):
+                self._labelled_as.setdefault(cls, pattern)
+
+    def among(self, labelled: Labelled) -> Floats:
+        """Return the similarities of labels to each other."""
+        examples = self.similarity.between(labelled.vertices, labelled.vertices)
+        return labelled.nearest(labelled.nearest(examples).T)
+
+    def representatives(self) -> list[int]:
+        """Return a pattern for each number under which patterns are cached."""
+        if self._identity is Identity.SHARED:
+            return list(range(len(self.lifting.store)))
+        # The first that had a label, so that what was seen without one leaves no trace.
+        first = dict(self._labelled_as)
+        for pattern, cls in enumerate(self._class_of):
+            first.setdefault(cls, pattern)
+        return [first[cls] for cls in sorted(first)]
+
+    def _entry(self, plain: dict[str, Any]) -> Entry:
+        pattern = np.array([self._reader.pattern(plain)])
+        self.label(pattern)
+        return self._reader.entry(plain, int(self.classes(pattern)[0]))
+
+    def merge(self, state: dict[str, Any]) -> None:
+        """Add the labels of another cache; chains belong to sequences and are left alone."""
+        found = [self._entry(plain) for plain in state["cache"]["entries"]]
+        self.cache.merge(found, state["cache"]["updates"])
+        self._count_transitions(state)
+
+    def _count_transitions(self, state: dict[str, Any]) -> None:
+        """Add the transitions between labels that a state has counted."""
+        self.odds = None
+        if self.chains:
+            plain = state["transitions"]
+            classes = [self._reader.pattern(one) for one in plain]
+            numbers = self.classes(np.array(classes, np.int64)).tolist() if plain else []
+            self.chains.persistence.add(
+                ((cls, int(one["changed"]), one["before"], one["now"]), one["count"])
+                for cls, one in zip(numbers, plain, strict=True)
+            )
+
+    def forget_labels(self) -> None:
+        """Begin with an empty cache."""
+        self.cache = type(self.cache)(self.cache.caching)
+        self.odds = None
+        if self.chains:
+            self.chains.persistence.counts.clear()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Fill the cache and the chains from a state."""
+        cached = state["cache"]
+        self.cache.updates = cached["updates"]
+        for found in map(self._entry, cached["entries"]):
+            self.cache.entries[found.cls, found.positive] = found
+        if isinstance(self.cache, Lomrf2019Cache):
+            self.cache.batches = cached["batches"]
+            self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
+        self._count_transitions(state)
+        if self.chains:
+            self.chains.sequence = state["chains"]["sequence"]
+            for plain in state["chains"]["last"]:
+                key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
+                cls = int(self.classes(np.array([pattern]))[0])
+                self.chains.last[key] = self._reader.terminal(plain, cls)
+
+    def between(self, left: Vertices, right: Vertices) -> Floats:
+        """Return similarities; vertices of other batches may have fewer constants."""
+        width = max(left.entities.shape[1], right.entities.shape[1])
+        return self.similarity.between(left.widened(width), right.widened(width))
