@@ -66,7 +66,7 @@ def learn(
             help="Where to keep what --resume goes on from (default: beside THEORY).",
         ),
     ] = None,
-    every: Annotated[
+    checkpoint_every: Annotated[
         float,
         typer.Option(
             "--checkpoint-every",
@@ -100,7 +100,7 @@ def learn(
         data,
         options,
         choices,
-        checkpoint=Checkpointing(place, resume, force, every) if place else None,
+        checkpoint=Checkpointing(place, resume, force, checkpoint_every) if place else None,
         shards=shards,
         jobs=jobs,
         watch=RunProgress(),

@@ -168,6 +168,15 @@ _TimeUnit: TypeAlias = Annotated[
         rich_help_panel=_INPUT_PANEL,
     ),
 ]
+_Every: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--every",
+        metavar="STEP",
+        help="Put time on a grid with this step, such as 1min; a number counts units of the data.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
 
 Parameters: TypeAlias = tuple[tuple[str, Any, Any], ...]
 """Options of a command: name, annotation and default of each."""
@@ -181,6 +190,7 @@ _PARAMETERS: Parameters = (
     ("sort", _Sort, False),
     ("max_bad", _MaxBad, 0.0),
     ("time_unit", _TimeUnit, None),
+    ("every", _Every, None),
 )
 
 

@@ -20,7 +20,12 @@ _LATEST: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The successor of a time-point is the next one that its sequence mentions."""
+    """The successor of a time-point is the next one that its sequence mentions.
+
+    What is known ends ``last`` units of time after the last one.
+    """
+
+    last: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class Points:
         """The time after each point; after the last one, the end of what is known."""
         if isinstance(self.successor, Step):
             return self.time + self.successor.size
-        after = self.time + 1
+        after = self.time + self.successor.last
         after[:-1] = np.where(self.is_last[:-1], after[:-1], self.time[1:])
         return after
 

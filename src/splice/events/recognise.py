@@ -23,7 +23,7 @@ from splice.events.crisp.recognition import Recognised, Work
 from splice.events.crisp.recognition import recognise as recognise_source
 from splice.events.crisp.windows import recognise_windows
 from splice.events.fluents import fluent_of
-from splice.events.points import Successor
+from splice.events.points import Observed, Successor
 from splice.logic.domain import Domain
 from splice.logic.ground_text import ground_text, name_text
 from splice.logic.terms import Term
@@ -206,6 +206,7 @@ def _weighted(
     )
 
     ask = Ask.MARGINALS if probabilities else Ask.MAP
+    successor = successor or Observed(source.domain.clock.step or 1)
     if scope is Scope.QUERIES:
         found = infer(theory, source, ask=ask, successor=successor)
     else:

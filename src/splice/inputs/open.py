@@ -14,6 +14,7 @@ from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.inputs.registry import DATASETS, local_copy
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
+from splice.io.layout import step_in
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
@@ -26,6 +27,7 @@ from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource
 from splice.stream.source import Source
+from splice.stream.timeline import Timeline, TimelineSource
 
 __all__ = [
     "InputName",
@@ -60,6 +62,7 @@ class InputOptions:
     sort: bool = False
     max_bad: float = 0.0
     time_unit: str | None = None
+    every: str | None = None
     partial: bool = False
 
 
@@ -207,18 +210,25 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
 
 
 def _opened(found: Located, described: DomainFile, options: InputOptions) -> Source:
-    domain = described.domain
+    domain, layout = described.domain, described.layout
+    unit = options.time_unit or layout.time_unit
+    if options.every:
+        step, unit = step_in(options.every, unit)
+        domain = replace(domain, clock=replace(domain.clock, step=step))
+    timeline = Timeline(domain.clock.step, layout.states)
     if found.style == "db":
-        return DbSource(found.paths, domain)
+        source: Source = DbSource(found.paths, domain)
+        return TimelineSource(source, timeline) if timeline else source
     if found.style == "rtec":
-        return RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
+        source = RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
+        return TimelineSource(source, timeline) if timeline else source
     return TableSource(
         found.root if found.root.is_dir() else found.paths,
         domain,
-        described.layout,
+        layout,
         sort=options.sort,
         max_bad=options.max_bad,
-        time_unit=options.time_unit,
+        time_unit=unit,
     )
 
 

@@ -15,6 +15,7 @@ from splice.io.rtec import write_rtec
 from splice.io.tables import write_tables
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
+from splice.stream.timeline import without_ticks
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,12 +83,24 @@ def write_source(
 
     Return how many atoms and labels had no place in the format.
     """
+    source = _WrittenSource(source)
     watched = source if progress is None else WatchedSource(source, progress, "writing")
     with new_folder(folder) as partial:
         left_out = _write(watched, partial, style)
         if tracks is not None:
             tracks.write_csv(partial / "tracks.csv")
     return left_out
+
+
+@dataclass(frozen=True, eq=False)
+class _WrittenSource(WrappedSource):
+    """A source without what files do not hold: time-points at which nothing happens."""
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the chunks that have something to write."""
+        for chunk in map(without_ticks, self.inner.chunks()):
+            if len(chunk):
+                yield chunk
 
 
 def _write(source: Source, folder: Path, style: OutFormat) -> int:

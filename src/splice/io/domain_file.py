@@ -21,6 +21,11 @@
 
     [time]
     unit = "s"
+    every = "1min"
+
+    [states]
+    on = "*_on"
+    off = "*_off"
 
     [[tables]]
     file = "events.csv*"
@@ -41,17 +46,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.domain_checks import Checker
-from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern
+from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern, step_in
 from splice.io.lomrf.modes import format_modes, parse_modes_all
 from splice.io.text import read_text
 from splice.logic.atoms import Literal
-from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.domain import DEFAULT_QUERY, Clock, Domain
 from splice.logic.lexer import SourceText
 from splice.logic.modes import Modes
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
 from splice.logic.syntax import parse_literal
+from splice.stream.states import EventPattern, StatePair, States
 
 __all__ = ["DOMAIN_FILE", "DomainFile", "format_domain", "parse_domain", "read_domain_file"]
 
@@ -60,7 +66,7 @@ DOMAIN_FILE: Final = "domain.toml"
 
 _TOP: Final = (
     "name", "closed", "modes", "literals", "target", "types", "predicates", "functions", "time",
-    "tables",
+    "states", "tables",
 )  # fmt: skip
 _TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
 _AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
@@ -125,10 +131,10 @@ class _Reader:
         closed = check.boolean(("closed",), data.get("closed"), default=bool(schema.predicates))
         check.closed = closed
         modes = Modes(self._modes(schema).declarations, self._literals(schema))
-        query, fluents, self_pairs = self._target(schema)
         name = check.text(("name",), data.get("name")) or ""
-        domain = Domain(name, schema, modes, query, fluents, closed, self_pairs)
-        return DomainFile(domain, Layout(self._tables(domain), self._unit()))
+        unit, clock = self._time()
+        domain = Domain(name, schema, modes, closed=closed, clock=clock, **self._target(schema))
+        return DomainFile(domain, Layout(self._tables(domain), unit, self._states()))
 
     def _types(self) -> tuple[TypeDecl, ...]:
         found = []
@@ -219,7 +225,7 @@ class _Reader:
             self._check.declared(path, found[-1], schema)
         return frozenset(found)
 
-    def _target(self, schema: Schema) -> tuple[Signature, tuple[str, ...], bool]:
+    def _target(self, schema: Schema) -> dict[str, Any]:
         path = ("target",)
         target = self._check.table(path, self._data.get("target"))
         self._check.keys(path, target, ("query", "fluents", "self_pairs"))
@@ -231,15 +237,63 @@ class _Reader:
                 self._check.unknown((*path, "fluents"), "fluent", name, declared)
         given = target.get("self_pairs")
         self_pairs = self._check.boolean((*path, "self_pairs"), given, default=False)
-        return query or DEFAULT_QUERY, fluents, self_pairs
+        return {"query": query or DEFAULT_QUERY, "fluents": fluents, "self_pairs": self_pairs}
 
-    def _unit(self) -> str | None:
-        time = self._check.table(("time",), self._data.get("time"))
-        self._check.keys(("time",), time, ("unit",))
-        unit = self._check.text(("time", "unit"), time.get("unit"))
+    def _time(self) -> tuple[str | None, Clock]:
+        """Return the unit of time, and how it goes on."""
+        check, path = self._check, ("time",)
+        time = check.table(path, self._data.get("time"))
+        check.keys(path, time, ("unit", "step", "every"))
+        unit = check.text((*path, "unit"), time.get("unit"))
         if unit is not None and unit not in UNITS:
-            self._check.unknown(("time", "unit"), "unit of time", unit, UNITS)
-        return unit
+            check.unknown((*path, "unit"), "unit of time", unit, UNITS)
+            unit = None
+        if "step" in time and "every" in time:
+            check.fail((*path, "every"), "'step' and 'every' say the same", "keep one of them")
+        step: int | None = None
+        if "step" in time:
+            step = check.integer((*path, "step"), time["step"])
+            if step < 1:
+                check.fail((*path, "step"), "the step of time is not positive")
+                step = None
+        elif (every := check.text((*path, "every"), time.get("every"))) is not None:
+            try:
+                step, unit = step_in(every, unit)
+            except SpliceError as error:
+                check.fail((*path, "every"), str(error.message), error.hint)
+        return unit, Clock(step)
+
+    def _states(self) -> States:
+        """Return which events switch states: ``on`` and ``off``, and pairs under a name."""
+        check, path = self._check, ("states",)
+        given = check.table(path, self._data.get("states"))
+        changes = check.boolean((*path, "changes"), given.get("changes"), default=False)
+        plain: dict[str, Any] = {key: given[key] for key in ("on", "off") if key in given}
+        named = {key: value for key, value in given.items() if key not in ("on", "off", "changes")}
+        pairs = [self._pair(path, plain, "")] if plain else []
+        for name, value in named.items():
+            pairs.append(self._pair((*path, name), check.table((*path, name), value), name))
+        return States(tuple(pair for pair in pairs if pair is not None), changes)
+
+    def _pair(self, path: tuple[str, ...], table: Mapping[str, Any], name: str) -> StatePair | None:
+        check = self._check
+        check.keys(path, {k: v for k, v in table.items() if name}, ("on", "off"))
+        found = []
+        for key in ("on", "off"):
+            text = check.text((*path, key), table.get(key))
+            if text is None:
+                check.fail(path, f"key '{key}' is missing", "a state is switched on and off")
+                return None
+            try:
+                found.append(EventPattern.parse(text))
+            except SpliceError as error:
+                check.fail((*path, key), error.message, error.hint)
+                return None
+        if not name and not all(pattern.names_state for pattern in found):
+            hint = f'give it a name: open = {{ on = "{found[0]}", off = "{found[1]}" }}'
+            check.fail(path, "the events do not say what the state is called", hint)
+            return None
+        return StatePair(found[0], found[1], name)
 
     def _tables(self, domain: Domain) -> tuple[TableSpec, ...]:
         tables = self._data.get("tables", [])
@@ -309,9 +363,17 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
         lines += ["", "[predicates]", *_predicate_lines(schema)]
     if schema.functions:
         lines += ["", "[functions]", *_function_lines(schema)]
-    if time_unit:
-        lines += ["", "[time]", f"unit = {_quoted(time_unit)}"]
+    lines += _time_lines(domain.clock, time_unit)
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _time_lines(clock: Clock, unit: str | None) -> list[str]:
+    said = {
+        "unit": unit and _quoted(unit),
+        "step": clock.step and str(clock.step),
+    }
+    lines = [f"{key} = {value}" for key, value in said.items() if value]
+    return ["", "[time]", *lines] if lines else []
 
 
 def _literal_lines(literals: frozenset[Literal]) -> list[str]:

@@ -7,8 +7,8 @@ found by the file's name or its columns:
 role      columns                                    atoms
 ========= ========================================== ======================================
 events    ``[sequence,]time,event,arg1,arg2,...``    ``happensAt(event(arg1,...),time)``, or
-                                                     ``predicate(arg1,...,time)`` where the
-                                                     domain declares such a predicate
+          (``start,end`` instead of ``time``: it     ``predicate(arg1,...,time)`` where the
+          happens at every time-point in between)    domain declares such a predicate
 labels    ``[sequence,]fluent,start,end,label`` or   ``holdsAt(fluent,time)``
           ``[sequence,]fluent,time,label``
 functions ``[sequence,]constant,function,arg1,...``  ``constant = function(arg1,...)``
@@ -20,12 +20,14 @@ A ``domain.toml`` describes other tables by an atom whose columns stand in brace
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from splice.errors import Place
+from splice.errors import Place, SpliceError
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
+from splice.stream.states import States
 
 __all__ = [
     "UNITS",
@@ -39,6 +41,7 @@ __all__ = [
     "Text",
     "parse_atom_pattern",
     "pattern_columns",
+    "step_in",
 ]
 
 UNITS: Final = {
@@ -46,6 +49,36 @@ UNITS: Final = {
     "d": 86_400_000_000,
 }  # fmt: skip
 """Units of time, in microseconds."""
+
+_DURATION: Final = re.compile(r"\s*([0-9]{1,18})\s*([a-z]*)\s*\Z")
+
+
+def step_in(every: str, unit: str | None) -> tuple[int, str | None]:
+    """Return how many units of time a text such as ``1min`` or ``60`` is, and the unit.
+
+    A number alone counts the units of the data. Where no unit is declared, time is counted in
+    seconds, or in the unit of the text if that is finer.
+
+    >>> step_in("1min", "s"), step_in("60", None), step_in("2h", None)
+    ((60, 's'), (60, None), (7200, 's'))
+    """
+    match = _DURATION.match(every)
+    if not match or not int(match[1]) or (match[2] and match[2] not in UNITS):
+        raise SpliceError(
+            f"'{every}' is no step of time",
+            f"write a number and a unit, such as 1min or 500ms; units are {', '.join(UNITS)}",
+        )
+    count, own = int(match[1]), match[2]
+    if not own:
+        return count, unit
+    unit = unit or min(own, "s", key=UNITS.__getitem__)
+    step, rest = divmod(count * UNITS[own], UNITS[unit])
+    if rest:
+        raise SpliceError(
+            f"{every} is not a whole number of {unit}", "declare a finer unit of time"
+        )
+    return step, unit
+
 
 Role = Literal["events", "labels", "functions"]
 
@@ -111,10 +144,14 @@ class TableSpec:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tables of an input and the unit of their timestamps; no tables: zero configuration."""
+    """The tables of an input, the unit of their timestamps, and which events switch states.
+
+    No tables: zero configuration.
+    """
 
     tables: tuple[TableSpec, ...] = ()
     time_unit: str | None = None
+    states: States = field(default_factory=States)
 
 
 _LEXICON: Final = Lexicon(

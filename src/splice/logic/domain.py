@@ -5,12 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from splice.errors import SpliceError
 from splice.logic.modes import Modes
 from splice.logic.schema import HOLDS_AT, Schema, Signature
 
-__all__ = ["DEFAULT_QUERY", "Domain"]
+__all__ = ["DEFAULT_QUERY", "Clock", "Domain"]
 
 DEFAULT_QUERY: Final = Signature(HOLDS_AT, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How time goes on in some data.
+
+    ``step`` is the distance between time-points where they lie on a grid, at the multiples of the
+    step; None: they are wherever something is observed.
+    """
+
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.step is not None and self.step < 1:
+            raise SpliceError(f"the step between time-points must be positive, not {self.step}")
 
 
 @dataclass(frozen=True)
@@ -30,3 +46,4 @@ class Domain:
     fluents: tuple[str, ...] = ()
     closed: bool = False
     self_pairs: bool = False
+    clock: Clock = Clock()

@@ -7,7 +7,7 @@ not come back once they ended, and no atom is given twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -16,7 +16,15 @@ from splice.logic.domain import Domain
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["MemorySource", "ReadReport", "Source", "WrappedSource", "collect", "sequences"]
+__all__ = [
+    "MemorySource",
+    "ReadReport",
+    "Source",
+    "WrappedSource",
+    "collect",
+    "sequences",
+    "whole_sequences",
+]
 
 
 @dataclass
@@ -94,20 +102,21 @@ class WrappedSource:
 
 def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
     """Yield each sequence whole, with its name; memory is bounded by the longest one."""
+    for table in whole_sequences(source.chunks()):
+        yield table.vocabulary.sequences[int(table.sequence[0])], table
+
+
+def whole_sequences(chunks: Iterable[AtomTable]) -> Iterator[AtomTable]:
+    """Yield ordered chunks as one table a sequence."""
     held: list[AtomTable] = []
-    for chunk in source.chunks():
+    for chunk in chunks:
         for piece in chunk.by_sequence():
             if held and held[0].sequence[0] != piece.sequence[0]:
-                yield _named(held)
+                yield AtomTable.concat(held, held[0].vocabulary)
                 held = []
             held.append(piece)
     if held:
-        yield _named(held)
-
-
-def _named(pieces: list[AtomTable]) -> tuple[str, AtomTable]:
-    table = AtomTable.concat(pieces, pieces[0].vocabulary)
-    return table.vocabulary.sequences[int(table.sequence[0])], table
+        yield AtomTable.concat(held, held[0].vocabulary)
 
 
 def collect(source: Source) -> AtomTable:

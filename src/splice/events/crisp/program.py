@@ -126,7 +126,7 @@ def compile_program(
         tuple(defined[fluent] for fluent in order),
         tuple(sorted(inputs)),
         simultaneous,
-        successor or step or Observed(),
+        successor or step or Observed((domain or Domain()).clock.step or 1),
         check_given(given, inputs, defined),
         theory.schema,
     )

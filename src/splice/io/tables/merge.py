@@ -11,7 +11,9 @@ from splice.arrays import Ints
 from splice.errors import InputError, Problem
 from splice.io.tables.part import Rows
 from splice.stream.assembly import Locator
+from splice.stream.states import points_within
 from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols, Vocabulary
 
 __all__ = ["Labels", "merged"]
@@ -38,7 +40,12 @@ class Labels:
     """
 
     def __init__(
-        self, rows: Iterable[Rows], names: Symbols, vocabulary: Vocabulary, everywhere: AtomTable
+        self,
+        rows: Iterable[Rows],
+        names: Symbols,
+        vocabulary: Vocabulary,
+        everywhere: AtomTable,
+        timeline: Timeline,
     ) -> None:
         self._vocabulary = vocabulary
         self._everywhere = everywhere
@@ -46,7 +53,7 @@ class Labels:
         points = [r.table for r in every if r.end is None]
         spans = [r for r in every if r.end is not None]
         self._sequences: dict[str, _Sequence] = {}
-        point_table = AtomTable.concat(points, vocabulary)
+        point_table = timeline.labels(AtomTable.concat(points, vocabulary))
         span_table = AtomTable.concat([r.table for r in spans], vocabulary)
         ends = np.concatenate([np.empty(0, np.int64), *(r.end for r in spans if r.end is not None)])
         point_order, point_cuts = _grouped(point_table, len(names))
@@ -142,15 +149,12 @@ def _in_time(tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
 def _expanded(entry: _Sequence, times: Ints) -> AtomTable:
     """Return the labels that the intervals give to the observed times."""
     times = times[times != NO_TIME]
-    first = np.searchsorted(times, entry.intervals.time)
-    count = np.maximum(np.searchsorted(times, entry.ends) - first, 0)
-    rows = np.repeat(np.arange(len(count)), count)
-    offset = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    rows, points = points_within(entry.intervals.time, entry.ends, times)
     table = entry.intervals.take(rows)
     expanded = AtomTable(
         table.vocabulary,
         table.sequence,
-        times[np.repeat(first, count) + offset],
+        times[points],
         table.kind,
         table.args,
         table.truth,

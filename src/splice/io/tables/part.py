@@ -120,10 +120,16 @@ class Part:
     def _by_header(self) -> TableSpec:
         """Fill in a description of the zero-configuration layout from the columns there are."""
         names = self.table.names
-        needed = {"events": ["time", "event"], "functions": ["constant", "function"]}
         interval = "start" in names or "end" in names
-        needed["labels"] = ["fluent", "start", "end"] if interval else ["fluent", "time"]
         role = self.spec.atom
+        if role == "events" and "time" in names:
+            interval = False
+        when = ["start", "end"] if interval else ["time"]
+        needed = {
+            "events": [*when, "event"],
+            "labels": ["fluent", *when],
+            "functions": ["constant", "function"],
+        }
         assert isinstance(role, str)
         problems = missing_columns(self.table, needed[role], f"a table of {role}")
         numbers = [int(name[3:]) for name in names if name.startswith("arg") and name[3:].isdigit()]
@@ -133,7 +139,7 @@ class Part:
             problems.append(
                 Problem(place, "an argument's column is missing", ",".join(names), hint)
             )
-        known = {"sequence", "time", "event", "label", "probability"}
+        known = {"sequence", "time", "start", "end", "event", "label", "probability"}
         if role == "events" and not numbers and set(names) - known:
             place = Place(str(self.table.path), 1, 1)
             lost = ", ".join(f"'{name}'" for name in names if name not in known)
@@ -146,8 +152,8 @@ class Part:
             role,
             sequence="sequence" if "sequence" in names else None,
             label="label" if "label" in names else None,
-            start="start" if role == "labels" and interval else None,
-            end="end" if role == "labels" and interval else None,
+            start="start" if role != "functions" and interval else None,
+            end="end" if role != "functions" and interval else None,
         )
 
     @cached_property
@@ -183,7 +189,7 @@ class Part:
     def _time(self) -> str | None:
         if isinstance(self.spec.atom, AtomPattern):
             return self._declared[1]
-        return {"labels": self._spec.start or "time", "events": "time"}.get(self.spec.atom)
+        return None if self.spec.atom == "functions" else self._spec.start or "time"
 
     @cached_property
     def _wanted(self) -> list[str]:
@@ -229,7 +235,8 @@ class Part:
             return RowEncoder(labels, constants, {"fluent": "term"})
         if atom == "functions":
             return RowEncoder(FunctionPlanner(self._kinds), constants, {"function": "name"})
-        return RowEncoder(EventPlanner(self._kinds, "event", "time"), constants, {"event": "name"})
+        events = EventPlanner(self._kinds, "event", self._time or "time")
+        return RowEncoder(events, constants, {"event": "name"})
 
     @cached_property
     def _sequence_cells(self) -> CellColumn:

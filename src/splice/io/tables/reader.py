@@ -8,6 +8,8 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
@@ -23,10 +25,13 @@ from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
+from splice.logic.schema import HAPPENS_AT
 from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport
+from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable
+from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
 
 __all__ = ["TableSource", "check_tables", "open_table"]
@@ -96,8 +101,7 @@ class TableSource(InferringSource):
         self._infer_types(self._again)
         labels, left_out = self._labels
         self._report = replace(left_out, examples=[*left_out.examples])
-        events = self._events()
-        chunks = merged(aligned(events, self._vocabulary), labels, self._vocabulary, self._locate)
+        chunks = merged(self._events(), labels, self._vocabulary, self._locate)
         yield from without_duplicates(chunks, self._locate, self._report)
 
     def interval_labels(self) -> AtomTable:
@@ -115,7 +119,7 @@ class TableSource(InferringSource):
         return TableSource(
             self._inputs,
             self._kinds.domain,
-            self._layout,
+            replace(self._layout, states=States()),  # types are those of what the tables say
             sort=self._sort,
             max_bad=self._max_bad,
             chunk_rows=self._chunk_rows,
@@ -124,9 +128,25 @@ class TableSource(InferringSource):
 
     def _events(self) -> Iterator[AtomTable]:
         evidence = [part for part in self._parts if self._is_evidence(part)]
-        rows = (rows.table for part in evidence for rows in self._rows(part))
+        points = [part for part in evidence if not part.is_interval]
+        rows = (rows.table for part in points for rows in self._rows(part))
         sort = not self._streams
-        return ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+        events = ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+        spans = [rows for part in evidence if part.is_interval for rows in self._rows(part)]
+        return self._timeline.prepared(
+            aligned(events, self._vocabulary), self._spans(spans), self._vocabulary
+        )
+
+    def _spans(self, rows: Sequence[Rows]) -> Spans | None:
+        """Return the events that have a beginning and an end, None where there are none."""
+        if not rows:
+            return None
+        end = np.concatenate([part.end for part in rows if part.end is not None])
+        return Spans(AtomTable.concat([part.table for part in rows], self._vocabulary), end)
+
+    @property
+    def _timeline(self) -> Timeline:
+        return Timeline(self._kinds.domain.clock.step, self._layout.states)
 
     @cached_property
     def _streams(self) -> bool:
@@ -151,16 +171,20 @@ class TableSource(InferringSource):
                 else:
                     own.append(rows)
         shared = AtomTable.concat(everywhere, self._vocabulary)
-        return Labels(own, self._label_sequences, self._vocabulary, shared), report
+        timeline = self._timeline
+        return Labels(own, self._label_sequences, self._vocabulary, shared, timeline), report
 
     def _rows(self, part: Part) -> Iterable[Rows]:
         bad = BadRows(self._max_bad, self._report, self._collected)
-        return part.rows(bad, ordered=self._streams and self._is_evidence(part))
+        streamed = self._streams and self._is_evidence(part) and not part.is_interval
+        return part.rows(bad, ordered=streamed)
 
     def _is_evidence(self, part: Part) -> bool:
         if isinstance(part.spec.atom, str):
             return part.spec.atom == "events"
-        return not part.is_interval and part.predicate != self._kinds.domain.query.name
+        if part.is_interval:  # facts of other predicates are true of the time-points of events
+            return part.predicate == HAPPENS_AT
+        return part.predicate != self._kinds.domain.query.name
 
     def _check_sequence(self, part: Part, evidence: Sequence[Part]) -> None:
         """Refuse labels that cannot belong to any sequence of the events."""

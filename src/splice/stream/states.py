@@ -1,0 +1,294 @@
+"""States: what is on between an event that switches it on and one that switches it off.
+
+Raw logs say when something *changes*: a door opens at 3 and closes at 7. What rules and completion
+look at is what *is*: the door is open at 3, 4, 5 and 6. A :class:`StatePair` names the two events; a
+:class:`Spans` is when states are on, and :func:`points_within` the time-points of that.
+
+============================  =====================================================================
+in a sequence                 means
+============================  =====================================================================
+on at 3, off at 7             on from 3, not at 7 any more: half-open, like all intervals
+off at 7, nothing before it   on since the sequence began
+on at 3, nothing after it     on until the sequence ends
+on at 3, on at 5              on since 3
+on and off at the same time   on at that time-point; before and after it as it was
+on at 3.2, off at 3.9         on at the one time-point that both belong to
+============================  =====================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from splice.arrays import Codes, Indices, Ints, Mask
+from splice.errors import SpliceError
+from splice.logic.atoms import Atom
+from splice.logic.schema import EVENT, HAPPENS_AT, TIME, Signature
+from splice.logic.terms import Function, Term, Variable
+from splice.stream.distinct import unique_rows
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Kind, Vocabulary
+
+__all__ = ["EventPattern", "Spans", "StatePair", "States", "points_within", "switched"]
+
+_EVENT: Final = Signature(HAPPENS_AT, 2)
+_PATTERN: Final = re.compile(r"\s*([^()\s]+)\s*(?:\(([^()]+)\))?\s*\Z")
+_FOREVER: Final = np.iinfo(np.int64).max
+_ALWAYS: Final = np.iinfo(np.int64).min + 1
+
+
+@dataclass(frozen=True, slots=True)
+class EventPattern:
+    """Which events are meant: a name with at most one ``*`` in it, and what arguments must be.
+
+    ``args`` has a text for each argument, None where any will do; no ``args``: whatever they are.
+
+    >>> EventPattern.parse("*_on"), EventPattern.parse("sensor(*,on)")
+    (EventPattern(name='*_on', args=()), EventPattern(name='sensor', args=(None, 'on')))
+    """
+
+    name: str
+    args: tuple[str | None, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a pattern such as ``door_on``, ``*_on`` or ``sensor(*,on)``."""
+        match = _PATTERN.match(text)
+        if not match or match[1].count("*") > 1:
+            raise SpliceError(
+                f"'{text}' names no events",
+                "write a name with at most one *, such as *_on, or sensor(*,on)",
+            )
+        args = [part.strip() for part in match[2].split(",")] if match[2] else []
+        return cls(match[1], tuple(None if arg == "*" else arg for arg in args))
+
+    def __str__(self) -> str:
+        args = ",".join("*" if arg is None else arg for arg in self.args)
+        return f"{self.name}({args})" if args else self.name
+
+    @property
+    def names_state(self) -> bool:
+        """Whether what is switched can be told from the event: by its star or an argument."""
+        return "*" in self.name or any(arg is not None for arg in self.args)
+
+    def state_of(self, name: str) -> str | None:
+        """Return what an event of a name switches, None where it is not meant.
+
+        >>> EventPattern.parse("*_on").state_of("door_on"), EventPattern("on").state_of("off")
+        ('door', None)
+        """
+        before, star, after = self.name.partition("*")
+        if not star:
+            return name if name == before else None
+        if (
+            len(name) > len(before) + len(after)
+            and name.startswith(before)
+            and name.endswith(after)
+        ):
+            return name[len(before) : len(name) - len(after)]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class StatePair:
+    """The events that switch a state on and off; without a name the events say what it is called."""
+
+    on: EventPattern
+    off: EventPattern
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The pairs of an input, and whether the events that switch stay beside the states."""
+
+    pairs: tuple[StatePair, ...] = ()
+    changes: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Atoms that are true from their time on, up to ``end``."""
+
+    table: AtomTable
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def take(self, rows: Indices | Mask) -> Spans:
+        """Return some of the spans."""
+        return Spans(self.table.take(rows), self.end[rows])
+
+    def borders(self) -> Ints:
+        """Return the times at which something begins or ends."""
+        times: Ints = np.concatenate((self.table.time, self.end))
+        known: Ints = times[(times != _FOREVER) & (times != _ALWAYS)]
+        return known
+
+    def at(self, times: Ints) -> AtomTable:
+        """Return the atoms at some ascending time-points, each that begins at one of them at least."""
+        least = (self.table.time != _ALWAYS).astype(np.int64)
+        rows, points = points_within(self.table.time, self.end, times, least=least)
+        found = self.table.take(rows)
+        return AtomTable(
+            found.vocabulary,
+            found.sequence,
+            times[points],
+            found.kind,
+            found.args,
+            found.truth,
+            found.lines,
+        )
+
+
+def points_within(
+    start: Ints, end: Ints, times: Ints, *, least: int | Ints = 0
+) -> tuple[Indices, Indices]:
+    """Return which intervals ``[start, end)`` cover which of some ascending times, as positions.
+
+    With ``least`` an interval gets so many time-points from its start on, even if it covers none.
+
+    >>> which, at = points_within(np.array([1, 4]), np.array([3, 5]), np.array([1, 2, 6]))
+    >>> which.tolist(), at.tolist()
+    ([0, 0], [0, 1])
+    """
+    first = np.searchsorted(times, start)
+    count = np.maximum(np.searchsorted(times, end) - first, least)
+    count = np.minimum(count, len(times) - first)
+    which = np.repeat(np.arange(len(count)), count)
+    offset = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    return which, np.repeat(first, count) + offset
+
+
+def switched(table: AtomTable, pairs: Sequence[StatePair]) -> tuple[Spans, Mask]:
+    """Return when states are on in a sequence, and which of its rows switch them.
+
+    ``table`` holds the evidence of one sequence in the order of time.
+    """
+    found = [
+        (rows, kind, args, turns_on)
+        for pair in pairs
+        for turns_on, pattern in ((True, pair.on), (False, pair.off))
+        for rows, kind, args in _matching(table, pattern, pair.name)
+    ]
+    switching = np.zeros(len(table), bool)
+    if not found:
+        return Spans(AtomTable.empty(table.vocabulary), np.empty(0, np.int64)), switching
+    width = max(args.shape[1] for _, _, args, _ in found)
+    row = np.concatenate([rows for rows, _, _, _ in found])
+    kind = np.concatenate([np.full(len(rows), code) for rows, code, _, _ in found])
+    args = np.concatenate(
+        [np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=-1) for _, _, a, _ in found]
+    )
+    on = np.concatenate([np.full(len(rows), turns_on) for rows, _, _, turns_on in found])
+    switching[row] = True
+    _, state = unique_rows(np.column_stack((kind, args)))
+    which, begin, end = _runs(state, table.time[row], on)
+    source = row[which]
+    spans = AtomTable(
+        table.vocabulary,
+        table.sequence[source],
+        begin,
+        kind[which].astype(np.int32),
+        args[which].astype(np.int32),
+        np.ones(len(which), np.int8),
+        None if table.lines is None else table.lines[source],
+    )
+    return Spans(spans, end), switching
+
+
+def _runs(state: Indices, time: Ints, on: Mask) -> tuple[Indices, Ints, Ints]:
+    """Return when each state is on: for each run a row that switches it, its begin and its end."""
+    # Rows of a time-point have no order: they are looked at together. ``flips`` are the moments at
+    # which a state is switched one way only; where it is switched both ways it stays as it was.
+    order = np.lexsort((time, state))
+    state, time, on = state[order], time[order], on[order]
+    new = np.ones(len(state), bool)
+    new[1:] = (state[1:] != state[:-1]) | (time[1:] != time[:-1])
+    moment = np.cumsum(new) - 1
+    ons = np.bincount(moment[on], minlength=moment[-1] + 1) > 0
+    offs = np.bincount(moment[~on], minlength=moment[-1] + 1) > 0
+    first = np.flatnonzero(new)
+    both = ons & offs
+    flips = np.flatnonzero(~both)
+    owner, turned_on = state[first[flips]], ons[flips]
+    changes = np.ones(len(flips), bool)
+    changes[1:] = (owner[1:] != owner[:-1]) | (turned_on[1:] != turned_on[:-1])
+    flips, owner, turned_on = flips[changes], owner[changes], turned_on[changes]
+    opens = np.ones(len(flips), bool)  # the first thing that is known of its state
+    opens[1:] = owner[1:] != owner[:-1]
+    at = time[first[flips]]
+    until = np.full(len(flips), _FOREVER, np.int64)
+    until[:-1] = np.where(opens[1:], _FOREVER, at[1:])
+    since_ever = opens & ~turned_on
+    rows = np.concatenate((flips[turned_on], flips[since_ever], np.flatnonzero(both)))
+    begin = np.concatenate(
+        (at[turned_on], np.full(since_ever.sum(), _ALWAYS), time[first[both]])
+    ).astype(np.int64)
+    end = np.concatenate((until[turned_on], at[since_ever], time[first[both]])).astype(np.int64)
+    return order[first[rows]], begin, end
+
+
+def _matching(
+    table: AtomTable, pattern: EventPattern, name: str
+) -> Iterator[tuple[Indices, int, Codes]]:
+    """Yield the rows of events that a pattern means, with the kind and arguments of the state."""
+    vocabulary = table.vocabulary
+    for code in np.unique(table.kind).tolist():
+        kind = vocabulary.kinds[code]
+        if kind.signature != _EVENT or kind.time is None:
+            continue
+        event = kind.template.args[0]
+        rows = np.flatnonzero((table.kind == code) & (table.truth > 0))
+        if isinstance(event, Function):
+            state = pattern.state_of(event.functor)
+            if state is None or (pattern.args and len(pattern.args) != len(event.args)):
+                continue
+            kept = [i for i, arg in enumerate(pattern.args) if arg is None] or None
+            for i, wanted in enumerate(pattern.args):
+                if wanted is not None:
+                    rows = rows[table.args[rows, i] == (vocabulary.constants.find(wanted) or -2)]
+            leaves = range(kind.arity) if kept is None and not pattern.args else kept or []
+            yield rows, *_state(vocabulary, kind, event, name or state, table.args[rows], leaves)
+        elif not pattern.args:  # an event without arguments is a constant
+            for constant in np.unique(table.args[rows, 0]).tolist():
+                state = pattern.state_of(vocabulary.constants[constant])
+                if state is not None:
+                    own = rows[table.args[rows, 0] == constant]
+                    yield own, *_constant(vocabulary, name or state, len(own))
+
+
+def _state(
+    vocabulary: Vocabulary,
+    kind: Kind,
+    event: Function,
+    name: str,
+    args: Codes,
+    leaves: Sequence[int],
+) -> tuple[int, Codes]:
+    """Return the kind of the state that an event switches, and its arguments."""
+    if not len(leaves):
+        return _constant(vocabulary, name, len(args))
+    terms: tuple[Term, ...] = event.args
+    types = list(kind.arg_types)
+    if len(leaves) < kind.arity:
+        terms = tuple(Variable(f"V{i}") for i in range(len(leaves)))
+        types = [types[i] for i in leaves]
+    template = Atom(HAPPENS_AT, (Function(name, terms), Variable(f"V{len(types)}")))
+    code = vocabulary.kind(Kind(template, (*types, TIME), len(types)))
+    return code, args[:, list(leaves)]
+
+
+def _constant(vocabulary: Vocabulary, name: str, count: int) -> tuple[int, Codes]:
+    kind = Kind(Atom(HAPPENS_AT, (Variable("V0"), Variable("V1"))), (EVENT, TIME), 1)
+    code = vocabulary.constants.code(name)
+    return vocabulary.kind(kind), np.full((count, 1), code, np.int32)
