@@ -47,7 +47,6 @@ from splice.report.document import (
     Table,
     Timeline,
 )
-from splice.report.figures import figure_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Watched
@@ -186,7 +185,7 @@ def test_a_page_loads_nothing(which: str, run: Run, results: Report) -> None:
     style = next(script for script in seen.scripts if script)
     assert "url(" not in style
     assert "@import" not in style
-    assert text.count("* plotly.js v") == 1
+    assert text.count("* plotly.js (basic - minified) v") == 1
 
 
 def test_what_comes_from_data_is_never_markup() -> None:
@@ -240,16 +239,6 @@ def test_every_tab_has_its_button() -> None:
     assert [button["aria-controls"] for button in buttons] == panels
     ids = [a["id"] for _, a in seen.tags if "id" in a]
     assert len(ids) == len(set(ids))
-
-
-def test_plotly_knows_every_word_of_the_figures(run: Run, results: Report) -> None:
-    import plotly.graph_objects as go
-
-    dots = next(f for f in results.figures() if f.panels[0].names)
-    figures = [next(results.figures()), *evil_report().figures(), dots]
-    for spec in (*map(figure_spec, figures), timeline_spec(run.section(Timeline))):
-        go.Figure(spec)  # it refuses a name or a value that it does not know
-        assert json.loads(json.dumps(spec, allow_nan=False)) == spec
 
 
 def test_values_that_do_not_fit_are_refused() -> None:

@@ -251,6 +251,33 @@ def test_dark_and_light_change_the_ink(opened: Browser) -> None:
     settled(opened)
 
 
+def test_plotly_knows_every_word_of_the_figures(opened: Browser, tmp_path: Path) -> None:
+    """The library that draws the figures finds no unknown name and no wrong value in them.
+
+    What it calls unused is a style that another attribute leaves without effect, as that of the
+    lines between dots.
+    """
+    from splice.lab.figures.results import read_results, results_report
+    from splice.report.html import report_page
+    from test_report import evil_report
+
+    problems = """
+        const specs = Array.from(document.querySelectorAll('script[type="application/json"]'))
+            .map(script => JSON.parse(script.textContent));
+        const found = specs.flatMap(spec => Plotly.validate(spec.data, spec.layout) || []);
+        const wrong = found.filter(problem => problem.code !== "unused");
+        return [specs.length, wrong.map(problem => problem.msg)];
+    """
+    assert opened.run(problems) == [2, []]
+    for number, report in enumerate((results_report(read_results(RESULTS)), evil_report())):
+        page = tmp_path / f"{number}.html"
+        page.write_text(report_page(report), "utf-8")
+        opened.open(page.as_uri())
+        count, found = opened.run(problems)
+        assert count >= 2
+        assert found == []
+
+
 def test_what_data_says_is_never_run(browser: Browser, tmp_path: Path) -> None:
     from splice.report.html import report_page
     from test_report import evil_report

@@ -69,14 +69,9 @@ def _templates() -> Environment:
 
 
 @cache
-def _asset(name: str) -> Markup:
+def _asset(path: str) -> Markup:
     """Return a file to stand inside a style or script element, which nothing in it may end."""
-    if name == "plotly-basic.min.js":
-        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # noqa: PLC0415
-
-        text = str(get_plotlyjs())
-    else:
-        text = (resources.files("splice.report") / "templates" / name).read_text("utf-8")
+    text = (resources.files("splice.report") / path).read_text("utf-8")
     return Markup(text.replace("</script", "<\\/script"))
 
 
