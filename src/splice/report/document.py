@@ -254,12 +254,21 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something to look at."""
+    """Something to look at.
+
+    Parameters
+    ----------
+    title
+        The heading.
+    tabs
+        The tabs, each with its sections.
+    about
+        A line below the title.
+    """
 
     title: str
     tabs: tuple[Tab, ...]
     about: str = ""
-    """A line below the title."""
 
     def figures(self) -> Iterator[Figure]:
         """Yield the figures of all tabs."""

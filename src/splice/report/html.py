@@ -37,7 +37,13 @@ _COLOURS: Final = (
 
 
 def report_page(report: Report) -> str:
-    """Return a report as the text of an HTML file."""
+    """Return a report as the text of an HTML file.
+
+    Parameters
+    ----------
+    report
+        What to show.
+    """
     slugs = _slugs([tab.title for tab in report.tabs])
     plotted = any(isinstance(s, Figure | Timeline) for tab in report.tabs for s in tab.sections)
     page = _templates().get_template("page.html")
