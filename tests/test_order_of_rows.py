@@ -22,7 +22,9 @@ from splice.completion.completer import SupervisionCompleter
 from splice.io.lomrf.modes import parse_modes
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
-from splice.logic import Constant, Domain, Function, parse_atom
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom
+from splice.logic.terms import Constant, Function
 from splice.patterns.numeric import Thresholds
 from splice.patterns.transitions import Reader
 from splice.pipeline.splice import Splice

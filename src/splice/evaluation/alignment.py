@@ -15,8 +15,6 @@ from splice.labels import LabelArray
 from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 
-__all__ = ["labels_in", "rows_in"]
-
 
 def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""

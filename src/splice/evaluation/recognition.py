@@ -25,8 +25,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Scores", "labels_from", "score", "universe"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scores:

@@ -23,8 +23,6 @@ from splice.stream.batch import query_rows
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
 
-__all__ = ["Basis", "Rate", "reinitiation_rates"]
-
 
 class Basis(Enum):
     """Whose intervals are looked at."""

@@ -16,8 +16,6 @@ from splice.events.evidence import Evidence
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Function, Term, Variable
 
-__all__ = ["STARTS_WITH", "Comparing"]
-
 STARTS_WITH: Final = "startsWith"
 """The builtin that tests how the text of a constant begins."""
 

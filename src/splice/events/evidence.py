@@ -21,8 +21,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Evidence", "Relation", "leaves_of", "matching_rows", "together"]
-
 
 @dataclass(frozen=True, eq=False)
 class Relation:

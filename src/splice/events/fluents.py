@@ -12,16 +12,6 @@ from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = [
-    "BORDERS",
-    "HOLDS_FOR",
-    "border_of",
-    "fluent_of",
-    "mentioned_fluents",
-    "place_of",
-    "plain",
-]
-
 HOLDS_FOR: Final = "holdsFor"
 """The predicate of statically determined fluents: a fluent and its intervals."""
 

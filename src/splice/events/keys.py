@@ -10,8 +10,6 @@ import numpy as np
 from splice.arrays import Indices, IntArray, Ints, Mask
 from splice.stream.distinct import unique_rows
 
-__all__ = ["ROOM", "Index", "join", "lookup", "mixed", "packed"]
-
 _Columns = Sequence[IntArray]
 ROOM: Final = 2**62
 """Numbers that rows are packed into stay below this."""

@@ -34,8 +34,6 @@ from splice.stream.table import AtomTable
 if TYPE_CHECKING:
     from splice.events.weighted.inference import Inference
 
-__all__ = ["INTERVAL_SCHEMA", "Recognition", "Scope", "fluent_name", "interval_frame", "recognise"]
-
 INTERVAL_SCHEMA: Final = {
     "sequence": pl.String,
     "fluent": pl.String,

@@ -41,9 +41,6 @@ from splice.stream.inference import Position, declared_types
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["FLUENT_OF", "SINCE", "BatchMemo", "Entities", "Universe"]
-
-
 FLUENT_OF = "fluent"
 """The builtin that binds variables to the entities that a fluent may be about."""
 

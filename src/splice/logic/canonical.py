@@ -34,8 +34,6 @@ from splice.logic.clauses import Clause, Rule
 from splice.logic.symmetry import Fact, least_order
 from splice.logic.terms import Constant, Term, Variable
 
-__all__ = ["Key", "canonical", "canonical_key", "literalwise_key"]
-
 Key: TypeAlias = tuple[Hashable, ...]
 """A hashable value; compare keys of one function only."""
 

@@ -15,8 +15,6 @@ from splice.logic.formulas import as_clause
 from splice.logic.subsumption import equivalent
 from splice.logic.theory import Statement, Theory
 
-__all__ = ["TheoryDifference", "compare_theories"]
-
 _Pair = tuple[Statement, Statement]
 _Same = Callable[[Statement, Statement], bool]
 

@@ -15,22 +15,6 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Clause
 from splice.logic.terms import Function, Term, Variable
 
-__all__ = [
-    "And",
-    "Exists",
-    "Forall",
-    "Formula",
-    "Iff",
-    "Implies",
-    "Not",
-    "Or",
-    "as_clause",
-    "atoms_of",
-    "free_variables",
-    "height",
-    "map_atoms",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Not:

@@ -7,8 +7,6 @@ from typing import Final
 
 from splice.logic.terms import VALUE, Function, Term, quoted
 
-__all__ = ["FUNCTION_TEXT", "ground_text", "name_text"]
-
 FUNCTION_TEXT: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(")
 """A text that begins so is a function: a name directly followed by a parenthesis."""
 

@@ -16,24 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-__all__ = [
-    "EVENT",
-    "EVENT_CALCULUS",
-    "FLUENT",
-    "HAPPENS_AT",
-    "HOLDS_AT",
-    "INITIATED_AT",
-    "TERMINATED_AT",
-    "TIME",
-    "FunctionDecl",
-    "PredicateDecl",
-    "Schema",
-    "Signature",
-    "TypeDecl",
-    "lower_first",
-    "upper_first",
-]
-
 TIME: Final = "time"
 EVENT: Final = "event"
 FLUENT: Final = "fluent"

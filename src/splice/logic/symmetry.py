@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-__all__ = ["Fact", "least_order"]
-
 Fact: TypeAlias = tuple[int, tuple[int, ...]]
 """A label and the distinct members it is said of."""
 

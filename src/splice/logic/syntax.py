@@ -24,18 +24,6 @@ from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
 from splice.logic.terms import VALUE, Constant, Function, Term
 from splice.logic.theory import Statement, Theory
 
-__all__ = [
-    "parse_atom",
-    "parse_clause",
-    "parse_formula",
-    "parse_ground_term",
-    "parse_literal",
-    "parse_rule",
-    "parse_term",
-    "parse_theory",
-    "parse_theory_all",
-]
-
 GROUND_LEXICON: Final = Lexicon(
     patterns=(
         ("number", r"-?[0-9]+(\.[0-9]+)?[eE]\+[0-9]+(?![-A-Za-z0-9_:.])"),

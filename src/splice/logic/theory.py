@@ -23,8 +23,6 @@ from splice.logic.clauses import Rule
 from splice.logic.formulas import Formula, Not
 from splice.logic.schema import Schema
 
-__all__ = ["HARD", "Statement", "Theory"]
-
 HARD: Final = math.inf
 """The weight of a statement that may not be violated."""
 

@@ -30,8 +30,6 @@ from splice.patterns.visibility import Visibility
 from splice.stream.distinct import unique_rows
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["Keep", "Lifting", "Pattern", "PatternStore"]
-
 # The leaves of a lifted literal are one space of codes:
 #
 #     code >= 0              a kept constant, by its code in the vocabulary

@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["BatchMemo"]
-
 _T = TypeVar("_T")
 
 

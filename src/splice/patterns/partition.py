@@ -25,9 +25,6 @@ from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Examples", "mentions_times", "partition", "typed", "untyped"]
-
-
 _TYPES = 1024
 """More types than any schema has: a typed constant is one number, the same in every batch."""
 

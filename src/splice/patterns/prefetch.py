@@ -20,9 +20,6 @@ from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["Prefetcher", "blocks"]
-
-
 _ROWS: Final = 20_000
 """So many rows, or a few more, are looked at together."""
 

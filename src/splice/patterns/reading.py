@@ -8,8 +8,6 @@ from splice.patterns.prefetch import Prefetcher
 from splice.patterns.visibility import Visibility
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Reading"]
-
 
 class Reading:
     """What is read of a stream; ``ground`` says whether distances are over ground atoms.

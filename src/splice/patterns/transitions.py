@@ -26,8 +26,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Overlap", "Reader", "Transitions", "Unlabelled"]
-
 
 class Unlabelled(Enum):
     """What a learner makes of query atoms without a label."""

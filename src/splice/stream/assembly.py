@@ -15,8 +15,6 @@ from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Locator", "aligned", "ordered", "without_duplicates"]
-
 Locator = Callable[[int], Place]
 """Turns a row's number in its file (``AtomTable.lines``) into a place."""
 

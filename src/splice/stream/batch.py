@@ -13,8 +13,6 @@ from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["MicroBatch", "query_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class MicroBatch:

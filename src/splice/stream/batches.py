@@ -20,8 +20,6 @@ from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["BatchedSource", "Cut", "Duration", "Entities", "TimePoints", "batches"]
-
 _ROWS_IN_CHUNK = 100_000
 
 

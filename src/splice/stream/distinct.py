@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from splice.arrays import Indices, IntArray
 
-__all__ = ["unique_rows"]
-
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(29)
 

@@ -29,8 +29,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Symbols
 
-__all__ = ["Position", "declared_types", "infer_types", "measured_positions", "typed_schema"]
-
 P = TypeVar("P", bound=Hashable)
 
 _ENOUGH: Final = 0.5

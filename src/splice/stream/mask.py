@@ -22,8 +22,6 @@ from splice.stream.batches import BatchedSource, Cut, TimePoints, batches
 from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 
-__all__ = ["Keep", "KeepAtoms", "KeepBatches", "KeepSequences", "MaskedSource", "Unit"]
-
 Reading: TypeAlias = Callable[[], Iterator[MicroBatch]]
 """Reads the stream from its start, batch by batch."""
 

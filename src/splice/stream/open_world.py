@@ -32,9 +32,6 @@ from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["IntervalLabelled", "IntervalWorldSource", "OpenWorldSource", "apart"]
-
-
 _ONE: Final = np.zeros((1, 0), np.int32)
 """The one instance of a kind without arguments."""
 

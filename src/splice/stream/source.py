@@ -16,8 +16,6 @@ from splice.logic.domain import Domain
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["MemorySource", "ReadReport", "Source", "WrappedSource", "collect", "sequences"]
-
 
 @dataclass
 class ReadReport:

@@ -19,8 +19,6 @@ from splice.arrays import Codes, IntArray, Ints, Mask
 from splice.logic.atoms import Atom
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["NO_TIME", "AtomTable"]
-
 NO_TIME: Final = np.iinfo(np.int64).min
 """The time of an atom that has none: it holds throughout its sequence."""
 

@@ -22,8 +22,6 @@ from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 
-__all__ = ["EQUALS", "Kind", "Symbols", "Vocabulary"]
-
 EQUALS: Final = "="
 """The predicate of a function fact: ``Walking_ID1 = walking(ID1)``, constant first."""
 

@@ -14,8 +14,6 @@ from splice.events.crisp.program import Simultaneous
 from splice.events.keys import join, packed
 from splice.events.points import Points
 
-__all__ = ["Changes", "Stretches", "first_ends", "intervals_of", "other_values"]
-
 
 def _none() -> Ints:
     return np.empty(0, np.int64)

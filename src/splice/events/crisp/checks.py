@@ -24,8 +24,6 @@ from splice.logic.schema import (
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
 
-__all__ = ["check_statements"]
-
 _HEADS: Final = (INITIATED_AT, TERMINATED_AT, HOLDS_FOR)
 _BUILTIN: Final = {HAPPENS_AT: 2, HOLDS_AT: 2, FLUENT_OF: 1, STARTS_WITH: 2}
 

@@ -21,8 +21,6 @@ from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
 
-__all__ = ["IntervalExplanation", "Part", "Reason", "explain_interval"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -21,9 +21,6 @@ from splice.logic.terms import Function, Term, Variable
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["NUMBER", "Group", "Heads", "Known", "Shape", "find", "numbered", "shape_of"]
-
-
 NUMBER = Variable("")
 """The column of a relation of ground fluents that holds their numbers."""
 

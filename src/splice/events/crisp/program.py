@@ -28,17 +28,6 @@ from splice.stream.table import AtomTable
 
 _NEXT: Final = Signature("next", 2)
 
-__all__ = [
-    "Definition",
-    "Program",
-    "Simultaneous",
-    "check_given",
-    "compile_program",
-    "stated_step",
-    "undefined",
-    "without_labels",
-]
-
 
 class Simultaneous(Enum):
     """What happens where a fluent is initiated and terminated at once."""

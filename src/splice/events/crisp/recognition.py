@@ -37,19 +37,6 @@ from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = [
-    "OWN",
-    "Carried",
-    "Held",
-    "Recognised",
-    "Work",
-    "check_inputs",
-    "recognise",
-    "recognise_table",
-    "rules_of",
-]
-
-
 OWN: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
 

@@ -33,8 +33,6 @@ from splice.stream.distinct import unique_rows
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["WindowedRecogniser", "recognise_windows"]
-
 
 def recognise_windows(
     program: Program, source: Source, window: int, step: int

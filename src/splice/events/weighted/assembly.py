@@ -18,8 +18,6 @@ from splice.events.weighted.network import Auxiliary
 from splice.events.weighted.templates import Template
 from splice.logic.atoms import Literal
 
-__all__ = ["Assembly"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Fires:

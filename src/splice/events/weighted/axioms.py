@@ -41,14 +41,6 @@ from splice.logic.syntax import parse_theory
 from splice.logic.terms import VALUE, Function, Term, Variable
 from splice.logic.theory import HARD, Statement, Theory
 
-__all__ = [
-    "DEFAULT_WEIGHT",
-    "Axioms",
-    "Definition",
-    "read_axioms",
-    "standard_axioms",
-]
-
 DEFAULT_WEIGHT: Final = 1.0
 
 _CHANGES: Final = frozenset({INITIATED_AT, TERMINATED_AT})

@@ -31,8 +31,6 @@ from splice.logic.terms import Function, Term, Variable
 from splice.logic.theory import HARD, Theory
 from splice.stream.table import AtomTable
 
-__all__ = ["ground"]
-
 
 def ground(
     theory: Theory,

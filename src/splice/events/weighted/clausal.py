@@ -19,8 +19,6 @@ from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, No
 from splice.logic.terms import Substitution, Variable
 from splice.logic.theory import Statement
 
-__all__ = ["ANY", "WeightedClause", "clauses_of"]
-
 ANY = "_"
 """Variables of this beginning that only stand in one negated condition mean "whatever it is"."""
 

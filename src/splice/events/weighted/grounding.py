@@ -25,8 +25,6 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.schema import Schema
 from splice.logic.terms import Function, Term, Variable
 
-__all__ = ["Clauses", "Grounder", "candidates_of", "merged"]
-
 
 @dataclass(frozen=True, eq=False)
 class Clauses:

@@ -36,9 +36,6 @@ from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["Candidates", "Everyone", "Instances", "find_instances"]
-
-
 Candidates = Callable[[Evidence, Term], Iterable[Relation]]
 """Gives the ground fluents of a shape that a theory speaks for, by sequence."""
 

@@ -28,8 +28,6 @@ from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
 
-__all__ = ["Auxiliary", "Method", "Network", "Solution"]
-
 
 class Method(Enum):
     """How an answer was found."""

@@ -13,8 +13,6 @@ from splice.logic.terms import Constant
 from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["seeds"]
-
 
 def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
     """Return query atoms that mention each ground fluent once and each point that is missing."""

@@ -13,18 +13,6 @@ from splice.logic.schema import EVENT_CALCULUS, Schema
 from splice.logic.terms import Constant, Function, Substitution, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = [
-    "NEXT",
-    "START_TIME",
-    "Template",
-    "make_template",
-    "refusal",
-    "resolved",
-    "time_argument",
-    "unified",
-    "with_time_variables",
-]
-
 NEXT: Final = "next"
 START_TIME: Final = "startTime"
 

@@ -28,8 +28,6 @@ from splice.labels import FALSE, TRUE
 from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Events", "Rows", "Teller", "events_of", "pair_rows"]
-
 _EMPTY = -1
 
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from splice.lab.maritime.positions import KNOT, Floats, Positions
 
-__all__ = ["SILENT", "Helm", "report"]
-
 SILENT: Final = 1e9
 """The period of a leg on which nothing is reported."""
 

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from splice.lab.maritime.positions import Floats, Ints, Positions
 from splice.lab.maritime.thresholds import THRESHOLDS, Thresholds
 
-__all__ = ["Encounters", "proximity"]
-
 _ROWS: Final = 1 << 17
 """So many places make a block of ticks; a tick is never split."""
 

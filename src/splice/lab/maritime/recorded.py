@@ -31,8 +31,6 @@ from splice.lab.maritime.words import BANDS, Words
 from splice.stream.source import ReadReport, collect
 from splice.stream.table import AtomTable
 
-__all__ = ["derive_recorded"]
-
 _STARTS, _ENDS = "proximity_start", "proximity_end"
 _AREAS: Final = ("entersArea", "leavesArea")
 _COORD: Final = "coord"
