@@ -46,8 +46,7 @@ from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import Theory
 from splice.patterns.transitions import Unlabelled
-from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.batches import Cut, Duration, TimePoints, batches
+from splice.stream.batch import Cut, Duration, MicroBatch, TimePoints, batches, query_rows
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of

@@ -21,7 +21,7 @@ from splice.logic.modes import UNBOUNDED, Modes
 from splice.logic.schema import Signature
 from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.visibility import Visibility
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import collect
 from splice.stream.vocabulary import Kind, Vocabulary
 

@@ -20,8 +20,7 @@ from splice.learners.weights import AdaGrad, Chains, Stretch, learn_weights, pot
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_atom
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

@@ -33,8 +33,7 @@ from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import HARD, Theory
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import table_of
 

@@ -33,8 +33,7 @@ from splice.io.lomrf.modes import parse_modes
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import Row, source_of
 

@@ -36,8 +36,7 @@ from splice.logic.canonical import canonical
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_literal, parse_rule
 from splice.logic.terms import Constant
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind

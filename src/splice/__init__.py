@@ -120,11 +120,10 @@ if TYPE_CHECKING:
     from splice.pipeline.splice import StepReport as StepReport
     from splice.report.document import Report as Report
     from splice.report.html import report_page as report_page
+    from splice.stream.batch import Duration as Duration
     from splice.stream.batch import MicroBatch as MicroBatch
-    from splice.stream.batches import Duration as Duration
-    from splice.stream.batches import Entities as Entities
-    from splice.stream.batches import TimePoints as TimePoints
-    from splice.stream.batches import batches as batches
+    from splice.stream.batch import TimePoints as TimePoints
+    from splice.stream.batch import batches as batches
     from splice.stream.mask import KeepAtoms as KeepAtoms
     from splice.stream.mask import KeepBatches as KeepBatches
     from splice.stream.mask import KeepSequences as KeepSequences
@@ -190,8 +189,7 @@ _HOMES: Final[dict[str, str]] = {
     "Confusion": "splice.evaluation.confusion",
     "Constant": "splice.logic.terms",
     "Domain": "splice.logic.domain",
-    "Duration": "splice.stream.batches",
-    "Entities": "splice.stream.batches",
+    "Duration": "splice.stream.batch",
     "Explanation": "splice.completion.explain",
     "Function": "splice.logic.terms",
     "Inference": "splice.events.weighted.inference",
@@ -235,14 +233,14 @@ _HOMES: Final[dict[str, str]] = {
     "SupervisionCompleter": "splice.completion.completer",
     "TableSource": "splice.io.tables.reader",
     "Theory": "splice.logic.theory",
-    "TimePoints": "splice.stream.batches",
+    "TimePoints": "splice.stream.batch",
     "Unit": "splice.stream.mask",
     "UnknownName": "splice.errors",
     "Unlabelled": "splice.patterns.transitions",
     "Variable": "splice.logic.terms",
     "Vocabulary": "splice.stream.vocabulary",
     "WindowedRecogniser": "splice.events.crisp.windows",
-    "batches": "splice.stream.batches",
+    "batches": "splice.stream.batch",
     "caviar_source": "splice.lab.caviar",
     "collect": "splice.stream.source",
     "compile_program": "splice.events.crisp.program",

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.events.keys import Index, mixed
 from splice.events.points import Points, Successor
@@ -17,7 +17,6 @@ from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 

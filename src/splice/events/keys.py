@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import Indices, IntArray, Ints, Mask
-from splice.stream.distinct import unique_rows
+from splice.arrays import Indices, IntArray, Ints, Mask, unique_rows
 
 _Columns = Sequence[IntArray]
 ROOM: Final = 2**62

@@ -25,7 +25,7 @@ from splice.events.crisp.windows import recognise_windows
 from splice.events.fluents import fluent_of
 from splice.events.points import Successor
 from splice.logic.domain import Domain
-from splice.logic.ground_text import ground_text, name_text
+from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, Source, collect

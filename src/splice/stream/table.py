@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Codes, IntArray, Ints, Mask
+from splice.arrays import Codes, IntArray, Ints, Mask, padded
 from splice.logic.atoms import Atom
 from splice.stream.vocabulary import Vocabulary
 
@@ -64,7 +64,7 @@ class AtomTable:
             np.concatenate([table.sequence for table in tables]),
             np.concatenate([table.time for table in tables]),
             np.concatenate([table.kind for table in tables]),
-            np.concatenate([_padded(table.args, width) for table in tables]),
+            np.concatenate([padded(table.args, width) for table in tables]),
             np.concatenate([table.truth for table in tables]),
             np.concatenate(lines) if len(lines) == len(tables) else None,
         )
@@ -138,10 +138,3 @@ class AtomTable:
         order = np.lexsort((self.time[timed], self.sequence[timed]))
         time, sequence = self.time[timed][order], self.sequence[timed][order]
         return 1 + int(((np.diff(time) != 0) | (np.diff(sequence) != 0)).sum())
-
-
-def _padded(args: Codes, width: int) -> Codes:
-    missing = width - args.shape[1]
-    if not missing:
-        return args
-    return np.pad(args, ((0, 0), (0, missing)), constant_values=-1)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from splice.arrays import unique_rows
 from splice.errors import InputError, Problem, SpliceError
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Program, without_labels
@@ -29,7 +30,6 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement
-from splice.stream.distinct import unique_rows
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 

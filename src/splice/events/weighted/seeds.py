@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
+from splice.arrays import Ints, Mask, unique_rows
 from splice.events.keys import packed
 from splice.logic.schema import TIME
 from splice.logic.terms import Constant
-from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 
