@@ -41,6 +41,17 @@ def padded(codes: _Matrix, width: int) -> _Matrix:
     return np.pad(codes, ((0, 0), (0, missing)), constant_values=-1) if missing > 0 else codes
 
 
+def expand_ranges(start: IntArray, count: IntArray) -> tuple[Ints, Ints]:
+    """Return every place of some ranges: the range that it belongs to, and the place itself.
+
+    >>> which, place = expand_ranges(np.array([7, 0, 3]), np.array([2, 0, 3]))
+    >>> which.tolist(), place.tolist()
+    ([0, 0, 2, 2, 2], [7, 8, 3, 4, 5])
+    """
+    which = np.repeat(np.arange(len(count)), count)
+    return which, np.arange(len(which)) + np.repeat(start - np.cumsum(count) + count, count)
+
+
 def unique_rows(rows: IntArray) -> tuple[Indices, Indices]:
     """Return where each distinct row first stands, and for each row which distinct one it is.
 

@@ -23,7 +23,7 @@ from splice.logic.schema import HOLDS_AT
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import NO_TIME, AtomTable
-from splice.stream.vocabulary import Vocabulary
+from splice.stream.vocabulary import NO_CODE, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +201,6 @@ def rows_in(fluents: AtomTable, queries: AtomTable) -> Ints:
 _TIME: Final = 1
 """The column of a key that holds the time."""
 
-_STRANGE: Final = -2
-"""The code of a name that the other vocabulary does not have."""
-
 
 def _shared_keys(table: AtomTable, other: AtomTable) -> tuple[Ints, Ints]:
     """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
@@ -211,14 +208,10 @@ def _shared_keys(table: AtomTable, other: AtomTable) -> tuple[Ints, Ints]:
     recoded = _recoded(
         table,
         new,
-        [_code(code) for code in _kind_codes(table, other)],
-        [_code(new.constants.find(name)) for name in own.constants],
-        [_code(new.sequences.find(name)) for name in own.sequences],
+        [NO_CODE if code is None else code for code in _kind_codes(table, other)],
+        map(new.constants.known_code, own.constants),
+        map(new.sequences.known_code, own.sequences),
     )
     theirs, ours = recoded.key(), other.key()
     width = max(theirs.shape[1], ours.shape[1])
     return padded(theirs, width), padded(ours, width)
-
-
-def _code(found: int | None) -> int:
-    return _STRANGE if found is None else found

@@ -68,8 +68,8 @@ class Comparing:
 
     def _codes(self, term: Term) -> Ints:
         if isinstance(term, Constant):
-            code = self._evidence.table.vocabulary.constants.find(term.name)
-            return np.full(len(self._point), -2 if code is None else code, np.int64)
+            code = self._evidence.table.vocabulary.constants.known_code(term.name)
+            return np.full(len(self._point), code, np.int64)
         assert isinstance(term, Variable)
         return self._columns[term]
 

@@ -185,8 +185,7 @@ def matching_rows(
     named: dict[Variable, Ints] = {}
     for column, term in zip(columns, said, strict=True):
         if isinstance(term, Constant):
-            code = vocabulary.constants.find(term.name)
-            keep = column[rows] == (-2 if code is None else code)
+            keep = column[rows] == vocabulary.constants.known_code(term.name)
         elif isinstance(term, Variable) and term not in named:
             named[term] = column[rows]
             continue

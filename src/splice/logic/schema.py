@@ -25,6 +25,9 @@ HOLDS_AT: Final = "holdsAt"
 INITIATED_AT: Final = "initiatedAt"
 TERMINATED_AT: Final = "terminatedAt"
 
+CHANGES: Final = frozenset({INITIATED_AT, TERMINATED_AT})
+"""The predicates that say when a fluent begins and ends."""
+
 
 class Signature(NamedTuple):
     """A symbol and its number of arguments: ``holdsAt/2``."""

@@ -21,13 +21,15 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from splice.errors import Place, SpliceError
+from splice.errors import Place, Problem, SpliceError
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
-from splice.logic.formulas import Formula, Not, as_clause
-from splice.logic.schema import Schema
+from splice.logic.formulas import Formula, Not, as_clause, atoms_of
+from splice.logic.schema import CHANGES, Schema
 from splice.logic.subsumption import equivalent
+
+_NOWHERE: Final = Place("<theory>")
 
 HARD: Final = math.inf
 """The weight of a statement that may not be violated."""
@@ -54,6 +56,21 @@ class Statement:
     def is_hard(self) -> bool:
         """Whether the statement may not be violated."""
         return self.weight == HARD
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether this is a rule that says when a fluent is initiated or terminated."""
+        return isinstance(self.content, Rule) and self.content.head.atom.predicate in CHANGES
+
+    def atoms(self) -> tuple[Atom, ...]:
+        """Return the atoms of the statement, in the order in which they are written."""
+        if isinstance(self.content, Rule):
+            return tuple(literal.atom for literal in (self.content.head, *self.content.body))
+        return atoms_of(self.content)
+
+    def problem(self, message: str, hint: str = "", text: str = "") -> Problem:
+        """Return a problem at the place of the statement; ``text`` is the part that is wrong."""
+        return Problem(self.place or _NOWHERE, message, text or str(self), hint)
 
     def __str__(self) -> str:
         if self.weight is None:

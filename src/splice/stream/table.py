@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import Codes, IntArray, Ints, Mask, padded
+from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.stream.vocabulary import Vocabulary
 
@@ -48,6 +49,27 @@ class AtomTable:
             np.empty(0, np.int32),
             np.empty((0, width), np.int32),
             np.empty(0, np.int8),
+        )
+
+    @classmethod
+    def of_kind(
+        cls,
+        vocabulary: Vocabulary,
+        kind: int,
+        sequence: IntArray,
+        time: Ints | None,
+        args: IntArray,
+        truth: int = TRUE,
+    ) -> AtomTable:
+        """Return atoms of one kind and one truth; without a time where none is given."""
+        n = len(sequence)
+        return cls(
+            vocabulary,
+            sequence.astype(np.int32),
+            np.full(n, NO_TIME) if time is None else time,
+            np.full(n, kind, np.int32),
+            args.astype(np.int32),
+            np.full(n, truth, np.int8),
         )
 
     @classmethod
