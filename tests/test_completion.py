@@ -40,8 +40,7 @@ from splice.logic.syntax import parse_rule
 from splice.patterns.lifting import Lifting
 from splice.patterns.partition import Examples, partition
 from splice.patterns.visibility import Visibility
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import CLOSE, MEET, WALKING, Row, source_of
 

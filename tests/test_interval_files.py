@@ -24,7 +24,7 @@ from splice.io.intervals import (
     write_intervals,
 )
 from splice.io.tables.cells import ground_text, name_text
-from splice.logic import VALUE, Constant, Function
+from splice.logic.terms import VALUE, Constant, Function
 from splice.stream.table import AtomTable
 from strategies import names, numbers
 from streams import table_of

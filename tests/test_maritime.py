@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import maritime_twin as twin
+from sea_statistics import Statistics, measure
 from splice.errors import SpliceError
 from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import recognise_table
@@ -21,7 +22,6 @@ from splice.lab.maritime.areas import disc
 from splice.lab.maritime.critical import CRITICAL, critical_points
 from splice.lab.maritime.positions import Positions
 from splice.lab.maritime.proximity import proximity
-from splice.lab.maritime.statistics import Statistics, measure
 from splice.lab.maritime.thresholds import Thresholds
 from splice.stream.source import collect
 from splice.stream.table import NO_TIME, AtomTable

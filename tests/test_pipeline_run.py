@@ -36,7 +36,7 @@ from splice.pipeline.progress import (
     Stopped,
 )
 from splice.pipeline.run import learn
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 

@@ -27,8 +27,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.source import opener
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import collect
 from splice.stream.vocabulary import Vocabulary

@@ -30,10 +30,10 @@ from splice.completion.result import Completion
 from splice.completion.solver import SOLVERS, LabelledGraph, Solver
 from splice.errors import SpliceError
 from splice.io.lomrf.modes import parse_modes
-from splice.logic import Atom, Domain
+from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
 from splice.logic.modes import Modes
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import Row, source_of
 

@@ -100,11 +100,10 @@ from .pipeline.splice import Splice as Splice
 from .pipeline.splice import StepReport as StepReport
 from .report.document import Report as Report
 from .report.html import report_page as report_page
+from .stream.batch import Duration as Duration
 from .stream.batch import MicroBatch as MicroBatch
-from .stream.batches import Duration as Duration
-from .stream.batches import Entities as Entities
-from .stream.batches import TimePoints as TimePoints
-from .stream.batches import batches as batches
+from .stream.batch import TimePoints as TimePoints
+from .stream.batch import batches as batches
 from .stream.mask import KeepAtoms as KeepAtoms
 from .stream.mask import KeepBatches as KeepBatches
 from .stream.mask import KeepSequences as KeepSequences

@@ -20,7 +20,7 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.logic.syntax import parse_ground_term
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 
 __all__ = ["explain_label"]
 

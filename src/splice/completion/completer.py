@@ -28,8 +28,7 @@ from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.patterns.partition import Examples
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.profile import Profile
 from splice.completion.result import Completion
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import BatchedSource, Cut, TimePoints, batches
+from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["Before", "CompletedSource", "by_sequence", "merged"]

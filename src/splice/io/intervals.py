@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from splice.arrays import Ints
+from splice.arrays import Ints, unique_rows
 from splice.errors import InputError, Place, Problem, UnknownName
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.recognition import Recognised
@@ -32,7 +32,6 @@ from splice.io.tables.tolerance import BadRows
 from splice.io.text import read_text
 from splice.labels import TRUE
 from splice.logic.domain import Domain
-from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary

@@ -28,8 +28,6 @@ from splice.io.text import natural_key
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME
 
-__all__ = ["AIS_COLUMNS", "ais_files", "read_ais", "read_areas", "read_vessel_types"]
-
 AIS_COLUMNS: Final = ("sourcemmsi", "speedoverground", "courseoverground", "lon", "lat", "t")
 """The columns that are read; the public data has more."""
 

@@ -33,8 +33,6 @@ from splice.lab.download import (
     write_sums,
 )
 
-__all__ = ["Fetched", "fetch"]
-
 Steps = Generator[int]
 
 _AIS_LIMIT: Final = 8 * 2**30

@@ -30,8 +30,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.source import Input, name_of, opener
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 

@@ -10,12 +10,11 @@ from typing import Any
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.result import Completion
 from splice.completion.source import CompletedSource
-from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import labels_in
 from splice.labels import UNKNOWN
 from splice.pipeline.progress import Stage, Watch, follow, ignore
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import BatchedSource
+from splice.stream.batch import BatchedSource, MicroBatch
 from splice.stream.table import AtomTable
 
 __all__ = ["CompletionCounts", "CountedSource"]

@@ -25,7 +25,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.splice import Splice
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["LearnedShard", "learn_shards"]

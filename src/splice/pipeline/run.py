@@ -13,7 +13,7 @@ from splice.evaluation.prequential import Prequential
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.logic.domain import Domain
-from splice.patterns.prefetch import blocks
+from splice.patterns.reading import blocks
 from splice.pipeline.checkpoint import Checkpointing, guarded, open_checkpoint, run_identity
 from splice.pipeline.learn_shards import learn_shards
 from splice.pipeline.learned import Learned, LearnOptions, check_learned, check_query
@@ -22,8 +22,7 @@ from splice.pipeline.rules import learned_rules
 from splice.pipeline.shards import OpenSource
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["learn"]

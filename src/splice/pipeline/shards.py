@@ -21,8 +21,7 @@ from splice.completion.source import Before, by_sequence
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.pipeline.progress import Stage, Watch, follow, ignore
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
 from splice.threads import one_thread

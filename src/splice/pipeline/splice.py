@@ -17,7 +17,7 @@ from splice.completion.result import Completion
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
-from splice.patterns.prefetch import blocks
+from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
 
 __all__ = ["Splice", "StepReport"]

@@ -8,7 +8,7 @@ from splice.pipeline.source import Input, opener
 from splice.report.document import Note, Report, Table
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["learned_report"]

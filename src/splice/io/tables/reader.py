@@ -23,9 +23,8 @@ from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
-from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.batch import query_rows
-from splice.stream.source import ReadReport
+from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Symbols
 

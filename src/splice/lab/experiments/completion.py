@@ -40,10 +40,8 @@ from splice.lab.experiments.spec import (
     whole_of,
 )
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.patterns.reading import Reading, blocks
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource
 

@@ -35,7 +35,7 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
 
 __all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]

@@ -40,8 +40,7 @@ from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import Theory
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import Thresholds, is_threshold, seen_through
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.shown import changes
 from splice.stream.batch import MicroBatch
