@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from splice.inputs.open import InputOptions as InputOptions
     from splice.inputs.open import open_input as open_input
     from splice.inputs.theories import load_theory as load_theory
-    from splice.inputs.write import OutFormat as OutFormat
     from splice.inputs.write import write_source as write_source
     from splice.io.checkpoints import Checkpoint as Checkpoint
     from splice.io.checkpoints import read_checkpoint as read_checkpoint
@@ -215,7 +214,6 @@ _HOMES: Final[dict[str, str]] = {
     "OpenWorldSource": "splice.stream.open_world",
     "Osla": "splice.learners.osla.learner",
     "OslaOptions": "splice.learners.osla.options",
-    "OutFormat": "splice.inputs.write",
     "OutputError": "splice.errors",
     "Problem": "splice.errors",
     "Profile": "splice.completion.profile",

@@ -9,10 +9,10 @@ import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
 from splice.cli.data_make import tell_summary
-from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.cli.options import DATA_FORMAT, Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputOptions, input_paths, open_input
-from splice.inputs.write import OutFormat, WatchedSource, write_source
+from splice.inputs.write import WatchedSource, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
@@ -92,9 +92,7 @@ def show(data: InputArgument, options: InputOptions, style: Printed = Format.TAB
 def convert(
     data: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a dataset.")],
     out: Annotated[Path, typer.Argument(metavar="DST", help="The folder to write.")],
-    to: Annotated[
-        OutFormat, typer.Option("--to", help="The format to write.", case_sensitive=False)
-    ],
+    to: Annotated[str, typer.Option("--to", help="The format to write.", **DATA_FORMAT)],
     options: InputOptions,
     force: Force = False,
 ) -> None:
