@@ -107,12 +107,19 @@ def convert(
 
 
 @with_input_options
-def check(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
+def check(
+    data: InputArgument,
+    options: InputOptions,
+    every: Annotated[
+        bool, typer.Option("--all", help="Tell every problem, not three of those that are alike.")
+    ] = False,
+    style: Printed = Format.TABLE,
+) -> None:
     """Report every problem of an input, each with its place; exit 1 if there is one.
 
-    Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
+    Equal problems of a file are told together: three with their places, and how many more. Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
     """
     problems = list(tracked(input_problems(data, options), "checking"))
-    tell_problems(data, problems, style)
+    tell_problems(data, problems, style, every=every)
     if problems:
         raise typer.Exit(1)
