@@ -15,7 +15,7 @@ from splice.completion.profile import PROFILES
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Options
@@ -53,7 +53,7 @@ def source() -> MemorySource:
 def folder(source: MemorySource, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same as files."""
     place = tmp_path_factory.mktemp("run") / "few"
-    write_source(source, place, OutFormat.PARQUET)
+    write_source(source, place, "parquet")
     return place
 
 

@@ -16,7 +16,7 @@ from splice.completion.profile import PROFILES, profile_of
 from splice.completion.source import CompletedSource, by_sequence
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.pipeline.shards import (
     LabelCounting,
@@ -38,9 +38,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A plaza with a third of its labels, and with all."""
     place = tmp_path_factory.mktemp("plaza")
     source = make_plaza(sequences=5, people=3, frames=200, seed=2).source
-    write_source(source, place / "all", OutFormat.PARQUET)
+    write_source(source, place / "all", "parquet")
     masked = MaskedSource(source, KeepBatches(30), 1, TimePoints(25))
-    write_source(masked, place / "some", OutFormat.PARQUET)
+    write_source(masked, place / "some", "parquet")
     return place / "some", place / "all"
 
 

@@ -280,7 +280,7 @@ def page_commands() -> list[str]:
     return re.findall(r"^\$ (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [c for c in page_commands() if c.startswith("python ")])
+@pytest.mark.parametrize("command", [c for c in page_commands() if "py complete " in c])
 def test_the_programs_of_the_page_run(command: str, square: Path) -> None:
     for title, body in page_files().items():
         (square / title).write_text(body, "utf-8")

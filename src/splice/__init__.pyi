@@ -54,7 +54,6 @@ from .inputs.domains import load_domain as load_domain
 from .inputs.open import InputOptions as InputOptions
 from .inputs.open import open_input as open_input
 from .inputs.theories import load_theory as load_theory
-from .inputs.write import OutFormat as OutFormat
 from .inputs.write import write_source as write_source
 from .io.checkpoints import Checkpoint as Checkpoint
 from .io.checkpoints import read_checkpoint as read_checkpoint

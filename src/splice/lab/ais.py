@@ -20,8 +20,8 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.io.tables.formats import open_table
 from splice.io.tables.frames import Chunk, Table, missing_columns
-from splice.io.tables.reader import open_table
 from splice.io.tables.tolerance import BadRows, check_share
 from splice.io.tables.values import read_times
 from splice.io.text import natural_key

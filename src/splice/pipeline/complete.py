@@ -12,8 +12,9 @@ import numpy as np
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.source import Before, CompletedSource
 from splice.evaluation.confusion import Confusion
+from splice.inputs.languages import TABLES
 from splice.inputs.open import InputOptions, input_paths
-from splice.inputs.write import OutFormat, format_of_input, write_source
+from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.pipeline.counts import CompletionCounts, CountedSource
@@ -45,7 +46,7 @@ def complete(
     batch_size: int = 25,
     truth: Input | None = None,
     out: Path | None = None,
-    out_format: OutFormat | None = None,
+    out_format: str | None = None,
     force: bool = False,
     shards: int = 1,
     jobs: int = 2,
@@ -98,7 +99,7 @@ def complete(
 
     def write(completed: Source) -> None:
         if out is not None:
-            usual = OutFormat.CSV if name is None else format_of_input(name)
+            usual = TABLES.formats[0] if name is None else format_of_input(name)
             write_source(completed, out, out_format or usual)
 
     if shards > 1:
