@@ -80,8 +80,8 @@ def test_a_plaza_shuffled_and_renamed(make: Make, seed: int) -> None:
 def completed(source: MemorySource, names: Mapping[str, str]) -> dict[str, tuple[float, int]]:
     """The value and the label of each query atom, under other names."""
     completer, found = SupervisionCompleter(), {}
-    for batch in completer.prefetching(batches(source, TimePoints(25))):
-        done = completer.complete(batch)
+    for done in completer.completions(batches(source, TimePoints(25))):
+        batch = done.batch
         for row, atom in enumerate(done.batch.queries.atoms()):
             fluent, time = atom.args
             assert isinstance(fluent, Function)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from splice.cli import main
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
 from splice.completion.source import CompletedSource, by_sequence
 from splice.errors import SpliceError
@@ -112,7 +113,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
     source = make_plaza(sequences=5, people=2, frames=60, seed=seed).source
     masked = MaskedSource(source, KeepBatches(40), seed, TimePoints(10))
     chosen, cut = PROFILES[name], TimePoints(10)
-    whole = [done for _, done in CompletedSource(masked, chosen, cut).completions()]
+    whole = [done for _, done in CompletedSource(masked, chosen, cut, Mode.ONLINE).completions()]
     counted = []
     for shard in shards(count):
         completer, own = SupervisionCompleter(chosen), []
@@ -124,7 +125,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
         counted.append(own)
     found: dict[str, list[np.ndarray]] = {}
     for shard, before in zip(shards(count), arrange(counted), strict=True):
-        part = CompletedSource(ShardSource(masked, shard), chosen, cut, before)
+        part = CompletedSource(ShardSource(masked, shard), chosen, cut, Mode.ONLINE, before)
         for _, done in part.completions():
             found.setdefault(done.batch.sequence, []).append(done.values)
     right: dict[str, list[np.ndarray]] = {}
@@ -145,7 +146,7 @@ def test_a_sequence_without_a_name_is_one_like_others() -> None:
 @pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
 def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
     profile = profile_of("default", {"caching": caching})
-    asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, 25)
+    asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, Mode.ONLINE, 25)
     with pytest.raises(SpliceError, match="order of all batches"):
         count_labels(asked, 2, 1)
 

@@ -76,7 +76,8 @@ class Prefetcher:
         Where times are arguments it is left: which times are named differs from batch to batch.
         """
         known = self._blocks.take(batches[0]) if self._blocks else None
-        if known:
+        # Another block may begin with the same batch: where only labelled ones are looked at.
+        if known and len(known[0].queries) == sum(len(batch.queries) for batch in batches):
             return known
         table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
         examples = partition(replace(batches[0], table=table), self._visibility)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
 from splice.inputs.open import InputOptions
@@ -47,6 +48,9 @@ class LearnOptions:
     exact
         The same to the last digit: a run goes on only from a checkpoint of equal choices. Where it
         is left out, it is made of the other values.
+    mode
+        Which labels a batch is completed with: all of the input, which is then read once more, or
+        those up to the batch.
     """
 
     profile: Profile | None = PROFILES["default"]
@@ -55,6 +59,12 @@ class LearnOptions:
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
     exact: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = Mode.HINDSIGHT
+
+    @property
+    def run_mode(self) -> Mode:
+        """The mode in which the profile runs; online where nothing is completed."""
+        return self.profile.mode(self.mode) if self.profile else Mode.ONLINE
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
@@ -63,6 +73,7 @@ class LearnOptions:
         return {
             "learner": repr(self.learner),
             "completion": str(self.profile),
+            "mode": self.run_mode.value,
             "batch-size": str(self.batch_size),
             "passes": str(self.passes),
         }

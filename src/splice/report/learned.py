@@ -45,6 +45,8 @@ def _watched(source: Source, choices: LearnOptions) -> Watcher:
         for batch in batches(source, cut):
             watcher.see_labels(batch)
     else:
-        for _ in Watched(source, choices.profile, cut, watcher=watcher).completions():
+        for _ in Watched(
+            source, choices.profile, cut, choices.run_mode, watcher=watcher
+        ).completions():
             pass
     return watcher
