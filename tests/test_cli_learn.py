@@ -18,10 +18,10 @@ from splice.inputs.theories import load_theory
 from splice.learners.oled.learner import Oled
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
-from splice.logic import parse_rule, parse_theory
+from splice.logic.syntax import parse_rule, parse_theory
 from splice.logic.theory import Theory
 from splice.pipeline.rules import learned_rules, rule_text
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from test_cli import Command
 
 COUNTS = ("examples", "batches", "given", "completed")

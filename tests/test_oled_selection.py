@@ -17,7 +17,7 @@ from splice.learners.oled.scores import termination_counts
 from splice.learners.oled.selection import Candidate, Part, Remembered, chosen
 from splice.learners.oled.simulate import agreements
 from splice.logic.terms import Variable
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 
 Mask = npt.NDArray[np.bool_]
 

@@ -30,10 +30,10 @@ from splice.learners.osla.options import Loss, Options, Selection, options_of
 from splice.learners.osla.selection import Pool
 from splice.learners.osla.templates import read_templates
 from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
-from splice.logic import Theory, parse_theory, subsumes
-from splice.logic.theory import HARD
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.logic.subsumption import subsumes
+from splice.logic.syntax import parse_theory
+from splice.logic.theory import HARD, Theory
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import table_of
 

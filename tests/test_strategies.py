@@ -30,10 +30,10 @@ from splice.completion.result import Completion
 from splice.completion.solver import SOLVERS, LabelledGraph, Solver
 from splice.errors import SpliceError
 from splice.io.lomrf.modes import parse_modes
-from splice.logic import Atom, Domain
+from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
 from splice.logic.modes import Modes
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from streams import Row, source_of
 
@@ -280,7 +280,7 @@ def page_commands() -> list[str]:
     return re.findall(r"^\$ (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [c for c in page_commands() if c.startswith("python ")])
+@pytest.mark.parametrize("command", [c for c in page_commands() if "py complete " in c])
 def test_the_programs_of_the_page_run(command: str, square: Path) -> None:
     for title, body in page_files().items():
         (square / title).write_text(body, "utf-8")

@@ -10,9 +10,15 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
-from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_profile
+from splice.cli.completion_options import (
+    COMPLETION_PARAMETERS,
+    Online,
+    completion_profile,
+    mode_of,
+)
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES
 from splice.errors import SpliceError
 from splice.inputs.theories import AXIOMS, load_theory
@@ -157,6 +163,7 @@ _PARAMETERS: Parameters = (
     ("min_weight", _MinWeight, _OSLA.min_weight),
     ("passes", _Passes, 1),
     ("seed", _Seed, 0),
+    ("online", Online, False),
     *COMPLETION_PARAMETERS,
 )
 
@@ -171,6 +178,7 @@ def _choices(
     learner: Learner,
     complete: bool,
     profile: str | None,
+    online: bool,
     batch_size: int,
     passes: int,
     **own: Any,
@@ -188,6 +196,8 @@ def _choices(
         )
     _tell_unused(learner, own)
     make, said = (_osla if learner is Learner.OSLA else _oled)(own)
+    chosen = completion_profile(profile or "default", **filling) if complete else None
+    mode = chosen.mode(mode_of(online)) if chosen else Mode.ONLINE
     completion = {"completion": profile or "default", **filled}
     words = {
         "learner": learner.value,
@@ -195,9 +205,10 @@ def _choices(
         "batch-size": str(batch_size),
         **said,
         "passes": str(passes),
+        "mode": mode.value,
     }
-    chosen = completion_profile(profile or "default", **filling) if complete else None
-    return LearnOptions(chosen, make, batch_size, passes, words, words | _exact(learner, own))
+    exact = words | _exact(learner, own)
+    return LearnOptions(chosen, make, batch_size, passes, words, exact, mode)
 
 
 def _exact(learner: Learner, own: dict[str, Any]) -> dict[str, str]:

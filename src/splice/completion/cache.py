@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.filter import FILTERS, Filter, Hoeffding, Undecided
 from splice.completion.registry import check_key, number_of, word_of
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.labels import LabelArray
-from splice.stream.distinct import unique_rows
 
 __all__ = [
     "Caching",
@@ -56,8 +55,22 @@ class Weighting(Enum):
 class Caching:
     """The label cache and its filter (Algorithm 3, ``alg:cache_update``).
 
-    ``cap`` limits the number of patterns (those seen longest ago go first) and ``decay`` multiplies
-    all counts after each labelled batch: for endless and for drifting streams.
+    ``cap`` and ``decay`` are for endless and for drifting streams.
+
+    Parameters
+    ----------
+    filter
+        When a label gives way to the opposite one of the same pattern.
+    undecided
+        What becomes of a contradiction that the filter does not decide yet.
+    first
+        How the labelled examples of the first batch enter the cache.
+    weighting
+        How much a cached label counts in the graph: once, or by how often it was seen.
+    cap
+        The most patterns that are kept, those seen longest ago going first; None: all.
+    decay
+        All counts are multiplied by it after each labelled batch; 1: nothing fades.
     """
 
     filter: Filter = field(default_factory=Hoeffding)

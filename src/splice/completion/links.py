@@ -17,15 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.persistence import Persistence
 from splice.completion.registry import number_of
 from splice.completion.similarity import Similarity, Vertices
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
-from splice.patterns.memo import BatchMemo
+from splice.patterns.reading import BatchMemo
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Chains", "Layout", "LinkMemory", "Temporal", "Terminal", "in_series", "links_of"]
@@ -38,9 +37,13 @@ class Temporal:
     """Link each vertex to the same entities at the neighbouring time-points of the sequence.
 
     A link weighs the similarity of the two times the odds that the past is right where it and the
-    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`);
-    ``strength`` is the most, and what is assumed before they do. A batch is linked to the one
-    before it, never to a later one.
+    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`). A
+    batch is linked to the one before it, never to a later one.
+
+    Parameters
+    ----------
+    strength
+        The most that such odds can be, and what is assumed before labels tell.
     """
 
     strength: float = 100.0

@@ -16,6 +16,7 @@ from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
 from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
 from splice.completion.filter import FILTERS, Hoeffding
 from splice.completion.links import Temporal, links_of
+from splice.completion.mode import Mode
 from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero
@@ -44,19 +45,61 @@ class Identity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Every choice of supervision completion."""
+    """Every choice of supervision completion.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    distance
+        How unlike two examples are.
+    connector
+        Which vertices of the graph are linked.
+    solver
+        How labels become values of what has none.
+    caching
+        How labels are remembered; None: each batch is completed from its own labels alone.
+    links
+        Links to the neighbouring time-points; None: none.
+    threshold
+        Where the line between true and false is drawn.
+    identity
+        When two lifted examples are the same pattern.
+    margin
+        Values this near to zero are abstentions.
+    """
 
     name: str
     distance: Distance
     connector: Connector
     solver: Solver
     caching: Caching | None
-    """None: each batch is completed from its own labels alone."""
     links: Temporal | None = None
     threshold: Threshold = field(default_factory=Zero)
     identity: Identity = Identity.SHARED
     margin: float = 0.0
-    """Values this near to the threshold are abstentions."""
+
+    def mode(self, wanted: Mode) -> Mode:
+        """Return the mode in which this profile runs, where one is wanted.
+
+        It is online where what is remembered depends on the order of batches: by a cache that
+        forgets, or by distances over ground atoms, to which the first example of a label stands
+        for all; and where each batch has its own labels alone.
+
+        >>> [PROFILES[name].mode(Mode.HINDSIGHT).value for name in ("default", "paper")]
+        ['hindsight', 'online']
+        """
+        adds_up = self.caching is not None and self.caching.adds_up
+        return wanted if adds_up and not self.distance.ground else Mode.ONLINE
+
+    @property
+    def blockwise(self) -> bool:
+        """Whether many batches can be solved as one: no example is the neighbour of an unlabelled one.
+
+        Links in time are no hindrance, they are chains; and chains have a solver of their own.
+        """
+        alone = self.connector.neighbours is Neighbours.LABELLED
+        return alone and (self.links is not None or isinstance(self.solver, Harmonic))
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -100,6 +143,15 @@ PROFILES: Final[dict[str, Profile]] = {
 def profile(name: str, **changes: object) -> Profile:
     """Return a named bundle of choices, some of them changed.
 
+    Parameters
+    ----------
+    name
+        ``default``, ``patterns`` (no links in time), ``paper`` or ``lomrf-2019``.
+    **changes
+        Fields of :class:`Profile` with other values.
+
+    Examples
+    --------
     >>> profile("paper", connector=KNN(3)).connector
     KNN(k=3, neighbours=<Neighbours.ALL: 'all'>, direction=<Direction.DIRECTED: 'directed'>)
     """

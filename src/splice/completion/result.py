@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from splice.arrays import Floats, Ints, Mask
@@ -15,8 +16,20 @@ __all__ = ["Completion"]
 class Completion:
     """What became of the query atoms of a batch, in their order.
 
-    ``values`` lie in [-1, 1]; given labels keep theirs. ``reached`` says whether a label reached
-    the atom; an atom without evidence is false and not reached. A label of 0 is an abstention.
+    Parameters
+    ----------
+    batch
+        The batch, with the labels that were given.
+    values
+        A value in [-1, 1] for each query atom; given labels keep theirs.
+    labels
+        +1, -1, and 0 for an abstention.
+    reached
+        Whether a label reached the atom; one without evidence is false and not reached.
+    given
+        Whether the label was given.
+    patterns
+        The number of each atom's pattern.
     """
 
     batch: MicroBatch
@@ -29,6 +42,21 @@ class Completion:
     def completed(self) -> MicroBatch:
         """Return the batch with its missing labels filled in."""
         return self.batch.with_labels(self.labels)
+
+    def split(self, batches: Sequence[MicroBatch]) -> Iterator[Completion]:
+        """Yield what became of each of the batches that were completed as this one."""
+        start = 0
+        for batch in batches:
+            own = slice(start, start + len(batch.queries))
+            start = own.stop
+            yield Completion(
+                batch,
+                self.values[own],
+                self.labels[own],
+                self.reached[own],
+                self.given[own],
+                self.patterns[own],
+            )
 
     def __len__(self) -> int:
         return len(self.values)

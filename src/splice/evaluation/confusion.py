@@ -15,13 +15,24 @@ from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stats import f1_score
 
-__all__ = ["Confusion"]
-
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
     """True and false positives, false and true negatives; they can be added.
 
+    Parameters
+    ----------
+    tp
+        True, and said to be true.
+    fp
+        False, and said to be true.
+    fn
+        True, and said to be false.
+    tn
+        False, and said to be false.
+
+    Examples
+    --------
     >>> both = Confusion(tp=3, fp=1, fn=0, tn=6) + Confusion(tp=0, fp=1, fn=1, tn=0)
     >>> both, both.f1
     (Confusion(tp=3, fp=2, fn=1, tn=6), 0.6666666666666666)
@@ -77,17 +88,6 @@ class Confusion:
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
         return float(f1_score(self.tp, self.fp, self.fn))
-
-    @property
-    def accuracy(self) -> float:
-        """The share of right answers."""
-        return (self.tp + self.tn) / self.count if self.count else 1.0
-
-    @property
-    def false_positive_rate(self) -> float:
-        """The share of those said to be true among the false ones."""
-        negative = self.fp + self.tn
-        return self.fp / negative if negative else 0.0
 
     def as_json(self) -> dict[str, float]:
         """Return the counts, precision, recall and F1 under their usual names."""

@@ -12,9 +12,6 @@ from splice.arrays import Codes, Indices, Ints, Mask
 from splice.errors import SpliceError
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Observed", "Points", "Step", "Successor"]
-
-
 _LATEST: Final = 2**62
 
 
@@ -22,7 +19,10 @@ _LATEST: Final = 2**62
 class Observed:
     """The successor of a time-point is the next one that its sequence mentions.
 
-    What is known ends ``last`` units of time after the last one.
+    Parameters
+    ----------
+    last
+        How many units of time after the last time-point the end lies of what is known.
     """
 
     last: int = 1
@@ -30,7 +30,13 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The successor of a time-point lies a fixed step after it."""
+    """The successor of a time-point lies a fixed step after it.
+
+    Parameters
+    ----------
+    size
+        The step.
+    """
 
     size: int = 1
 

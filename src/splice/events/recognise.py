@@ -25,7 +25,7 @@ from splice.events.crisp.windows import recognise_windows
 from splice.events.fluents import fluent_of
 from splice.events.points import Observed, Successor
 from splice.logic.domain import Domain
-from splice.logic.ground_text import ground_text, name_text
+from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, Source, collect
@@ -33,8 +33,6 @@ from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
     from splice.events.weighted.inference import Inference
-
-__all__ = ["INTERVAL_SCHEMA", "Recognition", "Scope", "fluent_name", "interval_frame", "recognise"]
 
 INTERVAL_SCHEMA: Final = {
     "sequence": pl.String,
@@ -56,17 +54,27 @@ class Scope(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Recognition:
-    """What holds, and when; ``parts`` are some whole sequences each, in the order of the data."""
+    """What holds, and when.
+
+    Parameters
+    ----------
+    parts
+        The answer, some whole sequences at a time, in the order of the data.
+    defined
+        The names of the fluents that the theory speaks of.
+    targets
+        The fluents that the domain asks for; none: all.
+    inference
+        How the most probable state was found, where the theory has weights.
+    probabilities
+        Of each interval of each part, where asked for.
+    """
 
     parts: tuple[Recognised, ...]
     defined: frozenset[str] = frozenset()
-    """The names of the fluents that the theory speaks of."""
     targets: tuple[str, ...] = ()
-    """The fluents that the domain asks for; none: all."""
     inference: Inference | None = None
-    """How the most probable state was found, where the theory has weights."""
     probabilities: tuple[Floats, ...] | None = None
-    """Of each interval of each part, where asked for."""
 
     def __len__(self) -> int:
         return sum(len(part.intervals.key) for part in self.parts)
@@ -143,6 +151,8 @@ def recognise(
     scope
         Whether events alone count, or the query atoms of the data are asked about.
 
+    Examples
+    --------
     >>> from splice.inputs.open import open_input
     >>> from splice.inputs.theories import load_theory
     >>> recognise(load_theory("caviar-meet"), open_input("plaza")).intervals().columns
@@ -242,7 +252,14 @@ def interval_frame(
 ) -> pl.DataFrame:
     """Return intervals as a table, ordered by sequence, start and fluent.
 
-    ``keep`` chooses among the ground fluents; ``probabilities`` has one array for each part.
+    Parameters
+    ----------
+    found
+        Parts of what was recognised.
+    probabilities
+        An array for each part, with the probability of each of its intervals.
+    keep
+        Chooses among the ground fluents.
     """
     parts = []
     for i, part in enumerate(found):

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.inputs.registry import DATASETS, data_home
-from splice.inputs.write import OutFormat, Progress, write_source
+from splice.inputs.write import Progress, write_source
 from splice.io.outputs import check_output
 from splice.lab.archives import AIS_CSV, AIS_ZIP, Archive, archive_of
 from splice.lab.caviar import CLIPS, PUBLISHED, caviar_source
@@ -32,8 +32,6 @@ from splice.lab.download import (
     unpack,
     write_sums,
 )
-
-__all__ = ["Fetched", "fetch"]
 
 Steps = Generator[int]
 
@@ -60,11 +58,23 @@ def fetch(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Fetched:
-    """Fetch an archive and make of it what the project reads.
+    """Fetch an archive, make of it what the project reads, and return what was done.
 
-    ``home`` is another address than the usual one, ``local`` a folder that has the files
-    already. What is made already stays, and then nothing is downloaded, unless ``force`` says
-    otherwise; a file that is not what it was at first is an error in any case.
+    What is made already stays, and then nothing is downloaded. A file that is not what it was at
+    first is an error in any case.
+
+    Parameters
+    ----------
+    name
+        The archive: ``caviar`` or ``brest``.
+    home
+        Another address than the usual one.
+    local
+        A folder that has the files already.
+    force
+        Make anew what is made already.
+    progress
+        Called with the steps and a function that says what is done now; it yields the steps.
     """
     archive = archive_of(name)
     if home and local:
@@ -213,7 +223,7 @@ def _make_caviar(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
     for composite in ("meet", "move"):
         target = data_home() / DATASETS[f"caviar-{composite}"].folder
         if target in wanted:
-            write_source(caviar_source(annotation, composite), target, OutFormat.DB)
+            write_source(caviar_source(annotation, composite), target, "db")
             yield 0
 
 

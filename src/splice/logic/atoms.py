@@ -25,8 +25,6 @@ from splice.logic.terms import (
     quoted,
 )
 
-__all__ = ["COMPARISONS", "NEGATED_COMPARISON", "Atom", "Literal"]
-
 NEGATED_COMPARISON: Final[Mapping[str, str]] = {
     "=": "\\=", "\\=": "=", "<": ">=", ">=": "<", ">": "=<", "=<": ">",
 }  # fmt: skip
@@ -38,7 +36,15 @@ COMPARISONS: Final = frozenset(NEGATED_COMPARISON)
 
 @dataclass(frozen=True, slots=True)
 class Atom(_Ordered):
-    """A predicate applied to terms."""
+    """A predicate applied to terms.
+
+    Parameters
+    ----------
+    predicate
+        Its name.
+    args
+        The terms.
+    """
 
     predicate: str
     args: tuple[Term, ...] = ()
@@ -65,11 +71,6 @@ class Atom(_Ordered):
         """Return the distinct variables, in order of first occurrence."""
         return tuple(dict.fromkeys(t for t in self.walk() if isinstance(t, Variable)))
 
-    @property
-    def is_ground(self) -> bool:
-        """Whether the atom has no variables."""
-        return not any(isinstance(t, Variable) for t in self.walk())
-
     def substitute(self, theta: Substitution) -> Atom:
         """Return the atom with its variables replaced."""
         return Atom(self.predicate, tuple(arg.substitute(theta) for arg in self.args))
@@ -85,7 +86,15 @@ class Atom(_Ordered):
 
 @dataclass(frozen=True, slots=True)
 class Literal(_Ordered):
-    """An atom or its negation (negation as failure in rule bodies)."""
+    """An atom or its negation (negation as failure in rule bodies).
+
+    Parameters
+    ----------
+    atom
+        The atom.
+    positive
+        Whether it is not negated.
+    """
 
     atom: Atom
     positive: bool = True

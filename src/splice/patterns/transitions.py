@@ -12,7 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
+from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
@@ -22,11 +22,8 @@ from splice.patterns.columns import Patterns
 from splice.patterns.lifting import PatternStore
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
-
-__all__ = ["Overlap", "Reader", "Transitions", "Unlabelled"]
 
 
 class Unlabelled(Enum):

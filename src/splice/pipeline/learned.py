@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
 from splice.inputs.open import InputOptions
@@ -47,6 +48,9 @@ class LearnOptions:
     exact
         The same to the last digit: a run goes on only from a checkpoint of equal choices. Where it
         is left out, it is made of the other values.
+    mode
+        Which labels a batch is completed with: all of the input, which is then read once more, or
+        those up to the batch.
     """
 
     profile: Profile | None = PROFILES["default"]
@@ -55,6 +59,12 @@ class LearnOptions:
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
     exact: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = Mode.HINDSIGHT
+
+    @property
+    def run_mode(self) -> Mode:
+        """The mode in which the profile runs; online where nothing is completed."""
+        return self.profile.mode(self.mode) if self.profile else Mode.ONLINE
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
@@ -63,6 +73,7 @@ class LearnOptions:
         return {
             "learner": repr(self.learner),
             "completion": str(self.profile),
+            "mode": self.run_mode.value,
             "batch-size": str(self.batch_size),
             "passes": str(self.passes),
         }
@@ -70,7 +81,31 @@ class LearnOptions:
 
 @dataclass
 class Learned:
-    """What was learned, and from how much; the counts are those of one pass."""
+    """What was learned, and from how much; the counts are those of one pass.
+
+    Parameters
+    ----------
+    learner
+        The learner, which has the theory.
+    examples
+        Query atoms.
+    batches
+        Micro-batches.
+    given
+        Labels that were given.
+    completed
+        Labels that were completed.
+    seconds
+        How long it took.
+    rules
+        The rules of the theory, each with its counts and its history.
+    step
+        Batches of all passes so far.
+    read
+        Examples of all passes so far.
+    checkpoint
+        What keeps the run on disk, if anything does.
+    """
 
     learner: Learner
     examples: int = 0
@@ -79,10 +114,8 @@ class Learned:
     completed: int = 0
     seconds: float = 0.0
     rules: list[LearnedRule] = field(default_factory=list)
-    """The rules of the theory, each with its counts and its history."""
     step: int = field(default=0, repr=False)
     read: int = field(default=0, repr=False)
-    """Steps and examples of all passes so far."""
     checkpoint: Keeper | None = field(default=None, repr=False)
 
     @property

@@ -25,16 +25,13 @@ from typing import Final, Self
 
 import numpy as np
 
-from splice.arrays import Codes, Indices, Ints, Mask
+from splice.arrays import Codes, Indices, Ints, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.logic.atoms import Atom
 from splice.logic.schema import EVENT, HAPPENS_AT, TIME, Signature
 from splice.logic.terms import Function, Term, Variable
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
-
-__all__ = ["EventPattern", "Spans", "StatePair", "States", "points_within", "switched"]
 
 _EVENT: Final = Signature(HAPPENS_AT, 2)
 _PATTERN: Final = re.compile(r"\s*([^()\s]+)\s*(?:\(([^()]+)\))?\s*\Z")

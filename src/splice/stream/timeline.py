@@ -15,20 +15,17 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import Ints
+from splice.arrays import Ints, unique_rows
 from splice.errors import SpliceError
 from splice.labels import FALSE
 from splice.logic.atoms import Atom
 from splice.logic.schema import TIME
 from splice.logic.terms import Variable
 from splice.stream.batch import query_rows
-from splice.stream.distinct import unique_rows
 from splice.stream.source import WrappedSource, sequences, whole_sequences
 from splice.stream.states import Spans, States, switched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
-
-__all__ = ["TICK", "Timeline", "TimelineSource", "on_grid", "without_ticks"]
 
 TICK: Final = Kind(Atom("#tick", (Variable("V0"),)), (TIME,), 0)
 """Marks a time-point at which nothing happens; no file can spell its predicate."""

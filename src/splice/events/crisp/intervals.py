@@ -13,13 +13,22 @@ import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
 
-__all__ = ["Intervals", "difference", "intersection", "longer_than", "union"]
-
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Maximal half-open intervals, ordered by key and start.
 
+    Parameters
+    ----------
+    key
+        What each interval is about, as a number.
+    start
+        The first time-point.
+    end
+        The first time-point after it.
+
+    Examples
+    --------
     >>> found = Intervals.of([(0, 1, 5), (0, 4, 7), (1, 2, 3)])
     >>> found.rows()
     [(0, 1, 7), (1, 2, 3)]

@@ -21,11 +21,11 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints
-from splice.errors import InputError, Problem, SpliceError
-from splice.events.crisp.ground import Group, Known
+from splice.errors import InputError, SpliceError
+from splice.events.crisp.fluent_store import FluentStore, Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import check_given, stated_step, undefined, without_labels
-from splice.events.fluents import border_of, fluent_of, place_of
+from splice.events.fluents import border_of, fluent_of
 from splice.events.points import Step, Successor
 from splice.events.weighted.axioms import read_axioms
 from splice.events.weighted.builder import ground
@@ -53,13 +53,31 @@ class Ask(Enum):
 class Inference:
     """What holds, according to a weighted theory.
 
-    ``queries`` are the query atoms, one ground fluent of ``fluents`` after the other
-    (``offsets``), and ``map`` their labels in the state of greatest weight: false where that is as
-    good. ``score`` is the weight of the soft ground clauses that are true in it; those that the
-    evidence decides (in a layer: the layers below, too) are not counted. ``optimal`` says whether
-    no state has a greater weight; a layered answer is the best of each layer given those below
-    it, so it is not said to be. ``probability`` is exact for chains; in a layer it is that given
-    the states below. ``until`` is the time up to which the label of each query atom is valid.
+    Parameters
+    ----------
+    queries
+        The query atoms, one ground fluent of ``fluents`` after the other.
+    map
+        Their labels in the state of greatest weight: false where that is as good.
+    probability
+        Of each atom, where asked for: exact for chains; in a layer it is that given the states
+        below.
+    score
+        The weight of the soft ground clauses that are true in that state; those that the evidence
+        decides (in a layer: the layers below, too) are not counted.
+    method
+        How the answer was found.
+    optimal
+        Whether no state is known to have a greater weight; a layered answer is the best of each
+        layer given those below it, so it is not said to be.
+    structure
+        How the ground network hangs together.
+    fluents
+        The ground fluents.
+    offsets
+        Where the query atoms of each ground fluent begin.
+    until
+        The time up to which the label of each query atom is valid.
     """
 
     queries: AtomTable
@@ -120,10 +138,28 @@ def infer(
 ) -> Inference:
     """Return what holds in whole sequences, according to a weighted theory.
 
-    A theory of rules without axioms gets those of the Event Calculus, with ``inertia`` as the
-    weight of the axioms of inertia. With ``loss`` each atom that differs from its label there
-    earns 1 more. ``Method.MILP`` solves all fluents at once where layers would do, too; ``seconds``
-    limits such a program, which then may not be optimal.
+    A theory of rules without axioms gets those of the Event Calculus.
+
+    Parameters
+    ----------
+    theory
+        Weighted rules and formulas.
+    data
+        A source, or a table of whole sequences.
+    domain
+        What the atoms of a table mean; a source says it itself.
+    ask
+        The most probable state alone, or the probability of each atom, too.
+    inertia
+        The weight of the axioms of inertia, where the theory has none of its own.
+    loss
+        Labels: each atom that differs from its label there earns 1 more.
+    successor
+        How time goes on: :class:`Step` or :class:`Observed`.
+    method
+        ``Method.MILP`` solves all fluents at once where layers would do, too.
+    seconds
+        The time that such a program has; the answer then may not be optimal.
     """
     _refuse(theory, successor)
     table = data if isinstance(data, AtomTable) else collect(data)
@@ -149,8 +185,20 @@ def infer_events(
 ) -> Inference:
     """Return what holds according to a weighted theory and the events of a source alone.
 
-    Labels are neither read nor asked about, but for those of fluents that the theory asks
-    for without defining or weighing them: these must be ``given`` by name.
+    Labels are neither read nor asked about, but for those of ``given`` fluents.
+
+    Parameters
+    ----------
+    theory
+        Weighted rules and formulas.
+    source
+        The data.
+    given
+        Names of fluents that the theory asks for without defining or weighing them.
+    ask
+        The most probable state alone, or the probability of each atom, too.
+    successor
+        How time goes on: :class:`Step` or :class:`Observed`.
     """
     table = collect(source)
     axioms = read_axioms(theory, source.domain.schema)
@@ -200,7 +248,7 @@ def _layered(
     successor: Successor | None,
 ) -> Inference:
     """Solve one fluent after the other, each given the states of those before it."""
-    known = Known(table.vocabulary)
+    store = FluentStore(table.vocabulary)
     parts = []
     for fluent in found.layers:
         network = ground(
@@ -210,27 +258,27 @@ def _layered(
             inertia=inertia,
             successor=successor,
             only=frozenset({fluent}),
-            below=known,
+            below=store,
         )
         labels = None if loss is None else network.labels_of(loss)
         solution = network.solve(loss=labels)
         probability = network.marginals() if ask is Ask.MARGINALS else None
         part = _result(network, solution.labels, probability, found)
-        _remember(known, fluent, network.instances.groups, part.intervals)
+        _remember(store, fluent, network.instances.groups, part.intervals)
         parts.append(part)
     return _joined(parts, table, found)
 
 
 def _remember(
-    known: Known, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
+    store: FluentStore, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
 ) -> None:
     """Let the layers above know when a fluent holds."""
-    known.define(fluent)
+    store.define(fluent)
     for group in groups:
         own = (intervals.key >= group.first) & (intervals.key < group.first + len(group))
         part = intervals.take(own)
         moved = Intervals(part.key - group.first, part.start, part.end)
-        known.add(fluent, group, moved)
+        store.add(fluent, group, moved)
 
 
 def _joined(parts: list[Inference], table: AtomTable, found: Structure) -> Inference:
@@ -262,18 +310,18 @@ def _refuse(theory: Theory, successor: Successor | None) -> None:
         if stated_step(statement) is not None:
             message = "weighted theories go from one observed time-point to the next"
             hint = "remove it, or mention in the input every time that matters"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
         content = statement.content
         body = content.body if isinstance(content, Rule) else ()
         for atom in (x.atom for x in body if (b := border_of(x.atom)) and b[1].variables()):
             message = f"weighted theories have no events where fluents start or end: {atom}"
             hint = "ask for holdsAt(F,T), or leave the weights out"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
         weight = statement.weight
         if weight is not None and math.isfinite(weight) and abs(weight) > _HEAVIEST:
             message = f"the weight {weight:g} is too large"
             hint = "write 'hard ::' for what must hold"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
     if problems:
         raise InputError(problems)
     if isinstance(successor, Step):

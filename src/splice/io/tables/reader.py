@@ -13,61 +13,51 @@ import numpy as np
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
-from splice.io.tables.blocks import BLOCK_BYTES
-from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.files import find_tables
-from splice.io.tables.frames import CHUNK_ROWS, Table, format_of
+from splice.io.tables.formats import open_table
+from splice.io.tables.frames import CHUNK_ROWS, Table
 from splice.io.tables.inferring import InferringSource
 from splice.io.tables.merge import Labels, merged
-from splice.io.tables.ndjson_table import NdjsonTable
-from splice.io.tables.parquet_table import ParquetTable
 from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT
-from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.batch import query_rows
-from splice.stream.source import ReadReport
+from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
 from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["TableSource", "check_tables", "open_table"]
+__all__ = ["TableSource", "check_tables"]
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
-
-
-def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
-    """Open a file as a table, by the ending of its name."""
-    kind = format_of(path)
-    bytes_a_block = min(BLOCK_BYTES, 32 * chunk_rows)
-    if kind == "csv":
-        return CsvTable(path, block_bytes=bytes_a_block)
-    if kind == "ndjson":
-        return NdjsonTable(path, block_bytes=bytes_a_block)
-    if kind == "parquet" and path.suffix != ".gz":
-        return ParquetTable(path, chunk_rows=chunk_rows)
-    raise InputError(
-        Problem(
-            Place(str(path)),
-            "not a table",
-            "",
-            "tables end in .csv, .ndjson, .parquet (or .csv.gz)",
-        )
-    )
 
 
 class TableSource(InferringSource):
     """The atoms of a folder of tables, or of some files.
 
-    Without a domain the folder's ``domain.toml`` counts, if it has one. Without a layout the
-    files are ``events.*``, ``labels.*`` and ``functions.*``, or have such
-    columns. One table of evidence is streamed and must be ordered by sequence and time
-    (``sort`` loads and sorts it); several tables of evidence are loaded and merged. Labels
-    and facts are held in memory as integers. A share ``max_bad`` of bad rows is dropped and
-    counted in ``report``.
+    One table of evidence is streamed and must be ordered by sequence and time; several are loaded
+    and merged. Labels and facts are held in memory as integers.
+
+    Parameters
+    ----------
+    inputs
+        A folder, a file, or several files.
+    domain
+        What the atoms mean; default: what the folder's ``domain.toml`` says, if it has one.
+    layout
+        Which file has what in which columns; default: ``events.*``, ``labels.*`` and
+        ``functions.*``, or files with such columns.
+    sort
+        Load and sort evidence that is out of order.
+    max_bad
+        The share of bad rows that is dropped and counted in ``report``.
+    chunk_rows
+        How many rows are read at a time, about.
+    time_unit
+        The unit of ISO timestamps: d, h, min, s, ms or us.
     """
 
     def __init__(

@@ -32,8 +32,6 @@ from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["AisOptions", "DerivedSource", "derive_ais", "put_together"]
-
 _EARTH: Final = 6_371_000.0
 _BLOCK: Final = 500_000
 """Pairs are told together until they have so many events."""
@@ -92,7 +90,15 @@ class DerivedSource:
 
 
 def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
-    """Read positions and derive what the vessels do; the pairs are put together when read."""
+    """Read positions and return what the vessels do; pairs are put together when it is read.
+
+    Parameters
+    ----------
+    path
+        A table of AIS positions.
+    options
+        What goes with it, how strictly it is read, and which pairs make a sequence.
+    """
     options = options or AisOptions()
     report = ReadReport()
     kinds = {} if options.vessels is None else read_vessel_types(options.vessels)

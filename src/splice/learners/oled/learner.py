@@ -40,8 +40,7 @@ from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import Theory
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import Thresholds, is_threshold, seen_through
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.shown import changes
 from splice.stream.batch import MicroBatch
@@ -54,7 +53,13 @@ _Kind = tuple[str, Points]
 
 
 class Oled:
-    """Learns initiatedAt and terminatedAt rules in one pass."""
+    """Learns initiatedAt and terminatedAt rules in one pass.
+
+    Parameters
+    ----------
+    options
+        Every choice; default: :class:`OledOptions` as it is.
+    """
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()

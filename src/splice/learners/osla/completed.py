@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from splice.events.weighted.axioms import standard_axioms
-from splice.events.weighted.clausal import clauses_of
-from splice.events.weighted.templates import refusal
+from splice.events.weighted.templates import clauses_of, refusal
 from splice.learners.osla.templates import CHANGES
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule

@@ -32,8 +32,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import HARD, Statement, Theory
 from splice.patterns.columns import Patterns
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.shown import changes
 from splice.stream.batch import MicroBatch
@@ -54,8 +53,14 @@ _COLUMNS: Final = {
 class Osla:
     """Learns weighted initiatedAt and terminatedAt clauses in one pass.
 
-    ``axioms`` replace those of the discrete Event Calculus; they become part of the theory.
-    ``templates`` are the changes that are learned.
+    Parameters
+    ----------
+    options
+        Every choice; default: :class:`OslaOptions` as it is.
+    axioms
+        Instead of those of the discrete Event Calculus; they become part of the theory.
+    templates
+        The changes that are learned.
     """
 
     def __init__(
