@@ -163,7 +163,7 @@ _PARAMETERS: Parameters = (
     ("min_weight", _MinWeight, _OSLA.min_weight),
     ("passes", _Passes, 1),
     ("seed", _Seed, 0),
-    ("online", Online, False),
+    ("online", Online, True),
     *COMPLETION_PARAMETERS,
 )
 

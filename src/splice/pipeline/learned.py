@@ -59,7 +59,7 @@ class LearnOptions:
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
     exact: Mapping[str, str] = field(default_factory=dict)
-    mode: Mode = Mode.HINDSIGHT
+    mode: Mode = Mode.ONLINE
 
     @property
     def run_mode(self) -> Mode:
