@@ -1,4 +1,4 @@
-"""OSLa: axioms as templates, exact inference in its steps, AdaGrad by hand, completed theories."""
+"""OSLa: axioms as templates, exact inference in its steps, AdaGrad by hand, knowledge bases for LoMRF."""
 
 from __future__ import annotations
 
@@ -9,33 +9,29 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from people import DOMAIN, window
 from reference import osla_steps as twin
 from splice.errors import InputError, SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.events.weighted.axioms import read_axioms, standard_axioms
-from splice.events.weighted.inference import infer
 from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.lomrf.mln import parse_mln
 from splice.io.lomrf.mln_writer import format_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
-from splice.learners.osla.completed import completed
 from splice.learners.osla.learner import Osla
 from splice.learners.osla.options import Loss, Options, Selection, options_of
 from splice.learners.osla.selection import Pool
 from splice.learners.osla.templates import read_templates
 from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
-from splice.logic import Theory, parse_theory, subsumes
+from splice.logic import parse_theory, subsumes
 from splice.logic.theory import HARD
 from splice.stream.batch import MicroBatch
 from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
-from streams import table_of
 
 # axioms as templates
 
@@ -348,70 +344,7 @@ def test_words_name_the_choices() -> None:
             options_of(bad)
 
 
-# completed theories
-
-
-def test_completion_of_the_specification() -> None:
-    """Specification E.9."""
-    theory = parse_mln("""
-        InitiatedAt(fluent,time)
-        HoldsAt(fluent,time)
-        Happens(event,time)
-        fluent fight(id,id)
-        event abrupt(id)
-        event active(id)
-
-        InitiatedAt(fight(x0,x1),t) :- Happens(abrupt(x0),t) ^ Happens(active(x1),t)
-        InitiatedAt(f,t) => HoldsAt(f,t++).
-        !HoldsAt(f,t) ^ !InitiatedAt(f,t) => !HoldsAt(f,t++)
-    """)
-    expected = parse_mln("""
-        HoldsAt(fluent,time)
-        Happens(event,time)
-        fluent fight(id,id)
-        event abrupt(id)
-        event active(id)
-
-        Happens(abrupt(x0),t) ^ Happens(active(x1),t) => HoldsAt(fight(x0,x1),t++).
-        !HoldsAt(fight(x0,x1),t) ^ !(Happens(abrupt(x0),t) ^ Happens(active(x1),t)) =>
-            !HoldsAt(fight(x0,x1),t++)
-    """)
-    assert completed(theory).statements == expected.statements
-
-
-def test_completion_generalises_heads_and_binds_what_is_private() -> None:
-    theory = parse_theory("""
-        1.0 :: initiatedAt(meet(X,X),T) :- happensAt(walking(X),T).
-        2.0 :: initiatedAt(meet('A',T1),T) :- close(T1,X0,34,T).
-    """)
-    either = "X1=X0, happensAt(walking(X0),T0) ; exists([X0_], X0='A', close(X1,X0_,34,T0))"
-    assert str(completed(theory)).splitlines() == [
-        "1.0 :: next(T1,T0), X1=X0, happensAt(walking(X0),T0) => holdsAt(meet(X0,X1),T1).",
-        "2.0 :: next(T1,T0), X0='A', close(X1,X0_,34,T0) => holdsAt(meet(X0,X1),T1).",
-        "hard :: next(T1,T0), holdsAt(meet(X0,X1),T0) => holdsAt(meet(X0,X1),T1).",
-        f"hard :: next(T1,T0), not holdsAt(meet(X0,X1),T0), not ({either}) => not holdsAt(meet(X0,X1),T1).",
-        "hard :: startTime(T) => not holdsAt(F,T).",
-    ]
-
-
-WEIGHTED = (
-    "1.5 :: initiatedAt(meet(X,Y),T) :- happensAt(walking(X),T), close(X,Y,34,T).",
-    "-0.5 :: initiatedAt(meet(X,Y),T) :- happensAt(active(Y),T).",
-    "0.75 :: terminatedAt(meet(X,Y),T) :- happensAt(walking(Y),T).",
-    "2.0 :: terminatedAt(meet(X,Y),T) :- happensAt(talk(X,Y),T), happensAt(active(X),T).",
-)
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 2**32), st.sets(st.sampled_from(WEIGHTED), min_size=1))
-def test_completed_theories_say_the_same(seed: int, rules: set[str]) -> None:
-    theory = parse_theory("\n".join(sorted(rules)))
-    table = table_of(window(seed))
-    expected = infer(theory, table, DOMAIN)
-    found = infer(completed(theory), table, DOMAIN)
-    holds = {str(expected.queries.atom(int(i))) for i in np.flatnonzero(expected.map > 0)}
-    also = {str(found.queries.atom(int(i))) for i in np.flatnonzero(found.map > 0)}
-    assert also == holds
+# knowledge bases
 
 
 def test_learned_theories_are_valid_for_lomrf() -> None:
@@ -420,10 +353,6 @@ def test_learned_theories_are_valid_for_lomrf() -> None:
     schema = plaza().domain.schema
     plain = parse_mln(format_lomrf(theory, schema))
     assert set(theory.statements) < set(plain.statements)
-    whole = completed(theory)
-    again = parse_mln(format_lomrf(whole, schema))
-    assert again.statements == whole.statements
-    assert not any("initiatedAt" in str(s) or "terminatedAt" in str(s) for s in again.statements)
 
 
 def test_what_inference_works_on_grows_with_the_clauses_not_with_their_product() -> None:
@@ -431,11 +360,6 @@ def test_what_inference_works_on_grows_with_the_clauses_not_with_their_product()
     events = [f"e{i}" for i in range(36)]
     bodies = [", ".join(f"happensAt({e}(X),T)" for e in events[i : i + 3]) for i in range(0, 36, 3)]
     theory = parse_theory("\n".join(f"1.0 :: initiatedAt(on(X),T) :- {b}." for b in bodies))
-    assert len(completed(theory)) == len(bodies) + len(standard_axioms()) - 2
     used = read_axioms(theory, theory.schema)
     assert len(used.definitions) == len(bodies)
     assert len(used.templates) <= len(bodies) + len(standard_axioms())
-
-
-def test_nothing_is_completed_to_nothing() -> None:
-    assert completed(Theory()) == Theory()
