@@ -11,7 +11,7 @@ import pytest
 
 from splice.cli.commands import COMMANDS
 
-HEAVY = ("numpy", "polars", "scipy", "numba", "highspy", "plotly", "matplotlib")
+HEAVY = ("numpy", "polars", "scipy", "numba", "highspy", "jinja2", "matplotlib")
 
 
 def loaded_by(*words: str) -> set[str]:
@@ -47,7 +47,7 @@ def test_the_help_of_a_command_loads_no_other() -> None:
     assert "splice.cli.learn" in loaded
     others = {f"splice.cli.{home.partition(':')[0]}" for home, _ in COMMANDS.values()}
     assert loaded & others == {"splice.cli.learn", "splice.cli.report"}  # it can write a report
-    assert not loaded.intersection({"numba", "highspy", "plotly", "matplotlib"})
+    assert not loaded.intersection({"numba", "highspy", "jinja2", "matplotlib"})
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from itertools import islice
 
 import numpy as np
@@ -44,11 +43,6 @@ def test_partial_fit_does_not_forget() -> None:
 
 
 def test_everything_can_be_configured_from_the_facade() -> None:
-    for home, names in splice._STRATEGIES.items():
-        for name in names:
-            assert getattr(splice, name) is getattr(
-                import_module(f"splice.completion.{home}"), name
-            )
     profile = replace(splice.profile("default"), connector=splice.KNN(k=3))
     options = splice.OledOptions(depth=1, unlabelled=splice.Unlabelled.SKIP)
     pipeline = splice.Splice(splice.Oled(options), splice.SupervisionCompleter(profile))

@@ -28,7 +28,7 @@ LAYERS = (
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
-RENDERING = frozenset({"click", "matplotlib", "plotly", "rich", "typer"})
+RENDERING = frozenset({"click", "jinja2", "matplotlib", "rich", "typer"})
 MAY_RENDER = frozenset({"report", "lab", "cli"})
 
 

@@ -55,6 +55,19 @@ class Place:
 class Problem:
     """One thing that is wrong: where, what, the offending text, and a hint.
 
+    Parameters
+    ----------
+    place
+        Where: file, line and column.
+    message
+        What is wrong.
+    text
+        The offending text.
+    hint
+        What to do about it.
+
+    Examples
+    --------
     >>> print(Problem(Place("a.db", 3, 7), "unknown predicate 'Hapens'", "Hapens(A, 1)",
     ...               "did you mean 'Happens'?"))
     a.db:3:7: unknown predicate 'Hapens'
@@ -78,7 +91,15 @@ class Problem:
 
 
 class SpliceError(Exception):
-    """The base of every error that a user can cause and can mend."""
+    """The base of every error that a user can cause and can mend.
+
+    Parameters
+    ----------
+    message
+        What is wrong.
+    hint
+        What to do about it.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -90,7 +111,15 @@ class SpliceError(Exception):
 
 
 class InputError(SpliceError):
-    """Bad content, with one :class:`Problem` for each thing that is wrong."""
+    """Bad content, with one :class:`Problem` for each thing that is wrong.
+
+    Parameters
+    ----------
+    problems
+        The problems; they are told in the order of their places.
+    summary
+        A line to add at the end.
+    """
 
     def __init__(self, problems: Problem | Iterable[Problem], summary: str = "") -> None:
         found = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -106,7 +135,17 @@ class InputError(SpliceError):
 
 
 class UnknownName(SpliceError):
-    """A name that is not among the declared ones."""
+    """A name that is not among the declared ones.
+
+    Parameters
+    ----------
+    what
+        What it would name: a dataset, a domain.
+    name
+        The name.
+    known
+        The names that there are; the nearest ones make the hint.
+    """
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         choices = sorted(known)
@@ -117,7 +156,15 @@ class UnknownName(SpliceError):
 
 
 class OutputError(SpliceError):
-    """An output that may not be written (it would overwrite something) or cannot be."""
+    """An output that may not be written (it would overwrite something) or cannot be.
+
+    Parameters
+    ----------
+    message
+        What is wrong.
+    hint
+        What to do about it.
+    """
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:

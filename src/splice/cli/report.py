@@ -1,4 +1,4 @@
-"""``splice report``: a page, and pictures, of results or of a run."""
+"""``splice report``: a page, and pictures, of the results of experiments; ``--report`` elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ReportOption: TypeAlias = Annotated[
     typer.Option(
         "--report",
         metavar="FILE",
-        help="A page to write; a name without .html makes a folder for `splice report`.",
+        help="A page to write, to look at in a browser; its name ends in .html.",
     ),
 ]
 
@@ -34,9 +34,8 @@ def report(
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RESULTS|RUN...",
-            help="Result tables (CSV), folders of `splice experiment run`, or the folder that "
-            "`splice demo --report DIR` or `splice learn --report DIR` left.",
+            metavar="RESULTS...",
+            help="Result tables (CSV), folders of `splice experiment run`, or a folder of either.",
         ),
     ],
     out: Annotated[
@@ -54,56 +53,33 @@ def report(
 ) -> None:
     """Make one page of results, to look at in a browser; it needs no network.
 
-    Tables give figures in the paper's layout, published curves dashed, ours solid with a band. A
-    run gives its tables, a timeline, the rules, contradictions, and why labels are what they are.
+    Tables give figures in the paper's layout, published curves dashed, ours solid with a band. The
+    page of a run is made by `splice learn --report FILE`.
     """
-    if out.suffix.lower() != _PAGE:
-        raise SpliceError(f"'{out}' would be no page by its name", f"end it in {_PAGE}")
-    check_file(out, inputs, force=force)
+    from splice.lab.figures.results import read_results, results_report
+
+    check_report(out, inputs, force=force)
     for folder in (png, svg):
         if folder is not None:
             check_output(folder, inputs, force=force)
     if png is not None and svg is not None and png.resolve() == svg.resolve():
         raise SpliceError(f"both kinds of pictures would go to '{png}'", "name two folders")
-    made = _read(inputs)
-    _write_page(made, out)
+    made = results_report([table for path in inputs for table in read_results(path)])
+    write_report(made, out)
     for kind, folder in (("png", png), ("svg", svg)):
         if folder is not None:
             _write_pictures(made, folder, kind)
 
 
-def _read(inputs: Sequence[Path]) -> Report:
-    from splice.lab.figures.results import read_results, results_report
-    from splice.report.saved import FILE, load
-
-    runs = [path for path in inputs if (path / FILE).is_file() or path.name == FILE]
-    if not runs:
-        return results_report([table for path in inputs for table in read_results(path)])
-    if len(inputs) > 1:
-        raise SpliceError(f"'{runs[0]}' is a run and makes a page alone", "name it alone")
-    return load(runs[0].parent if runs[0].name == FILE else runs[0])
-
-
 def check_report(path: Path, inputs: Sequence[Path] = (), *, force: bool = False) -> None:
-    """Refuse a place where no report may be written: a page, or a folder for `splice report`."""
-    if path.suffix.lower() == _PAGE:
-        check_file(path, inputs, force=force)
-    else:
-        check_output(path, inputs, force=force)
+    """Refuse a place where no page may be written."""
+    if path.suffix.lower() != _PAGE:
+        raise SpliceError(f"'{path}' would be no page by its name", f"end it in {_PAGE}")
+    check_file(path, inputs, force=force)
 
 
 def write_report(made: Report, path: Path) -> None:
-    """Write a report: as a page where its name ends in .html, else into a folder."""
-    if path.suffix.lower() == _PAGE:
-        _write_page(made, path)
-        return
-    from splice.report.saved import save
-
-    save(made, path)
-    note(f"wrote {path}; `splice report {path}` makes a page of it")
-
-
-def _write_page(made: Report, path: Path) -> None:
+    """Write a report as a page."""
     from splice.report.html import report_page
 
     text = report_page(made)

@@ -56,8 +56,22 @@ class Weighting(Enum):
 class Caching:
     """The label cache and its filter (Algorithm 3, ``alg:cache_update``).
 
-    ``cap`` limits the number of patterns (those seen longest ago go first) and ``decay`` multiplies
-    all counts after each labelled batch: for endless and for drifting streams.
+    ``cap`` and ``decay`` are for endless and for drifting streams.
+
+    Parameters
+    ----------
+    filter
+        When a label gives way to the opposite one of the same pattern.
+    undecided
+        What becomes of a contradiction that the filter does not decide yet.
+    first
+        How the labelled examples of the first batch enter the cache.
+    weighting
+        How much a cached label counts in the graph: once, or by how often it was seen.
+    cap
+        The most patterns that are kept, those seen longest ago going first; None: all.
+    decay
+        All counts are multiplied by it after each labelled batch; 1: nothing fades.
     """
 
     filter: Filter = field(default_factory=Hoeffding)

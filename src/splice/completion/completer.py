@@ -46,6 +46,15 @@ class SupervisionCompleter:
 
     It remembers the labels it has seen (the cache) and the last values of the current sequence;
     everything else is worked out from the batch.
+
+    Parameters
+    ----------
+    profile
+        Every choice of completion, or the name of a profile: ``default``, ``patterns``, ``paper``,
+        ``lomrf-2019``.
+    reading
+        How batches are partitioned and lifted, where somebody else reads the same stream; else it
+        has a reading of its own.
     """
 
     def __init__(self, profile: Profile | str = "default", reading: Reading | None = None) -> None:

@@ -66,6 +66,15 @@ class KNN(Connector):
     """Choose all vertices whose weight is among the k largest *distinct* ones.
 
     So ties need no breaking.
+
+    Parameters
+    ----------
+    k
+        How many distinct weights count.
+    neighbours
+        Whether unlabelled vertices can be chosen, or labelled ones alone.
+    direction
+        When a choice makes a link: one way, if either chose the other, or if both did.
     """
 
     k: int = 2
@@ -83,7 +92,17 @@ class KNN(Connector):
 @CONNECTORS.register("enn")
 @dataclass(frozen=True, slots=True)
 class EpsilonNN(Connector):
-    """Choose all vertices whose weight is at least epsilon."""
+    """Choose all vertices whose weight is at least epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        The least weight, from 0 to 1.
+    neighbours
+        Whether unlabelled vertices can be chosen, or labelled ones alone.
+    direction
+        When a choice makes a link: one way, if either chose the other, or if both did.
+    """
 
     epsilon: float = 0.75
     neighbours: Neighbours = Neighbours.ALL

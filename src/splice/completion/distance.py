@@ -83,7 +83,15 @@ DISTANCES: Final[Registry[Distance]] = Registry("distance")
 @DISTANCES.register("lifted")
 @dataclass(frozen=True, slots=True)
 class Lifted(Distance):
-    """The structural distance over lifted atoms: function symbols and kept constants count."""
+    """The structural distance over lifted atoms: function symbols and kept constants count.
+
+    Parameters
+    ----------
+    sets
+        How distances of atoms make one of sets: by an optimal matching, or Hausdorff's.
+    numbers
+        Whether constants that the modes mark as numeric are equal or not, or compared by value.
+    """
 
     sets: SetRule = SetRule.MATCHING
     numbers: Numbers = Numbers.EQUAL
@@ -99,7 +107,15 @@ class Lifted(Distance):
 @DISTANCES.register("ground")
 @dataclass(frozen=True, slots=True)
 class Ground(Distance):
-    """The structural distance over ground atoms: persons and times count."""
+    """The structural distance over ground atoms: persons and times count.
+
+    Parameters
+    ----------
+    sets
+        How distances of atoms make one of sets: by an optimal matching, or Hausdorff's.
+    numbers
+        Whether constants that the modes mark as numeric are equal or not, or compared by value.
+    """
 
     ground: ClassVar[bool] = True
 

@@ -77,7 +77,29 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The value of a query atom as the average that it is."""
+    """The value of a query atom as the average that it is.
+
+    Parameters
+    ----------
+    query
+        The atom.
+    evidence
+        What is known about it: the atoms of its example.
+    value
+        Its value in [-1, 1].
+    label
+        Its label; None: unknown.
+    given
+        Whether the label was given, not completed.
+    reached
+        Whether a label reached it.
+    neighbours
+        The labelled patterns that it was linked to, the weightiest first.
+    peers
+        Unlabelled patterns of the same batch that it was linked to.
+    links
+        The same entities at neighbouring time-points.
+    """
 
     query: Atom
     evidence: tuple[Atom, ...]

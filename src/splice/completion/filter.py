@@ -66,7 +66,15 @@ FILTERS: Final[Registry[Filter]] = Registry("filter")
 @FILTERS.register("hoeffding")
 @dataclass(frozen=True, slots=True)
 class Hoeffding(Filter):
-    """Trust the more frequent label once the gap exceeds ``sqrt(ln(numerator/delta) / 2N)``."""
+    """Trust the more frequent label once the gap exceeds ``sqrt(ln(numerator/delta) / 2N)``.
+
+    Parameters
+    ----------
+    delta
+        The chance of a wrong decision that is taken.
+    numerator
+        The numerator inside the logarithm: 2 in the paper, 1 in the released code.
+    """
 
     delta: float = 1e-4
     numerator: float = 2.0

@@ -38,9 +38,13 @@ class Temporal:
     """Link each vertex to the same entities at the neighbouring time-points of the sequence.
 
     A link weighs the similarity of the two times the odds that the past is right where it and the
-    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`);
-    ``strength`` is the most, and what is assumed before they do. A batch is linked to the one
-    before it, never to a later one.
+    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`). A
+    batch is linked to the one before it, never to a later one.
+
+    Parameters
+    ----------
+    strength
+        The most that such odds can be, and what is assumed before labels tell.
     """
 
     strength: float = 100.0

@@ -44,19 +44,39 @@ class Identity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Every choice of supervision completion."""
+    """Every choice of supervision completion.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    distance
+        How unlike two examples are.
+    connector
+        Which vertices of the graph are linked.
+    solver
+        How labels become values of what has none.
+    caching
+        How labels are remembered; None: each batch is completed from its own labels alone.
+    links
+        Links to the neighbouring time-points; None: none.
+    threshold
+        Where the line between true and false is drawn.
+    identity
+        When two lifted examples are the same pattern.
+    margin
+        Values this near to zero are abstentions.
+    """
 
     name: str
     distance: Distance
     connector: Connector
     solver: Solver
     caching: Caching | None
-    """None: each batch is completed from its own labels alone."""
     links: Temporal | None = None
     threshold: Threshold = field(default_factory=Zero)
     identity: Identity = Identity.SHARED
     margin: float = 0.0
-    """Values this near to the threshold are abstentions."""
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -100,6 +120,15 @@ PROFILES: Final[dict[str, Profile]] = {
 def profile(name: str, **changes: object) -> Profile:
     """Return a named bundle of choices, some of them changed.
 
+    Parameters
+    ----------
+    name
+        ``default``, ``patterns`` (no links in time), ``paper`` or ``lomrf-2019``.
+    **changes
+        Fields of :class:`Profile` with other values.
+
+    Examples
+    --------
     >>> profile("paper", connector=KNN(3)).connector
     KNN(k=3, neighbours=<Neighbours.ALL: 'all'>, direction=<Direction.DIRECTED: 'directed'>)
     """

@@ -15,8 +15,20 @@ __all__ = ["Completion"]
 class Completion:
     """What became of the query atoms of a batch, in their order.
 
-    ``values`` lie in [-1, 1]; given labels keep theirs. ``reached`` says whether a label reached
-    the atom; an atom without evidence is false and not reached. A label of 0 is an abstention.
+    Parameters
+    ----------
+    batch
+        The batch, with the labels that were given.
+    values
+        A value in [-1, 1] for each query atom; given labels keep theirs.
+    labels
+        +1, -1, and 0 for an abstention.
+    reached
+        Whether a label reached the atom; one without evidence is false and not reached.
+    given
+        Whether the label was given.
+    patterns
+        The number of each atom's pattern.
     """
 
     batch: MicroBatch

@@ -138,7 +138,13 @@ SOLVERS: Final[Registry[Solver]] = Registry("solver")
 @SOLVERS.register("harmonic")
 @dataclass(frozen=True, slots=True)
 class Harmonic(Solver):
-    """The closed form (``equation:minimum.cut.closed``) where a label reaches."""
+    """The closed form (``equation:minimum.cut.closed``) where a label reaches.
+
+    Parameters
+    ----------
+    unreached
+        What becomes of a vertex that no label reaches.
+    """
 
     unreached: Unreached = Unreached.NEGATIVE
 
@@ -149,7 +155,13 @@ class Harmonic(Solver):
 @SOLVERS.register("tiny")
 @dataclass(frozen=True, slots=True)
 class TinyWeight(Solver):
-    """The closed form on a graph whose unconnected pairs get a tiny weight instead of none."""
+    """The closed form on a graph whose unconnected pairs get a tiny weight instead of none.
+
+    Parameters
+    ----------
+    weight
+        That weight.
+    """
 
     weight: float = 1e-4
 
@@ -160,7 +172,13 @@ class TinyWeight(Solver):
 @SOLVERS.register("pinv")
 @dataclass(frozen=True, slots=True)
 class PseudoInverse(Solver):
-    """The closed form by pseudo-inverse, unconnected pairs with the given weight."""
+    """The closed form by pseudo-inverse.
+
+    Parameters
+    ----------
+    weight
+        The weight of pairs that are not connected.
+    """
 
     everywhere: ClassVar[bool] = True
 
@@ -197,7 +215,13 @@ class OrderedRows(Solver):
 @SOLVERS.register("propagation")
 @dataclass(frozen=True, slots=True)
 class LabelPropagation(Solver):
-    """Zhu and Ghahramani's iteration, labels clamped; it tends to the harmonic solution."""
+    """Zhu and Ghahramani's iteration, labels clamped; it tends to the harmonic solution.
+
+    Parameters
+    ----------
+    sweeps
+        The most iterations.
+    """
 
     everywhere: ClassVar[bool] = True
 
@@ -210,7 +234,15 @@ class LabelPropagation(Solver):
 @SOLVERS.register("spreading")
 @dataclass(frozen=True, slots=True)
 class LabelSpreading(Solver):
-    """The iteration of Zhou et al. on the normalised graph, labels mixed in at each step."""
+    """The iteration of Zhou et al. on the normalised graph, labels mixed in at each step.
+
+    Parameters
+    ----------
+    alpha
+        The share that the neighbours have in a value at each step; labels have the rest.
+    sweeps
+        The most iterations.
+    """
 
     everywhere: ClassVar[bool] = True
 

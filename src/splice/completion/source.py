@@ -35,7 +35,19 @@ def merged(
 
 @dataclass(frozen=True, eq=False)
 class CompletedSource(BatchedSource):
-    """A source whose unknown labels are completed, batch by batch, in one pass."""
+    """A source whose unknown labels are completed, batch by batch, in one pass.
+
+    Parameters
+    ----------
+    inner
+        The source whose labels are completed.
+    profile
+        Every choice of completion.
+    cut
+        How the stream is cut into batches.
+    before
+        Labels that were counted elsewhere, by the sequence that they come before.
+    """
 
     profile: Profile
     cut: Cut = field(default_factory=TimePoints)

@@ -43,7 +43,13 @@ THRESHOLDS: Final[Registry[Threshold]] = Registry("threshold")
 @THRESHOLDS.register("zero")
 @dataclass(frozen=True, slots=True)
 class Zero(Threshold):
-    """True above a value, which is zero in the paper."""
+    """True above a value, which is zero in the paper.
+
+    Parameters
+    ----------
+    at
+        That value.
+    """
 
     at: float = 0.0
 

@@ -22,6 +22,19 @@ __all__ = ["Confusion"]
 class Confusion:
     """True and false positives, false and true negatives; they can be added.
 
+    Parameters
+    ----------
+    tp
+        True, and said to be true.
+    fp
+        False, and said to be true.
+    fn
+        True, and said to be false.
+    tn
+        False, and said to be false.
+
+    Examples
+    --------
     >>> both = Confusion(tp=3, fp=1, fn=0, tn=6) + Confusion(tp=0, fp=1, fn=1, tn=0)
     >>> both, both.f1
     (Confusion(tp=3, fp=2, fn=1, tn=6), 0.6666666666666666)

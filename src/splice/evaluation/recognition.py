@@ -30,7 +30,15 @@ __all__ = ["Scores", "labels_from", "score", "universe"]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Confusion counts in all and by the name of the fluent."""
+    """Confusion counts in all and by the name of the fluent.
+
+    Parameters
+    ----------
+    total
+        The counts of all fluents together.
+    fluents
+        Those of each fluent.
+    """
 
     total: Confusion
     fluents: dict[str, Confusion]
@@ -50,7 +58,7 @@ class Scores:
 
 
 def score(truth: Source | AtomTable, said: AtomTable | Recognised | Recognition) -> Scores:
-    """Compare what was said with labelled query atoms; those without a label do not count.
+    """Return how right what was said is; query atoms without a label do not count.
 
     Parameters
     ----------

@@ -58,6 +58,13 @@ def reinitiation_rates(program: Program, source: Source) -> list[Rate]:
     """Return at which share of the points of its intervals each fluent is initiated.
 
     Fluents that no rule initiates, such as statically determined ones, have no rate.
+
+    Parameters
+    ----------
+    program
+        The rules.
+    source
+        The data, with labels where there are any.
     """
     names = [d.fluent.name for d in program.definitions if d.initiations]
     found = {(name, basis): Rate(name, basis) for name in names for basis in Basis}

@@ -25,7 +25,13 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The successor of a time-point lies a fixed step after it."""
+    """The successor of a time-point lies a fixed step after it.
+
+    Parameters
+    ----------
+    size
+        The step.
+    """
 
     size: int = 1
 

@@ -56,17 +56,27 @@ class Scope(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Recognition:
-    """What holds, and when; ``parts`` are some whole sequences each, in the order of the data."""
+    """What holds, and when.
+
+    Parameters
+    ----------
+    parts
+        The answer, some whole sequences at a time, in the order of the data.
+    defined
+        The names of the fluents that the theory speaks of.
+    targets
+        The fluents that the domain asks for; none: all.
+    inference
+        How the most probable state was found, where the theory has weights.
+    probabilities
+        Of each interval of each part, where asked for.
+    """
 
     parts: tuple[Recognised, ...]
     defined: frozenset[str] = frozenset()
-    """The names of the fluents that the theory speaks of."""
     targets: tuple[str, ...] = ()
-    """The fluents that the domain asks for; none: all."""
     inference: Inference | None = None
-    """How the most probable state was found, where the theory has weights."""
     probabilities: tuple[Floats, ...] | None = None
-    """Of each interval of each part, where asked for."""
 
     def __len__(self) -> int:
         return sum(len(part.intervals.key) for part in self.parts)
@@ -143,6 +153,8 @@ def recognise(
     scope
         Whether events alone count, or the query atoms of the data are asked about.
 
+    Examples
+    --------
     >>> from splice.inputs.open import open_input
     >>> from splice.inputs.theories import load_theory
     >>> recognise(load_theory("caviar-meet"), open_input("plaza")).intervals().columns
@@ -241,7 +253,14 @@ def interval_frame(
 ) -> pl.DataFrame:
     """Return intervals as a table, ordered by sequence, start and fluent.
 
-    ``keep`` chooses among the ground fluents; ``probabilities`` has one array for each part.
+    Parameters
+    ----------
+    found
+        Parts of what was recognised.
+    probabilities
+        An array for each part, with the probability of each of its intervals.
+    keep
+        Chooses among the ground fluents.
     """
     parts = []
     for i, part in enumerate(found):

@@ -49,7 +49,26 @@ _EXPECTED: Final = (
 class InputOptions:
     """What an input means and how strictly it is read, as the command's options say it.
 
-    A ``partial`` schema is a beginning: what it does not declare is inferred.
+    Parameters
+    ----------
+    domain
+        A domain that ships, by its name, or the path of a ``domain.toml``.
+    schema
+        The schema as a LoMRF file.
+    modes
+        The modes as a LoMRF or an OLED file.
+    query
+        The query predicate; default: ``HoldsAt/2``.
+    open_world
+        Add every ground query atom that nobody mentions, as unknown.
+    sort
+        Sort rows that are out of order, in memory.
+    max_bad
+        The share of bad rows in tables that are left out and reported.
+    time_unit
+        The unit of ISO timestamps: d, h, min, s, ms or us.
+    partial
+        The schema is a beginning: what it does not declare is inferred.
     """
 
     domain: str | None = None
@@ -110,7 +129,7 @@ def open_input(
     *,
     queries: Queries = Queries.UNLABELLED,
 ) -> Source:
-    """Open a folder, a file, several files or a dataset as a source; nothing is read yet.
+    """Return a folder, a file, several files or a dataset as a source; nothing is read yet.
 
     Parameters
     ----------

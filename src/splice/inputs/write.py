@@ -81,6 +81,19 @@ def write_source(
     """Write a source as a folder, which appears whole or not at all.
 
     Return how many atoms and labels had no place in the format.
+
+    Parameters
+    ----------
+    source
+        What to write.
+    folder
+        The folder to make.
+    style
+        The format of the files.
+    tracks
+        A table to write beside them as ``tracks.csv``.
+    progress
+        Called with the chunks and a word for what is done; it yields the chunks.
     """
     watched = source if progress is None else WatchedSource(source, progress, "writing")
     with new_folder(folder) as partial:

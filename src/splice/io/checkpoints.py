@@ -37,14 +37,30 @@ Plain = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What a run was asked to do, by name, and where it stands."""
+    """What a run was asked to do, by name, and where it stands.
+
+    Parameters
+    ----------
+    identity
+        What was asked, as text: a run goes on only from what was asked in the same way.
+    state
+        Where the run stands, as plain values that JSON can hold.
+    """
 
     identity: dict[str, str]
     state: Plain
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint in the place of an earlier one, whole or not at all."""
+    """Write a checkpoint in the place of an earlier one, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file.
+    checkpoint
+        What to write.
+    """
     document = {"identity": checkpoint.identity, "state": checkpoint.state}
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     packed = zlib.compress(text.encode(), 1)
@@ -56,7 +72,13 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint, or say that it is none, of another version, or damaged."""
+    """Return the checkpoint in a file, or say that it is none, of another version, or damaged.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -73,7 +73,13 @@ class Annotation:
 
 
 def read_cvml_files(files: Mapping[str, Path]) -> Annotation:
-    """Return the annotation of several clips, each read from its file."""
+    """Return the annotation of several clips, each read from its file.
+
+    Parameters
+    ----------
+    files
+        The file of each clip, by the clip's name.
+    """
     parts = [read_cvml(path, clip) for clip, path in files.items()]
     persons = [part.persons for part in parts] or [pl.DataFrame(schema=PERSONS)]
     groups = [part.groups for part in parts] or [pl.DataFrame(schema=GROUPS)]

@@ -60,11 +60,23 @@ def fetch(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Fetched:
-    """Fetch an archive and make of it what the project reads.
+    """Fetch an archive, make of it what the project reads, and return what was done.
 
-    ``home`` is another address than the usual one, ``local`` a folder that has the files
-    already. What is made already stays, and then nothing is downloaded, unless ``force`` says
-    otherwise; a file that is not what it was at first is an error in any case.
+    What is made already stays, and then nothing is downloaded. A file that is not what it was at
+    first is an error in any case.
+
+    Parameters
+    ----------
+    name
+        The archive: ``caviar`` or ``brest``.
+    home
+        Another address than the usual one.
+    local
+        A folder that has the files already.
+    force
+        Make anew what is made already.
+    progress
+        Called with the steps and a function that says what is done now; it yields the steps.
     """
     archive = archive_of(name)
     if home and local:

@@ -45,7 +45,20 @@ HARD_INERTIA = Inertia()
 
 @dataclass(frozen=True, slots=True)
 class AdaGrad:
-    """AdaGrad with an L1 term: the step size, its offset, the strength of the term, passes."""
+    """AdaGrad with an L1 term.
+
+    Parameters
+    ----------
+    eta
+        The step size.
+    delta
+        What is added to the root of the squared gradients.
+    lam
+        The strength of the L1 term, which pulls weights to zero.
+    passes
+        How often OLED goes through the transitions that it remembers; OSLa takes one step at each
+        batch.
+    """
 
     eta: float = 1.0
     delta: float = 1.0

@@ -38,7 +38,15 @@ COMPARISONS: Final = frozenset(NEGATED_COMPARISON)
 
 @dataclass(frozen=True, slots=True)
 class Atom(_Ordered):
-    """A predicate applied to terms."""
+    """A predicate applied to terms.
+
+    Parameters
+    ----------
+    predicate
+        Its name.
+    args
+        The terms.
+    """
 
     predicate: str
     args: tuple[Term, ...] = ()
@@ -85,7 +93,15 @@ class Atom(_Ordered):
 
 @dataclass(frozen=True, slots=True)
 class Literal(_Ordered):
-    """An atom or its negation (negation as failure in rule bodies)."""
+    """An atom or its negation (negation as failure in rule bodies).
+
+    Parameters
+    ----------
+    atom
+        The atom.
+    positive
+        Whether it is not negated.
+    """
 
     atom: Atom
     positive: bool = True

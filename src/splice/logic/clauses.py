@@ -23,7 +23,13 @@ __all__ = ["Clause", "Rule"]
 
 @dataclass(frozen=True, slots=True)
 class Clause(_Ordered):
-    """A disjunction of literals; their order carries no meaning and is kept sorted."""
+    """A disjunction of literals; their order carries no meaning and is kept sorted.
+
+    Parameters
+    ----------
+    literals
+        The literals.
+    """
 
     literals: tuple[Literal, ...]
 
@@ -51,6 +57,13 @@ class Rule(_Ordered):
 
     The head of a definite rule is positive. A negative head is the paper's opposite clause
     (section 3.4, ``logic:clause``): the same body, another label.
+
+    Parameters
+    ----------
+    head
+        What is implied.
+    body
+        The literals that imply it.
     """
 
     head: Literal

@@ -17,10 +17,24 @@ DEFAULT_QUERY: Final = Signature(HOLDS_AT, 2)
 class Domain:
     """What the atoms of a stream mean.
 
-    ``query`` is the predicate whose atoms are labelled, learned and recognised; ``fluents``
-    narrows it to some functors (none: all). With ``closed`` false the schema was not given
-    and grows with the data: a predicate cannot be unknown then. A pair is two: where instances of
-    fluents are enumerated, arguments of one type differ, unless ``self_pairs`` says otherwise.
+    Parameters
+    ----------
+    name
+        What it is called.
+    schema
+        Types, predicates and functions.
+    modes
+        What learners and completion may look at.
+    query
+        The predicate whose atoms are labelled, learned and recognised.
+    fluents
+        The functors among its first arguments that count; none: all.
+    closed
+        Whether the schema is all there is. Where it is not, it grows with the data, and no
+        predicate can be unknown.
+    self_pairs
+        Whether somebody is paired with themselves where instances of fluents are enumerated.
+        Otherwise arguments of one type differ.
     """
 
     name: str = ""

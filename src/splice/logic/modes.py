@@ -119,8 +119,13 @@ class Mode:
 class Modes:
     """All declarations of a domain; a later one for the same symbol replaces an earlier one.
 
-    ``literals`` are those that rules may have, in head and body and with their signs; whatever
-    stands at their leaves does not matter. None: all that are visible, negated or not.
+    Parameters
+    ----------
+    declarations
+        A mode for each predicate and function.
+    literals
+        Those that rules may have, in head and body and with their signs; whatever stands at their
+        leaves does not matter. None: all that are visible, negated or not.
     """
 
     declarations: tuple[Mode, ...] = ()

@@ -123,7 +123,17 @@ EVENT_CALCULUS: Final[Mapping[Signature, PredicateDecl]] = {
 
 @dataclass(frozen=True)
 class Schema:
-    """Types, predicates and functions, each found by name."""
+    """Types, predicates and functions, each found by name.
+
+    Parameters
+    ----------
+    types
+        The types, with the constants that are known from the beginning.
+    predicates
+        The predicates, with the types of their arguments.
+    functions
+        The functions, with the types of their arguments and of their value.
+    """
 
     types: tuple[TypeDecl, ...] = ()
     predicates: tuple[PredicateDecl, ...] = ()

@@ -47,8 +47,15 @@ GROUND_LEXICON: Final = Lexicon(
 
 
 def parse_term(text: str) -> Term:
-    """Read a term.
+    """Return the term that a text spells.
 
+    Parameters
+    ----------
+    text
+        The text.
+
+    Examples
+    --------
     >>> parse_term("meet('ID1',Y)")
     Function('meet', (Constant('ID1'), Variable('Y')))
     """
@@ -59,7 +66,13 @@ def parse_term(text: str) -> Term:
 
 
 def parse_atom(text: str) -> Atom:
-    """Read an atom."""
+    """Return the atom that a text spells.
+
+    Parameters
+    ----------
+    text
+        The text.
+    """
     parser = Parser(SourceText(text))
     atom = parser.atom()
     parser.finish()
@@ -99,7 +112,13 @@ def parse_formula(text: str) -> Formula:
 
 
 def parse_rule(text: str) -> Rule:
-    """Read one rule or fact."""
+    """Return the rule or fact that a text spells.
+
+    Parameters
+    ----------
+    text
+        ``head :- body.``, or a fact.
+    """
     parser = Parser(SourceText(text))
     content = parser.content()
     parser.finish()
@@ -114,7 +133,15 @@ def parse_rule(text: str) -> Rule:
 
 
 def parse_theory(text: str, file: str = "<text>") -> Theory:
-    """Read a theory; raise all its problems at once."""
+    """Return the theory that a text spells; raise all its problems at once.
+
+    Parameters
+    ----------
+    text
+        Rules and formulas.
+    file
+        What to call the text in the places of problems.
+    """
     theory, problems = parse_theory_all(text, file)
     if problems:
         raise InputError(problems)

@@ -74,7 +74,13 @@ class _Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Constant(_Ordered):
-    """A name that stands for one thing: ``id1``, ``34``, ``'ID1'``."""
+    """A name that stands for one thing: ``id1``, ``34``, ``'ID1'``.
+
+    Parameters
+    ----------
+    name
+        The name, without quotes.
+    """
 
     name: str
 
@@ -108,7 +114,13 @@ class Constant(_Ordered):
 
 @dataclass(frozen=True, slots=True)
 class Variable(_Ordered):
-    """A placeholder; its name starts with an upper-case letter or an underscore."""
+    """A placeholder; its name starts with an upper-case letter or an underscore.
+
+    Parameters
+    ----------
+    name
+        The name.
+    """
 
     name: str
 
@@ -136,7 +148,15 @@ class Variable(_Ordered):
 
 @dataclass(frozen=True, slots=True)
 class Function(_Ordered):
-    """A functor applied to terms, at any depth: ``happens(walking(X), T+1)``."""
+    """A functor applied to terms, at any depth: ``happens(walking(X), T+1)``.
+
+    Parameters
+    ----------
+    functor
+        Its name.
+    args
+        The terms.
+    """
 
     functor: str
     args: tuple[Term, ...]

@@ -60,7 +60,15 @@ class Statement:
 
 @dataclass(frozen=True)
 class Theory:
-    """Statements over a schema, in the order in which they were written."""
+    """Statements over a schema, in the order in which they were written.
+
+    Parameters
+    ----------
+    statements
+        Rules and formulas, each with its weight.
+    schema
+        What the theory declares itself.
+    """
 
     statements: tuple[Statement, ...] = ()
     schema: Schema = Schema()

@@ -82,6 +82,8 @@ def complete(
     watch
         Called with each event of :mod:`splice.pipeline.progress`.
 
+    Examples
+    --------
     >>> from splice.lab.plaza import make_plaza
     >>> complete(make_plaza(sequences=2, people=2, frames=50, seed=1).source).completed
     0

@@ -23,7 +23,27 @@ __all__ = ["CompletionCounts", "CountedSource"]
 
 @dataclass
 class CompletionCounts:
-    """How many labels were given and completed, and how good these are where the truth is known."""
+    """How many labels were given and completed, and how good these are where the truth is known.
+
+    Parameters
+    ----------
+    given
+        Labels that were given.
+    completed
+        Query atoms that had none.
+    positive
+        How many of these are true now.
+    unreached
+        How many of them no label reached.
+    abstained
+        How many of them have no label still.
+    contradictions
+        Patterns that were labelled both true and false.
+    seconds
+        How long it took.
+    confusion
+        How right completed labels are; None: nobody knows the truth.
+    """
 
     given: int = 0
     completed: int = 0

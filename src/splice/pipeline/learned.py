@@ -70,7 +70,31 @@ class LearnOptions:
 
 @dataclass
 class Learned:
-    """What was learned, and from how much; the counts are those of one pass."""
+    """What was learned, and from how much; the counts are those of one pass.
+
+    Parameters
+    ----------
+    learner
+        The learner, which has the theory.
+    examples
+        Query atoms.
+    batches
+        Micro-batches.
+    given
+        Labels that were given.
+    completed
+        Labels that were completed.
+    seconds
+        How long it took.
+    rules
+        The rules of the theory, each with its counts and its history.
+    step
+        Batches of all passes so far.
+    read
+        Examples of all passes so far.
+    checkpoint
+        What keeps the run on disk, if anything does.
+    """
 
     learner: Learner
     examples: int = 0
@@ -79,10 +103,8 @@ class Learned:
     completed: int = 0
     seconds: float = 0.0
     rules: list[LearnedRule] = field(default_factory=list)
-    """The rules of the theory, each with its counts and its history."""
     step: int = field(default=0, repr=False)
     read: int = field(default=0, repr=False)
-    """Steps and examples of all passes so far."""
     checkpoint: Keeper | None = field(default=None, repr=False)
 
     @property

@@ -27,7 +27,27 @@ _WIDTH = 100
 
 @dataclass(frozen=True, eq=False)
 class LearnedRule:
-    """A rule of a learned theory: its number there, its text, and how it came about."""
+    """A rule of a learned theory: its number there, its text, and how it came about.
+
+    Parameters
+    ----------
+    number
+        Its number in the theory, from 1.
+    statement
+        The rule, with its weight if it has one.
+    state
+        What the learner knows about it.
+    tp
+        Firings that were right.
+    fp
+        Firings that were wrong.
+    fn
+        How often it was silent and should have fired.
+    score
+        Its score.
+    firings
+        How often its body was true.
+    """
 
     number: int
     statement: Statement
@@ -37,7 +57,6 @@ class LearnedRule:
     fn: int
     score: float
     firings: int
-    """How often its body was true."""
 
     @property
     def summary(self) -> str:

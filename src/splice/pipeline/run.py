@@ -48,6 +48,8 @@ def learn(
 ) -> Learned:
     """Learn rules from an input of which a part is labelled, as ``splice learn`` does.
 
+    Return the learner with its theory, its rules with their counts, and what was read.
+
     Parameters
     ----------
     data
@@ -71,6 +73,8 @@ def learn(
         Whether the theory is tested on each sequence before it learns from it: then events know
         an F1. It changes nothing in what is learned.
 
+    Examples
+    --------
     >>> from splice.lab.plaza import make_plaza
     >>> learned = learn(make_plaza(sequences=2, people=3, frames=200, seed=1).source)
     >>> learned.batches, len(learned.rules) == len(learned.theory.statements)

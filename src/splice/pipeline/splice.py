@@ -25,10 +25,21 @@ __all__ = ["Splice", "StepReport"]
 
 @dataclass(frozen=True, eq=False)
 class StepReport:
-    """What one batch brought: its labels, given and completed, and the size of the theory."""
+    """What one batch brought: its labels, given and completed.
+
+    Parameters
+    ----------
+    batch
+        The batch that was learned from, with all its labels.
+    completion
+        What became of its labels; None: nothing was completed.
+    given
+        Labels that were given.
+    completed
+        Labels that were completed.
+    """
 
     batch: MicroBatch
-    """The batch that was learned from, with all its labels."""
     completion: Completion | None
     given: int
     completed: int
@@ -42,7 +53,12 @@ class StepReport:
 class Splice:
     """Semi-supervised online structure learning: a completer and a learner.
 
-    Without a completer the learner sees the labels as they are.
+    Parameters
+    ----------
+    learner
+        Learns from each batch, once its labels are completed.
+    completer
+        Completes them; None: the learner sees the labels as they are.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """A report as plain values: tabs of sections, which something else draws.
 
-Nothing here knows how a page or a picture is made. :mod:`.html` makes one page of a report,
-:mod:`.drawing` makes pictures of its figures, :mod:`.saved` keeps it as JSON.
+Nothing here knows how a page or a picture is made. :mod:`.html` makes one page of a report, and
+:mod:`splice.lab.figures.pictures` makes pictures of its figures.
 
 >>> report = Report("A day", (Tab("Overview", (Note("Nothing happened."),)),))
 >>> [tab.title for tab in report.tabs], list(report.figures())
@@ -254,16 +254,23 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something to look at."""
+    """Something to look at.
+
+    Parameters
+    ----------
+    title
+        The heading.
+    tabs
+        The tabs, each with its sections.
+    about
+        A line below the title.
+    """
 
     title: str
     tabs: tuple[Tab, ...]
     about: str = ""
-    """A line below the title."""
 
-    def figures(self) -> Iterator[Figure | Timeline]:
-        """Yield all that can be drawn."""
+    def figures(self) -> Iterator[Figure]:
+        """Yield the figures of all tabs."""
         for tab in self.tabs:
-            for section in tab.sections:
-                if isinstance(section, Figure | Timeline):
-                    yield section
+            yield from (section for section in tab.sections if isinstance(section, Figure))

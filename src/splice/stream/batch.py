@@ -18,10 +18,18 @@ __all__ = ["MicroBatch", "query_rows"]
 
 @dataclass(frozen=True, eq=False)
 class MicroBatch:
-    """Some consecutive time-points of one sequence.
+    """Some consecutive time-points of one sequence; all else is a view of its two tables.
 
-    ``table`` holds the rows of the batch, ``facts`` the atoms of its sequence that have no
-    time. Everything else is a view of these.
+    Parameters
+    ----------
+    domain
+        What the atoms mean.
+    table
+        The rows of the batch.
+    facts
+        The atoms of its sequence that have no time.
+    index
+        Its number in the sequence.
     """
 
     domain: Domain

@@ -41,7 +41,13 @@ class Cut(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TimePoints:
-    """Batches of so many consecutive observed time-points."""
+    """Batches of so many consecutive observed time-points.
+
+    Parameters
+    ----------
+    count
+        How many.
+    """
 
     count: int = 25
 
@@ -59,7 +65,13 @@ class TimePoints:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Batches of so much time, counted from the start of the sequence."""
+    """Batches of so much time, counted from the start of the sequence.
+
+    Parameters
+    ----------
+    length
+        How many units of time.
+    """
 
     length: int
 
@@ -79,9 +91,14 @@ class Duration:
 class Entities:
     """Windows of so many time-points, one batch for each set of entities in them.
 
-    The entities of a query atom are its constants other than the time, so both directions
-    of a pair share a batch. A batch holds the evidence about its entities alone: the atoms
-    whose constants of the query's types all belong to it.
+    The entities of a query atom are its constants other than the time, so both directions of a pair
+    share a batch. A batch holds the evidence about its entities alone: the atoms whose constants of
+    the query's types all belong to it.
+
+    Parameters
+    ----------
+    count
+        The time-points of a window.
     """
 
     count: int = 25
@@ -102,6 +119,13 @@ def batches(source: Source, cut: Cut) -> Iterator[MicroBatch]:
     """Yield the micro-batches of a source; memory is bounded by its chunks and the batch.
 
     A sequence that has only atoms without a time gives one batch without time-points.
+
+    Parameters
+    ----------
+    source
+        The stream.
+    cut
+        How it is cut.
     """
     cutter = _Cutter(source, cut)
     windows = (window for chunk in source.chunks() for window in cutter.feed(chunk))

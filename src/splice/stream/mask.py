@@ -38,10 +38,19 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KeepAtoms:
-    """Keep a share of the labels, in percent, in every batch.
+    """Keep a share of the labels in every batch.
 
-    Stratified, it is kept of the true and of the false labels alike. A share that is not a
-    whole number of labels is rounded up or down at random, so that it holds on average.
+    A share that is not a whole number of labels is rounded up or down at random, so that it holds
+    on average.
+
+    Parameters
+    ----------
+    level
+        The share, in percent.
+    unit
+        What is kept or hidden as one.
+    stratified
+        Whether the share is kept of the true and of the false labels alike.
     """
 
     level: float
@@ -75,9 +84,14 @@ class KeepAtoms:
 
 @dataclass(frozen=True, slots=True)
 class KeepBatches:
-    """Keep all labels of a share of the batches, in percent, and none of the others.
+    """Keep all labels of a share of the batches, and none of the others.
 
-    Stratified, the share is taken of the batches with and without a true label alike.
+    Parameters
+    ----------
+    level
+        The share, in percent.
+    stratified
+        Whether the share is taken of the batches with and without a true label alike.
     """
 
     level: float
@@ -101,7 +115,13 @@ class KeepBatches:
 
 @dataclass(frozen=True, slots=True)
 class KeepSequences:
-    """Keep all labels of the first sequences, and none of the later ones."""
+    """Keep all labels of the first sequences, and none of the later ones.
+
+    Parameters
+    ----------
+    count
+        How many sequences keep them.
+    """
 
     count: int
 
@@ -124,7 +144,19 @@ Keep: TypeAlias = KeepAtoms | KeepBatches | KeepSequences
 
 @dataclass(frozen=True, eq=False)
 class MaskedSource(BatchedSource):
-    """A source whose labels are hidden but for some; a seed fixes which."""
+    """A source whose labels are hidden but for some; a seed fixes which.
+
+    Parameters
+    ----------
+    inner
+        The source.
+    keep
+        Which labels stay.
+    seed
+        The seed that fixes the choice.
+    cut
+        How the stream is cut into batches.
+    """
 
     keep: Keep
     seed: int = 0

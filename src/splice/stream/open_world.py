@@ -45,7 +45,13 @@ thousand vessels over a day are far more, and nobody asked for them."""
 
 @dataclass(frozen=True, eq=False)
 class OpenWorldSource(WrappedSource):
-    """A source with the unmentioned query atoms added, a sequence at a time."""
+    """A source with the unmentioned query atoms added, a sequence at a time.
+
+    Parameters
+    ----------
+    inner
+        The source.
+    """
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield each sequence with all its query atoms."""

@@ -53,7 +53,17 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MemorySource:
-    """A source over a table that is already in memory, ordered and free of duplicates."""
+    """A source over a table that is already in memory, ordered and free of duplicates.
+
+    Parameters
+    ----------
+    table
+        The atoms.
+    domain
+        What they mean.
+    report
+        What making the table met.
+    """
 
     table: AtomTable
     domain: Domain = Domain()
@@ -93,7 +103,13 @@ class WrappedSource:
 
 
 def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
-    """Yield each sequence whole, with its name; memory is bounded by the longest one."""
+    """Yield each sequence whole, with its name; memory is bounded by the longest one.
+
+    Parameters
+    ----------
+    source
+        The stream.
+    """
     held: list[AtomTable] = []
     for chunk in source.chunks():
         for piece in chunk.by_sequence():
@@ -111,5 +127,11 @@ def _named(pieces: list[AtomTable]) -> tuple[str, AtomTable]:
 
 
 def collect(source: Source) -> AtomTable:
-    """Return all atoms of a source in one table."""
+    """Return all atoms of a source in one table.
+
+    Parameters
+    ----------
+    source
+        The stream.
+    """
     return AtomTable.concat(list(source.chunks()), source.vocabulary)

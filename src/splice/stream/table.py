@@ -27,9 +27,24 @@ NO_TIME: Final = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, eq=False)
 class AtomTable:
-    """Columns over one vocabulary; ``args`` has a column per leaf, padded with -1.
+    """Ground atoms, a row each, as columns of integers over one vocabulary.
 
-    ``lines`` says where in its file each row was read, where that is known.
+    Parameters
+    ----------
+    vocabulary
+        What the codes mean.
+    sequence
+        The code of each row's sequence.
+    time
+        Its time-point; :data:`NO_TIME` for what holds throughout.
+    kind
+        The code of the atom without its leaves.
+    args
+        A column for each leaf, padded with -1.
+    truth
+        +1, -1, or 0 for unknown.
+    lines
+        Where in its file each row was read, where that is known.
     """
 
     vocabulary: Vocabulary

@@ -102,7 +102,21 @@ class IntervalExplanation:
 def explain_interval(
     program: Program, table: AtomTable, fluent: Term, time: int, domain: Domain | None = None
 ) -> IntervalExplanation:
-    """Explain the interval of a ground fluent that covers a time, in the table of one sequence."""
+    """Return why the interval of a ground fluent that covers a time began and ended.
+
+    Parameters
+    ----------
+    program
+        The rules.
+    table
+        The atoms of one sequence, ordered by time.
+    fluent
+        The ground fluent: ``parse_term("meet('ID1','ID2')")``.
+    time
+        A time-point at which it holds.
+    domain
+        What the atoms mean.
+    """
     name = fluent_of(fluent)
     definition = None if name is None else program.definition(name)
     if definition is None:

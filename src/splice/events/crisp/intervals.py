@@ -20,6 +20,17 @@ __all__ = ["Intervals", "difference", "intersection", "longer_than", "union"]
 class Intervals:
     """Maximal half-open intervals, ordered by key and start.
 
+    Parameters
+    ----------
+    key
+        What each interval is about, as a number.
+    start
+        The first time-point.
+    end
+        The first time-point after it.
+
+    Examples
+    --------
     >>> found = Intervals.of([(0, 1, 5), (0, 4, 7), (1, 2, 3)])
     >>> found.rows()
     [(0, 1, 7), (1, 2, 3)]

@@ -65,8 +65,20 @@ class Definition:
 class Program:
     """Definitions, those that others depend on first.
 
-    ``inputs`` are the fluents that rules ask for and do not define; labels of the stream say when
-    those of them hold that are ``given``. ``schema`` is what the theory itself declares.
+    Parameters
+    ----------
+    definitions
+        The rules of each fluent.
+    inputs
+        The fluents that rules ask for and none defines.
+    simultaneous
+        What wins where a fluent is initiated and terminated at once.
+    successor
+        How time goes on.
+    given
+        Those of the inputs of which the labels of the stream say when they hold.
+    schema
+        What the theory itself declares.
     """
 
     definitions: tuple[Definition, ...]
@@ -98,11 +110,22 @@ def compile_program(
 ) -> Program:
     """Return a theory as a program; raise all its problems at once.
 
-    ``given`` names fluents that rules ask for, none defines, and the labels of the input say.
+    Problems: heads that define nothing, unknown predicates and wrong numbers of arguments,
+    variables that nothing binds, and fluents that depend on themselves.
 
-    Problems: heads that define nothing, unknown predicates and wrong numbers of arguments, variables
-    that nothing binds, and fluents that depend on themselves. A fact ``next(T+1,T)`` in the theory
-    says that time goes on in steps of 1, observed or not; ``successor`` overrules it.
+    Parameters
+    ----------
+    theory
+        Rules without weights.
+    domain
+        What the atoms mean; without one every predicate is known.
+    simultaneous
+        What wins where a fluent is initiated and terminated at once.
+    successor
+        How time goes on: :class:`Step` or :class:`Observed`. Default: steps of 1 where the theory
+        has the fact ``next(T+1,T)``, else from one observed time-point to the next.
+    given
+        Names of fluents that rules ask for, none defines, and the labels of the input say.
     """
     step, defining = _step(theory)
     problems = check_statements(defining, domain or Domain())

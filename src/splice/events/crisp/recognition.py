@@ -59,7 +59,15 @@ _BLOCK: Final = 500_000
 
 @dataclass(frozen=True, eq=False)
 class Recognised:
-    """Ground fluents, one row each, and when they hold; the key of an interval is the row."""
+    """Ground fluents, one row each, and when they hold.
+
+    Parameters
+    ----------
+    fluents
+        The ground fluents, as a table.
+    intervals
+        When they hold; the key of an interval is the row of its fluent.
+    """
 
     fluents: AtomTable
     intervals: Intervals

@@ -70,7 +70,17 @@ def recognise_windows(
 
 
 class WindowedRecogniser:
-    """Recognises a stream whose atoms arrive in any order, each at most so much late."""
+    """Recognises a stream whose atoms arrive in any order, each at most so much late.
+
+    Parameters
+    ----------
+    program
+        The rules.
+    window
+        How many units of time an atom may come late; later ones are counted in ``late``.
+    domain
+        What the atoms mean.
+    """
 
     def __init__(self, program: Program, window: int, domain: Domain | None = None) -> None:
         if window < 1:

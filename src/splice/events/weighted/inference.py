@@ -53,13 +53,31 @@ class Ask(Enum):
 class Inference:
     """What holds, according to a weighted theory.
 
-    ``queries`` are the query atoms, one ground fluent of ``fluents`` after the other
-    (``offsets``), and ``map`` their labels in the state of greatest weight: false where that is as
-    good. ``score`` is the weight of the soft ground clauses that are true in it; those that the
-    evidence decides (in a layer: the layers below, too) are not counted. ``optimal`` says whether
-    no state has a greater weight; a layered answer is the best of each layer given those below
-    it, so it is not said to be. ``probability`` is exact for chains; in a layer it is that given
-    the states below. ``until`` is the time up to which the label of each query atom is valid.
+    Parameters
+    ----------
+    queries
+        The query atoms, one ground fluent of ``fluents`` after the other.
+    map
+        Their labels in the state of greatest weight: false where that is as good.
+    probability
+        Of each atom, where asked for: exact for chains; in a layer it is that given the states
+        below.
+    score
+        The weight of the soft ground clauses that are true in that state; those that the evidence
+        decides (in a layer: the layers below, too) are not counted.
+    method
+        How the answer was found.
+    optimal
+        Whether no state is known to have a greater weight; a layered answer is the best of each
+        layer given those below it, so it is not said to be.
+    structure
+        How the ground network hangs together.
+    fluents
+        The ground fluents.
+    offsets
+        Where the query atoms of each ground fluent begin.
+    until
+        The time up to which the label of each query atom is valid.
     """
 
     queries: AtomTable
@@ -120,10 +138,28 @@ def infer(
 ) -> Inference:
     """Return what holds in whole sequences, according to a weighted theory.
 
-    A theory of rules without axioms gets those of the Event Calculus, with ``inertia`` as the
-    weight of the axioms of inertia. With ``loss`` each atom that differs from its label there
-    earns 1 more. ``Method.MILP`` solves all fluents at once where layers would do, too; ``seconds``
-    limits such a program, which then may not be optimal.
+    A theory of rules without axioms gets those of the Event Calculus.
+
+    Parameters
+    ----------
+    theory
+        Weighted rules and formulas.
+    data
+        A source, or a table of whole sequences.
+    domain
+        What the atoms of a table mean; a source says it itself.
+    ask
+        The most probable state alone, or the probability of each atom, too.
+    inertia
+        The weight of the axioms of inertia, where the theory has none of its own.
+    loss
+        Labels: each atom that differs from its label there earns 1 more.
+    successor
+        How time goes on: :class:`Step` or :class:`Observed`.
+    method
+        ``Method.MILP`` solves all fluents at once where layers would do, too.
+    seconds
+        The time that such a program has; the answer then may not be optimal.
     """
     _refuse(theory, successor)
     table = data if isinstance(data, AtomTable) else collect(data)
@@ -149,8 +185,20 @@ def infer_events(
 ) -> Inference:
     """Return what holds according to a weighted theory and the events of a source alone.
 
-    Labels are neither read nor asked about, but for those of fluents that the theory asks
-    for without defining or weighing them: these must be ``given`` by name.
+    Labels are neither read nor asked about, but for those of ``given`` fluents.
+
+    Parameters
+    ----------
+    theory
+        Weighted rules and formulas.
+    source
+        The data.
+    given
+        Names of fluents that the theory asks for without defining or weighing them.
+    ask
+        The most probable state alone, or the probability of each atom, too.
+    successor
+        How time goes on: :class:`Step` or :class:`Observed`.
     """
     table = collect(source)
     axioms = read_axioms(theory, source.domain.schema)

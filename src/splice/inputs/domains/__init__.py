@@ -25,6 +25,13 @@ def domain_names() -> tuple[str, ...]:
 def load_domain(name_or_path: str | PathLike[str]) -> DomainFile:
     """Return a domain: one that ships, by its name, or the one in a ``domain.toml``.
 
+    Parameters
+    ----------
+    name_or_path
+        The name of a domain that ships, a ``domain.toml``, or a folder that has one.
+
+    Examples
+    --------
     >>> load_domain("caviar-meet").domain.fluents
     ('meet',)
     """

@@ -38,6 +38,13 @@ def load_theory(name_or_path: str | PathLike[str]) -> Theory:
 
     A file without rules is a theory, too: a learner that finds no rule writes one.
 
+    Parameters
+    ----------
+    name_or_path
+        The name of a theory that ships, or a file.
+
+    Examples
+    --------
     >>> len(load_theory("caviar-meet"))
     8
     """

@@ -57,12 +57,26 @@ def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
 class TableSource(InferringSource):
     """The atoms of a folder of tables, or of some files.
 
-    Without a domain the folder's ``domain.toml`` counts, if it has one. Without a layout the
-    files are ``events.*``, ``labels.*`` and ``functions.*``, or have such
-    columns. One table of evidence is streamed and must be ordered by sequence and time
-    (``sort`` loads and sorts it); several tables of evidence are loaded and merged. Labels
-    and facts are held in memory as integers. A share ``max_bad`` of bad rows is dropped and
-    counted in ``report``.
+    One table of evidence is streamed and must be ordered by sequence and time; several are loaded
+    and merged. Labels and facts are held in memory as integers.
+
+    Parameters
+    ----------
+    inputs
+        A folder, a file, or several files.
+    domain
+        What the atoms mean; default: what the folder's ``domain.toml`` says, if it has one.
+    layout
+        Which file has what in which columns; default: ``events.*``, ``labels.*`` and
+        ``functions.*``, or files with such columns.
+    sort
+        Load and sort evidence that is out of order.
+    max_bad
+        The share of bad rows that is dropped and counted in ``report``.
+    chunk_rows
+        How many rows are read at a time, about.
+    time_unit
+        The unit of ISO timestamps: d, h, min, s, ms or us.
     """
 
     def __init__(

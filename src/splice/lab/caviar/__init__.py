@@ -45,6 +45,15 @@ def caviar_source(
     """Return the sequences of some pairs, with the labels of one composite event.
 
     Time and memory grow with the number of pairs times the length of their clips.
+
+    Parameters
+    ----------
+    annotation
+        What the annotators wrote down: see :func:`read_cvml_files`.
+    composite
+        ``meet`` or ``move``.
+    pairs
+        Those of the published folds, all of every clip, or a list of them.
     """
     if pairs == "published":
         chosen: Sequence[Pair] = PUBLISHED

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from splice.errors import SpliceError
-from splice.report.colours import colour, shade
-from splice.report.document import Curve, Figure, Panel, Report, Role, Timeline
+from splice.report.colours import colour
+from splice.report.document import Curve, Figure, Panel, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ __all__ = ["FORMATS", "draw", "pictures"]
 
 FORMATS: Final = ("png", "svg")
 
-_INCH: Final = {"width": 5.2, "height": 3.1, "dot": 0.19, "lane": 0.2}
+_INCH: Final = {"width": 5.2, "height": 3.1, "dot": 0.19}
 _STYLE: Final[Any] = {
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -39,18 +39,18 @@ _STYLE: Final[Any] = {
 
 
 def pictures(report: Report, kind: str) -> Iterator[tuple[str, bytes]]:
-    """Yield each figure and timeline of a report as a picture: a file's name and its content."""
+    """Yield each figure of a report as a picture: a file's name and its content."""
     taken: set[str] = set()
-    for drawn in report.figures():
-        name = drawn.name
+    for figure in report.figures():
+        name = figure.name
         while name in taken:
             name += "-again"
         taken.add(name)
-        yield f"{name}.{kind}", draw(drawn, kind)
+        yield f"{name}.{kind}", draw(figure, kind)
 
 
-def draw(drawn: Figure | Timeline, kind: str) -> bytes:
-    """Return a figure or a timeline as a picture, ``png`` or ``svg``."""
+def draw(figure: Figure, kind: str) -> bytes:
+    """Return a figure as a picture, ``png`` or ``svg``."""
     try:
         import matplotlib as mpl  # noqa: PLC0415  (slow to load, seldom asked for)
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
@@ -64,10 +64,7 @@ def draw(drawn: Figure | Timeline, kind: str) -> bytes:
     with mpl.rc_context(_STYLE):
         canvas = Canvas(layout="constrained")
         FigureCanvasAgg(canvas)
-        if isinstance(drawn, Figure):
-            _figure(canvas, drawn)
-        else:
-            _timeline(canvas, drawn)
+        _figure(canvas, figure)
         buffer = io.BytesIO()
         stamp = {"Date": None} if kind == "svg" else {"Software": None}
         canvas.savefig(buffer, format=kind, dpi=150, metadata=stamp, facecolor="white")
@@ -131,28 +128,3 @@ def _curve(axes: Axes, curve: Curve, panel: Panel) -> Any:
             curve.x, *curve.band(log=panel.log_y), color=code, alpha=0.16, linewidth=0
         )
     return axes.plot(curve.x, curve.y, "-o", color=code, markersize=4, linewidth=1.6)[0]
-
-
-def _timeline(canvas: Canvas, timeline: Timeline) -> None:
-    axes = canvas.subplots()
-    place, heading = 0, None
-    ticks: list[tuple[int, str]] = []
-    for lane in timeline.lanes:
-        above = "simple events" if lane.role is Role.EVENT else lane.name
-        if above != heading:
-            heading = above
-            axes.text(timeline.start, place, _plain(above), va="center", weight="bold")
-            place += 1
-        height = 0.6 if lane.role is Role.EVENT else 0.82
-        if lane.spans:
-            bars = [(span.start, span.end - span.start) for span in lane.spans]
-            shades = [shade(lane, span) for span in lane.spans]
-            axes.broken_barh(bars, (place - height / 2, height), facecolors=shades)
-        ticks.append((place, lane.name if lane.role is Role.EVENT else lane.role.value))
-        place += 1
-    canvas.set_size_inches(2 * _INCH["width"], max(place, 1) * _INCH["lane"] + 0.9)
-    axes.set(xlim=(timeline.start, timeline.end), ylim=(max(place, 1) - 0.4, -0.6), xlabel="time")
-    axes.set(title=_plain(timeline.title))
-    axes.set_yticks([at for at, _ in ticks], [_plain(name) for _, name in ticks])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")

@@ -44,7 +44,13 @@ class Results:
 
 
 def read_results(path: Path) -> list[Results]:
-    """Read result tables: a CSV file, the folder of a run, or a folder of either."""
+    """Read and return result tables.
+
+    Parameters
+    ----------
+    path
+        A CSV file, the folder of a run, or a folder of either.
+    """
     if not path.is_dir():
         return [_read_table(path)]
     if (path / MANIFEST).is_file():
@@ -124,7 +130,13 @@ def _number(text: str) -> int | float | None:
 
 
 def results_report(tables: Sequence[Results]) -> Report:
-    """Return the report of some result tables."""
+    """Return the report of some result tables.
+
+    Parameters
+    ----------
+    tables
+        What :func:`read_results` returns.
+    """
     every = [row for table in tables for row in table.rows]
     overview: list[Section] = [_summary(tables), *paper_figures(every)]
     tabs = [Tab("Overview", tuple(overview))]

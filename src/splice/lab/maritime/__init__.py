@@ -141,10 +141,23 @@ def make_maritime(
     choice: WordChoice = WordChoice.Y2019,
     target: str = "rendezvous",
 ) -> MaritimeSource:
-    """Simulate pairs of vessels for some days; nothing is made before it is read.
+    """Return a simulation of pairs of vessels; nothing is made before it is read.
 
     The same arguments give the same data, and a pair does not depend on how many follow it. Time
     grows with vessels times days, memory does not.
+
+    Parameters
+    ----------
+    vessels
+        How many; an even number, since a pair is a sequence.
+    days
+        How long they are watched.
+    seed
+        The seed of every random choice.
+    choice
+        Which atoms a learner sees: those of the 2019 experiments, or areas and fluents, too.
+    target
+        The composite event that is labelled: ``rendezvous`` or ``pilotOps``.
     """
     if vessels < 2 or vessels % 2:
         raise SpliceError(

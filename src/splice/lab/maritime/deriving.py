@@ -92,7 +92,15 @@ class DerivedSource:
 
 
 def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
-    """Read positions and derive what the vessels do; the pairs are put together when read."""
+    """Read positions and return what the vessels do; pairs are put together when it is read.
+
+    Parameters
+    ----------
+    path
+        A table of AIS positions.
+    options
+        What goes with it, how strictly it is read, and which pairs make a sequence.
+    """
     options = options or AisOptions()
     report = ReadReport()
     kinds = {} if options.vessels is None else read_vessel_types(options.vessels)

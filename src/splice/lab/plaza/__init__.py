@@ -66,11 +66,24 @@ def make_plaza(
     seed: int = 0,
     annotator: Annotator = USUAL,
 ) -> Plaza:
-    """Simulate some sequences of people in a square.
+    """Return a simulation of people in a square, as a source and as tracks.
 
-    The same arguments give the same data, a sequence does not depend on how many follow it,
-    and tracks do not depend on the annotator. Time and memory grow with frames times the
-    square of people, since every ordered pair is labelled at every frame.
+    The same arguments give the same data, a sequence does not depend on how many follow it, and
+    tracks do not depend on the annotator. Time and memory grow with frames times the square of
+    people, since every ordered pair is labelled at every frame.
+
+    Parameters
+    ----------
+    sequences
+        How many scenes.
+    people
+        How many persons in each.
+    frames
+        How many frames each lasts, 25 a second.
+    seed
+        The seed of every random choice.
+    annotator
+        How well the labels follow what happens.
     """
     _check(sequences, people, frames, seed)
     vocabulary = Vocabulary()

@@ -54,7 +54,13 @@ _Kind = tuple[str, Points]
 
 
 class Oled:
-    """Learns initiatedAt and terminatedAt rules in one pass."""
+    """Learns initiatedAt and terminatedAt rules in one pass.
+
+    Parameters
+    ----------
+    options
+        Every choice; default: :class:`OledOptions` as it is.
+    """
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()

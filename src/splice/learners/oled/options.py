@@ -122,16 +122,57 @@ _NO: Final = (False, "none")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Every choice of the learner."""
+    """Every choice of the learner.
+
+    Parameters
+    ----------
+    delta
+        The chance of a wrong decision that the Hoeffding bound allows.
+    ties
+        A bound below this breaks ties.
+    warm_up
+        Transitions before a tie may be broken.
+    depth
+        The most literals that a refinement adds.
+    initiation
+        How rules that initiate are scored.
+    termination
+        How rules that terminate are scored.
+    counts
+        What counts as right and wrong for a rule that terminates.
+    points
+        Which time-points count as right for a change.
+    negation
+        Whether bodies may have negated literals.
+    growth
+        When a new rule is started.
+    selection
+        Which rules make the theory.
+    min_score
+        The least score of a rule of the theory.
+    min_support
+        Right firings that a rule of the theory needs.
+    min_keep
+        The share of the parent's right firings that a refinement must keep.
+    unlabelled
+        What query atoms without a label are taken for.
+    weights
+        How rules are weighed; None: not at all. With weights, rules that are often wrong can stay,
+        and recognition weighs them.
+    memory
+        The transitions that are remembered to choose the theory by.
+    bottom
+        The most literals of a bottom rule: all that were seen, and the negations that tell most.
+    length
+        The most literals of a body: a person has to read it.
+    growing
+        The most rules of a kind and about a head that are learned side by side.
+    """
 
     delta: float = 0.01
-    """The chance of a wrong decision that the Hoeffding bound allows."""
     ties: float = 0.05
-    """A bound below this breaks ties."""
     warm_up: int = 1000
-    """Transitions before a tie may be broken."""
     depth: int = 2
-    """The most literals that a refinement adds."""
     initiation: Score = field(default_factory=lambda: Precision(50.0))
     termination: Score = field(default_factory=lambda: Precision(50.0))
     counts: TerminationCounts = TerminationCounts.NEXT
@@ -141,20 +182,13 @@ class Options:
     selection: Selection = Selection.EFFECT
     min_score: float = 0.5
     min_support: int = 5
-    """Right firings that a rule of the theory needs."""
     min_keep: float = 0.0
-    """The share of the parent's right firings that a refinement must keep."""
     unlabelled: Unlabelled = Unlabelled.FALSE
     weights: AdaGrad | None = None
-    """With weights, rules that are often wrong can stay, and recognition weighs them."""
     memory: int = 1_000_000
-    """The transitions that are remembered to choose the theory by."""
     bottom: int = 24
-    """The most literals of a bottom rule: all that were seen, and the negations that tell most."""
     length: int = 10
-    """The most literals of a body: a person has to read it."""
     growing: int = 64
-    """The most rules of a kind and about a head that are learned side by side."""
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:

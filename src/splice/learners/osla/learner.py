@@ -54,8 +54,14 @@ _COLUMNS: Final = {
 class Osla:
     """Learns weighted initiatedAt and terminatedAt clauses in one pass.
 
-    ``axioms`` replace those of the discrete Event Calculus; they become part of the theory.
-    ``templates`` are the changes that are learned.
+    Parameters
+    ----------
+    options
+        Every choice; default: :class:`OslaOptions` as it is.
+    axioms
+        Instead of those of the discrete Event Calculus; they become part of the theory.
+    templates
+        The changes that are learned.
     """
 
     def __init__(

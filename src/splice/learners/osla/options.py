@@ -37,37 +37,63 @@ class Selection(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Every choice of the learner."""
+    """Every choice of the learner.
+
+    Parameters
+    ----------
+    length
+        The most literals of a clause, its head included.
+    free
+        Whether a clause may have a variable that occurs once.
+    max_paths
+        The most clauses that one situation gives, the short ones first; modes give fewer.
+    threshold
+        By how many groundings a clause must be more often true in the labels than in what was said.
+    initial
+        The weight of a new clause.
+    weights
+        How weights are learned.
+    loss
+        Whether inference earns something for being wrong while weights are learned.
+    inertia
+        The weight of the axioms of inertia, unless others are given.
+    selection
+        Which clauses make the theory.
+    min_weight
+        Clauses of a smaller weight, either sign, are pruned from the theory.
+    min_support
+        Right firings that a clause of the theory needs, if it is selected by effect.
+    price
+        The F1 that a literal must earn.
+    beam
+        How many theories are tried side by side.
+    confidence
+        The log-odds from which a clause that does no harm may join without earning its price.
+    max_literals
+        No clause joins so when the theory about a fluent has more literals than this.
+    unlabelled
+        What query atoms without a label are taken for.
+    memory
+        The transitions that are remembered to choose the theory by.
+    """
 
     length: int = 8
-    """The most literals of a clause, its head included."""
     free: FreeVariables = FreeVariables.FORBIDDEN
     max_paths: int = 300
-    """The most clauses that one situation gives, the short ones first; modes give fewer."""
     threshold: float = 1.0
-    """By how many groundings a clause must be more often true in the labels than in what was said."""
     initial: float = 0.01
-    """The weight of a new clause."""
     weights: AdaGrad = field(default_factory=AdaGrad)
     loss: Loss = Loss.NONE
     inertia: float = HARD
-    """The weight of the axioms of inertia, unless others are given."""
     selection: Selection = Selection.EFFECT
     min_weight: float = 0.0
-    """Clauses of a smaller weight, either sign, are pruned from the theory."""
     min_support: int = 5
-    """Right firings that a clause of the theory needs, if it is selected by effect."""
     price: float = 0.0003
-    """The F1 that a literal must earn."""
     beam: int = 5
-    """How many theories are tried side by side."""
     confidence: float = 2.0
-    """The log-odds from which a clause that does no harm may join without earning its price."""
     max_literals: int = 60
-    """No clause joins so when the theory about a fluent has more literals than this."""
     unlabelled: Unlabelled = Unlabelled.FALSE
     memory: int = 200_000
-    """The transitions that are remembered to choose the theory by."""
 
     def __post_init__(self) -> None:
         least = (("length", 2), ("max_paths", 1), ("beam", 1), ("memory", 1))
