@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
     ("arrays", "errors", "kernels", "shown", "threads"),
-    ("labels", "stats"),
+    ("labels", "options", "stats"),
     ("logic",),
     ("stream",),
     ("patterns",),

@@ -22,12 +22,13 @@ from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE, TRUE, UNKNOWN
+from splice.learners.adagrad import AdaGrad
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FScore,
     Growth,
     Negation,
-    Options,
+    OledOptions,
     Points,
     Precision,
     Recall,
@@ -37,7 +38,6 @@ from splice.learners.oled.options import (
 from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
-from splice.learners.weights import AdaGrad
 from splice.logic import (
     Atom,
     Constant,
@@ -52,14 +52,14 @@ from splice.logic import (
     Variable,
     parse_theory,
 )
-from splice.patterns.transitions import Unlabelled
+from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.batches import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of
 
-CLASSIC = Options(
+CLASSIC = OledOptions(
     initiation=Precision(),
     termination=Recall(),
     counts=TerminationCounts.TABLE,
@@ -68,7 +68,7 @@ CLASSIC = Options(
     negation=Negation.NONE,
     unlabelled=Unlabelled.SKIP,
 )
-EAGER = Options(
+EAGER = OledOptions(
     delta=0.9,
     ties=1.0,
     warm_up=1,
@@ -81,9 +81,9 @@ EAGER = Options(
 )
 """Decides on little evidence, and keeps whatever it has: for odd rules."""
 
-HEAVY = osla.Options(length=3, threshold=5, selection=osla.Selection.WEIGHT)
+HEAVY = osla.OslaOptions(length=3, threshold=5, selection=osla.Selection.WEIGHT)
 """All clauses, with the weights that AdaGrad found."""
-SOFT = osla.Options(
+SOFT = osla.OslaOptions(
     length=4,
     loss=osla.Loss.HAMMING,
     inertia=2.0,
@@ -97,8 +97,8 @@ Make = Callable[[], StructureLearner]
 LEARNERS: dict[str, Make] = {
     "oled": Oled,
     "oled-classic": lambda: Oled(CLASSIC),
-    "oled-starts": lambda: Oled(Options(points=Points.STARTS, min_score=0.0)),
-    "oled-weights": lambda: Oled(Options(weights=AdaGrad())),
+    "oled-starts": lambda: Oled(OledOptions(points=Points.STARTS, min_score=0.0)),
+    "oled-weights": lambda: Oled(OledOptions(weights=AdaGrad())),
     "oled-eager": lambda: Oled(EAGER),
     "osla": Osla,
     "osla-weight": lambda: Osla(HEAVY),

@@ -22,13 +22,17 @@ from splice.io.lomrf.mln import parse_mln
 from splice.io.lomrf.mln_writer import format_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
+from splice.learners.adagrad import AdaGrad
+from splice.learners.options import NamedTheory
 from splice.learners.osla.learner import Osla
-from splice.learners.osla.options import Loss, Options, Selection, options_of
+from splice.learners.osla.options import CHANGES, Loss, OslaOptions, Selection
 from splice.learners.osla.selection import Pool
 from splice.learners.osla.templates import read_templates
-from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
+from splice.learners.registry import LEARNERS
+from splice.learners.weights import Inertia, potentials
+from splice.learners.window import Chains
 from splice.logic import parse_theory, subsumes
-from splice.logic.theory import HARD
+from splice.logic.theory import HARD, Statement
 from splice.stream.batch import MicroBatch
 from splice.stream.batches import TimePoints, batches
 from splice.stream.source import MemorySource
@@ -55,6 +59,11 @@ def test_axioms_say_what_explains_a_label() -> None:
     assert read_templates(one_sided.statements, ["initiatedAt"]).ends == ()
 
 
+def with_axioms(axioms: tuple[Statement, ...], *templates: str) -> Osla:
+    named = NamedTheory("mine", axioms)
+    return Osla(OslaOptions(axioms=named, templates=templates or CHANGES))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -67,15 +76,15 @@ def test_axioms_say_what_explains_a_label() -> None:
 )
 def test_axioms_that_explain_nothing_are_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        Osla(axioms=parse_theory(text, "mine.rules").statements)
+        with_axioms(parse_theory(text, "mine.rules").statements)
     assert "mine.rules:1" in str(caught.value)
 
 
 def test_templates_that_no_axiom_has_are_refused() -> None:
     with pytest.raises(SpliceError, match="no axiom says what follows from 'terminatedAt'"):
-        Osla(axioms=parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
+        with_axioms(parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
     with pytest.raises(UnknownName, match="initiatedAt"):
-        Osla(templates=["initiatesAt"])
+        Osla(OslaOptions(templates=("initiatesAt",)))
 
 
 # inference and weights
@@ -160,7 +169,7 @@ def sequences() -> list[MicroBatch]:
 @pytest.mark.parametrize("loss", list(Loss))
 def test_a_step_follows_the_ground_network(inertia: float, loss: Loss) -> None:
     """Gradients over patterns are those of counting true groundings in the network."""
-    options = Options(length=3, inertia=inertia, loss=loss)
+    options = OslaOptions(length=3, inertia=inertia, loss=loss)
     learner, checked = Osla(options), 0
     for given_batch in sequences():
         queries = given_batch.queries
@@ -204,7 +213,7 @@ def test_equal_situations_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_two_clauses_say_the_same() -> None:
-    learner = Osla(Options(length=4)).fit(sequences())
+    learner = Osla(OslaOptions(length=4)).fit(sequences())
     rules = [learner.candidates.rules[i] for i in learner.clauses]
     assert len(rules) > 20
     for i, one in enumerate(rules):
@@ -215,7 +224,7 @@ def test_the_threshold_decides_who_stays() -> None:
     busy = max(sequences(), key=lambda batch: int((batch.labels > 0).sum()))
     kept = []
     for threshold in (1, 60, 10**6):
-        learner = Osla(Options(length=3, threshold=threshold)).partial_fit(busy)
+        learner = Osla(OslaOptions(length=3, threshold=threshold)).partial_fit(busy)
         assert (learner.gain >= threshold).all()
         kept.append({learner.candidates.rules[i] for i in learner.clauses})
     assert kept[0] > kept[1] > kept[2] == set()
@@ -223,22 +232,23 @@ def test_the_threshold_decides_who_stays() -> None:
 
 def test_only_what_is_asked_for_is_learned() -> None:
     axioms = parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements
-    learner = Osla(axioms=axioms, templates=["initiatedAt"]).fit(sequences())
+    learner = with_axioms(axioms, "initiatedAt").fit(sequences())
     assert {r.head.atom.predicate for r in learner.candidates.rules} == {"initiatedAt"}
 
 
 def test_contributions_add_up() -> None:
     learner = Osla().fit(sequences())
-    found = learner.contributions()
-    assert [c.rule for c in found] == list(learner.theory_.rules())
-    assert all(c.right >= learner.options.min_support for c in found)
+    rules = learner.rules()
+    assert [rule.rule for rule in rules] == list(learner.theory_.rules())
+    assert all(rule.tp >= learner.options.min_support for rule in rules)
     after = np.concatenate([t.after for t in learner._memory.parts])
     rarity = math.log(((~after).sum() + 1) / (after.sum() + 1))
     assert rarity > 1
-    for c in found:
-        chance = rarity if c.rule.head.atom.predicate == "initiatedAt" else 0.0
-        assert c.weight == pytest.approx(math.log((c.right + 1) / (c.wrong + 1)) + chance)
-    assert max(c.effect for c in found) > 0.1
+    for rule in rules:
+        chance = rarity if rule.rule.head.atom.predicate == "initiatedAt" else 0.0
+        odds = math.log((rule.tp + 1) / (rule.fp + 1))
+        assert rule.statement.weight == pytest.approx(odds + chance, abs=1e-6)
+    assert max(rule.details["effect"] for rule in rules) > 0.1
 
 
 def test_clauses_for_the_rarer_state_are_weighed_against_chance() -> None:
@@ -280,10 +290,10 @@ def test_a_theory_survives_labels_that_are_missed(seed: int) -> None:
 
 
 def test_weights_that_are_too_small_are_pruned() -> None:
-    options = Options(length=3, selection=Selection.WEIGHT)
+    options = OslaOptions(length=3, selection=Selection.WEIGHT)
     learner = Osla(options).fit(sequences())
     for least in (0.0, 0.05, 0.5, 100.0):
-        learner.options, learner._theory = replace(options, min_weight=least), None
+        learner.options, learner._selected = replace(options, min_weight=least), None
         big = sum(abs(w) >= least for w in learner.weight.tolist())
         assert len(learner.theory_) == big
     assert len(learner.theory_) == 0 < (learner.weight < 0.5).sum()
@@ -293,14 +303,16 @@ def test_selection_makes_theories_small_and_no_worse() -> None:
     def errors(learner: Osla) -> int:
         return sum(int((learner.predict(b) != b.labels).sum()) for b in sequences())
 
-    few = Osla(Options(length=4)).fit(sequences())
-    many = Osla(Options(length=4, selection=Selection.WEIGHT)).fit(sequences())
+    few = Osla(OslaOptions(length=4)).fit(sequences())
+    many = Osla(OslaOptions(length=4, selection=Selection.WEIGHT)).fit(sequences())
     assert len(few.theory_) < len(many.theory_) / 5
     assert errors(few) <= errors(many)
 
 
 def test_merging_adds_up_what_was_counted() -> None:
-    one, two = (Osla(Options(length=3)).fit(part) for part in (sequences()[:2], sequences()[2:]))
+    one, two = (
+        Osla(OslaOptions(length=3)).fit(part) for part in (sequences()[:2], sequences()[2:])
+    )
     known = {one.candidates.rules[i] for i in one.clauses}
     also = {two.candidates.rules[i] for i in two.clauses}
     rows = one._table.sum() + two._table.sum()
@@ -315,17 +327,17 @@ def test_merging_adds_up_what_was_counted() -> None:
 
 
 def test_words_name_the_choices() -> None:
-    options = options_of({"length": 4, "eta": 2, "lambda": 0.1, "selection": "weight"})
-    assert options == Options(
+    options = LEARNERS["osla"].read({"length": 4, "eta": 2, "lambda": 0.1, "selection": "weight"})
+    assert options == OslaOptions(
         length=4, weights=AdaGrad(eta=2.0, lam=0.1), selection=Selection.WEIGHT
     )
     with pytest.raises(UnknownName, match="did you mean 'threshold'"):
-        options_of({"treshold": 2})
+        LEARNERS["osla"].read({"treshold": 2})
     with pytest.raises(UnknownName, match="hamming"):
-        options_of({"loss": "haming"})
+        LEARNERS["osla"].read({"loss": "haming"})
     for strange in ("four", 4.5, True, float("inf"), float("nan")):
         with pytest.raises(SpliceError, match="is no number for 'length'"):
-            options_of({"length": strange})
+            LEARNERS["osla"].read({"length": strange})
     for bad in (
         {"length": 1},
         {"beam": 0},
@@ -341,7 +353,7 @@ def test_words_name_the_choices() -> None:
         {"max_paths": 0},
     ):
         with pytest.raises(SpliceError):
-            options_of(bad)
+            LEARNERS["osla"].read(bad)
 
 
 # knowledge bases

@@ -26,7 +26,6 @@ from splice.inputs.check import RULE_ENDINGS
 from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
-from splice.learners.oled.learner import Oled
 from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.run import learn as run
@@ -103,7 +102,7 @@ def learn(
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    tell_learned(learned, out)
+    tell_learned(learned, choices, out)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
@@ -171,7 +170,7 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3)}
 
 
-def tell_learned(learned: Learned, out: Path | None = None) -> None:
+def tell_learned(learned: Learned, choices: LearnOptions, out: Path | None = None) -> None:
     """Tell how many rules came of how much; where there are none, what may help."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
@@ -183,7 +182,7 @@ def tell_learned(learned: Learned, out: Path | None = None) -> None:
         others = "--open-world, if time-points that nobody labels are there and unknown"
         helps = [
             "more labels",
-            *(["a lower --min-score"] if isinstance(learned.learner, Oled) else []),
+            *(["a lower --min-score"] if "min-score" in choices.words else []),
             alone if learned.completed else others,
             "more --passes",
         ]

@@ -18,7 +18,6 @@ from splice.pipeline.checkpoint import Checkpointing, guarded, open_checkpoint, 
 from splice.pipeline.learn_shards import learn_shards
 from splice.pipeline.learned import Learned, LearnOptions, check_learned, check_query
 from splice.pipeline.progress import Begun, Ended, LearnedBatch, Read, Stage, Watch, ignore
-from splice.pipeline.rules import learned_rules
 from splice.pipeline.shards import OpenSource
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
@@ -119,7 +118,7 @@ def _learn_in_shards(
             setattr(learned, name, getattr(learned, name) + getattr(part, name))
     learned.read = learned.examples * choices.passes
     check_learned(learned, source, options, watch)
-    learned.rules = learned_rules(learner, choices.passes)
+    learned.rules = learner.rules(choices.passes)
     return learned
 
 
@@ -159,7 +158,7 @@ def _learn_in_passes(
         if number == 0:
             watch(Read(source.report))
             check_learned(learned, source, options, watch)
-    learned.rules = learned_rules(learned.learner, choices.passes)
+    learned.rules = learned.learner.rules(choices.passes)
     learned.seconds = time.perf_counter() - begun
     return learned
 
