@@ -93,6 +93,18 @@ def test_every_room_imports_only_from_earlier_ones() -> None:
     assert not found, "\n".join(found)
 
 
+def test_learners_are_known_by_name_alone() -> None:
+    """Whoever needs one asks the registry."""
+    found = [
+        f"{path.name}:{line}: {name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "learners" not in path.relative_to(PACKAGE).parts
+        for line, name in modules_imported(ast.parse(path.read_text("utf-8")), "splice.x")
+        if name.startswith(("splice.learners.oled", "splice.learners.osla"))
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_the_facade_loads_no_room() -> None:
     assert runtime_imports((PACKAGE / "__init__.py").read_text("utf-8")) == []
 

@@ -290,6 +290,11 @@ def test_the_programs_of_the_page_run(command: str, square: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    if "learn" in words:
+        assert (found["choices"]["learner"], found["choices"]["support"]) == ("single", "50")
+        assert {rule["kind"] for rule in found["rules"]} == {"initiatedAt", "terminatedAt"}
+        assert all(rule["tp"] >= 50 and rule["literals"] == 3 for rule in found["rules"])
+        return
     assert 0 < found["positive"] < found["completed"]
     assert found["unreached"] < found["completed"]
 

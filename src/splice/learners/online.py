@@ -24,6 +24,7 @@ from splice.learners.plain_rows import plain_rows, read_rows
 from splice.learners.predict import predict
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
+from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.patterns.columns import Patterns
@@ -49,11 +50,16 @@ class OnlineLearner(ABC, Generic[O, S]):
         Its choices (default: those of the class of options).
     """
 
-    title: ClassVar[str] = "the learner"
-    """What messages call it; in small letters, what its states are marked with."""
+    title: ClassVar[str]
+    """What messages call it (the class's name, unless it says otherwise); in small letters, what its
+    states are marked with."""
     version: ClassVar[int] = 1
     """The version of its states."""
     options_type: ClassVar[type[LearnerOptions]] = LearnerOptions
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.title = vars(cls).get("title", cls.__name__)
 
     def __init__(self, options: O | None = None) -> None:
         self.options: O = options or self.options_type()  # type: ignore[assignment]
@@ -121,6 +127,12 @@ class OnlineLearner(ABC, Generic[O, S]):
         """The patterns seen so far."""
         assert self._reader is not None
         return self._reader.patterns
+
+    @property
+    def modes(self) -> Modes:
+        """What rules may have in them, and with which sign."""
+        assert self._reader is not None
+        return self._reader.visibility.domain.modes
 
     def _visible(self, domain: Domain) -> Domain:
         """Return what the learner sees of a domain."""

@@ -23,7 +23,6 @@ from splice.learners.oled.theory import TheorySelection, learned_rule
 from splice.learners.online import OnlineLearner
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
-from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom
 from splice.logic.theory import Statement
@@ -82,11 +81,6 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     def _reads_as_given(self) -> bool:
         assert self._thresholds is not None
         return not self._thresholds.needed()
-
-    @property
-    def _modes(self) -> Modes:
-        assert self._reader is not None
-        return self._reader.visibility.domain.modes
 
     def _learn(self, transitions: Transitions) -> None:
         patterns = self.patterns
@@ -149,7 +143,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         self._seeded.add((kind, pattern))
         predicate, points = kind
         seen = self.patterns.store[pattern].rule
-        if not self._modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
+        if not self.modes.allows(Literal(Atom(predicate, seen.head.atom.args))):
             return
         if self._has_room(kind, seen.head.atom):
             bottom = self._bottom(seen.head.atom, seen.body)
@@ -169,7 +163,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a situation: all that was seen, and all that was not."""
         there = {literal.atom for literal in seen}
-        seen = tuple(literal for literal in seen if self._modes.allows(literal))
+        seen = tuple(literal for literal in seen if self.modes.allows(literal))
         if self.options.negation is Negation.NONE:
             return seen
         absent = [literal for literal in self._negations(head) if literal.atom not in there]
@@ -181,7 +175,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         known = self._absent.get(head)
         if known is None or known[0] is not atoms:
             others = (Literal(a, positive=False) for a in atoms if not is_threshold(a))
-            known = (atoms, tuple(filter(self._modes.allows, others)))
+            known = (atoms, tuple(filter(self.modes.allows, others)))
             self._absent[head] = known
         return known[1]
 
