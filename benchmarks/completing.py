@@ -13,8 +13,7 @@ from splice.completion.completer import SupervisionCompleter
 from splice.inputs.open import open_input
 from splice.inputs.registry import DATASETS, data_home
 from splice.lab.plaza import make_plaza
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints
+from splice.stream.batch import MicroBatch, TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, Source, collect
 

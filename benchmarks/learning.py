@@ -15,8 +15,7 @@ from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource, collect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

@@ -21,8 +21,7 @@ from splice.inputs.registry import DATASETS, data_home
 from splice.lab.plaza import make_plaza
 from splice.learners.osla.learner import Osla
 from splice.logic.theory import Statement, Theory
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import AtomTable
 

@@ -45,7 +45,7 @@ class Everywhere(Work):
         for rule, own in rules:
             time = rule.head.atom.args[1]
             assert isinstance(time, Variable)
-            found = solve(rule.body, self.evidence, time, None, self.known, (own,))
+            found = solve(rule.body, self.evidence, time, None, self.store, (own,))
             parts.append(Changes(found.columns[OWN], found.point))
         return Changes.together(parts)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from benchmarks.measure import peak_memory, report
 from splice.io.tables import TableSource
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 
 EVENTS = ("gap_start", "gap_end", "stop_start", "stop_end", "slow_motion_start", "velocity")
 ROWS_AT_ONCE = 1_000_000

@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from splice.logic import Atom, Constant, Function, Term, Theory, Variable, parse_atom, parse_theory
+from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema
+from splice.logic.syntax import parse_atom, parse_theory
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.theory import Theory
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind
 from streams import Row

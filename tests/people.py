@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterator
 
 from splice.io.lomrf.modes import parse_modes
-from splice.logic import Domain, parse_atom
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind
 from streams import CLOSE, MEET, WALKING, Row

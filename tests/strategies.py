@@ -8,29 +8,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from splice.logic import (
-    ARITHMETIC,
-    COMPARISONS,
-    HARD,
-    LIST,
-    VALUE,
-    And,
-    Atom,
-    Clause,
-    Constant,
-    Exists,
-    Forall,
-    Function,
-    Iff,
-    Implies,
-    Literal,
-    Not,
-    Or,
-    Rule,
-    Statement,
-    Theory,
-    Variable,
-)
+from splice.logic.atoms import COMPARISONS, Atom, Literal
+from splice.logic.clauses import Clause, Rule
+from splice.logic.formulas import And, Exists, Forall, Iff, Implies, Not, Or
+from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Variable
+from splice.logic.theory import HARD, Statement, Theory
 
 RESERVED = ("not", "mod", "exists", "forall", "hard", "is", "v", "true")
 HARD_NAMES = (

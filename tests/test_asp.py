@@ -19,7 +19,8 @@ from splice.inputs.theories import load_theory
 from splice.io.asp import format_asp, format_asp_facts
 from splice.io.lomrf.event_calculus import format_lomrf, lomrf_theory
 from splice.io.lomrf.mln import parse_mln
-from splice.logic import compare_theories, parse_theory
+from splice.logic.syntax import parse_theory
+from splice.logic.theory import compare_theories
 from splice.stream.source import MemorySource, sequences
 from streams import table_of
 

@@ -18,7 +18,8 @@ from splice.events.crisp.recognition import Recognised, Work, recognise
 from splice.events.crisp.windows import recognise_windows
 from splice.events.points import Observed, Step
 from splice.io.rtec import RtecSource
-from splice.logic import Theory, parse_theory
+from splice.logic.syntax import parse_theory
+from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, collect
 from streams import Row, table_of
 

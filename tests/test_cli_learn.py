@@ -19,9 +19,9 @@ from splice.learners.learned_rule import rule_text
 from splice.learners.oled.learner import Oled
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
-from splice.logic import parse_rule, parse_theory
+from splice.logic.syntax import parse_rule, parse_theory
 from splice.logic.theory import Theory
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from test_cli import Command
 
 COUNTS = ("examples", "batches", "given", "completed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reference import ec_clingo
-from splice.logic import parse_theory
+from splice.logic.syntax import parse_theory
 from test_cli import Command
 
 RULES = """\

@@ -18,7 +18,7 @@ from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import MemorySource, Source
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

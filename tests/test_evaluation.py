@@ -31,18 +31,6 @@ def test_recall(tp: int, fp: int, fn: int, recall: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tp", "fp", "tn", "fn", "accuracy"), [(0, 10, 0, 10, 0), (5, 0, 5, 0, 1), (5, 5, 5, 5, 0.5)]
-)
-def test_accuracy(tp: int, fp: int, tn: int, fn: int, accuracy: float) -> None:
-    assert Confusion(tp, fp, fn, tn).accuracy == accuracy
-
-
-@pytest.mark.parametrize(("fp", "tn", "rate"), [(0, 1, 0), (5, 5, 0.5), (10, 0, 1)])
-def test_false_positive_rate(fp: int, tn: int, rate: float) -> None:
-    assert Confusion(fp=fp, tn=tn).false_positive_rate == rate
-
-
-@pytest.mark.parametrize(
     ("tp", "fp", "fn", "f1"), [(0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 0), (0, 5, 5, 0)]
 )
 def test_f1(tp: int, fp: int, fn: int, f1: float) -> None:
@@ -54,7 +42,7 @@ def test_f1_is_the_harmonic_mean_and_everything_is_a_share(counts: Confusion) ->
     p, r = counts.precision, counts.recall
     expected = 2 * p * r / (p + r) if p + r else 0.0
     assert counts.f1 == pytest.approx(expected)
-    shares = (p, r, counts.f1, counts.accuracy, counts.false_positive_rate)
+    shares = (p, r, counts.f1)
     assert all(0 <= share <= 1 for share in shares)
 
 

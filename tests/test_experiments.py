@@ -30,7 +30,7 @@ from splice.lab.experiments.grid import Cell
 from splice.lab.experiments.published import published
 from splice.lab.experiments.run import load, named, resume, rows_of, start
 from splice.lab.experiments.tables import summarise, to_csv
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from streams import MEET, Row, rows, source_of
 
 ROOT = Path(__file__).resolve().parent.parent

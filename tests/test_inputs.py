@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from splice import Source, SpliceError, collect, open_input
+from splice.cli.console import Format, tell_problems
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputName, InputOptions, Queries, input_paths
 from splice.stream import open_world
@@ -207,3 +208,18 @@ def _untimed(text: str) -> str:
     """Return what was printed without what differs between runs: seconds, and the files' names."""
     lines = [line for line in text.splitlines() if not line.startswith(("seconds", "% Learned"))]
     return "\n".join(lines)
+
+
+def test_equal_problems_are_told_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"x,walking,{i}\n" for i in range(7))
+    (tmp_path / "events.csv").write_text(f"time,event,arg1\n{rows}z,walking,A\n", "utf-8")
+    problems = list(input_problems(str(tmp_path), InputOptions()))
+    assert len(problems) == 8
+    for every, told in ((False, 4), (True, 8)):
+        tell_problems("in", problems, Format.TABLE, every=every)
+        found = capsys.readouterr()
+        assert found.out == "in: 8 problems\n"
+        assert found.err.count("events.csv:") == told
+        assert ("... and 4 more of these; --all tells every one" in found.err) is not every

@@ -16,15 +16,15 @@ from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_from, score, universe
 from splice.events.recognise import interval_frame
 from splice.io.intervals import (
-    IntervalFormat,
     format_intervals,
     holds_intervals,
     interval_format,
     read_intervals,
     write_intervals,
 )
-from splice.io.tables.cells import ground_text, name_text
-from splice.logic import VALUE, Constant, Function
+from splice.io.tables.formats import FORMATS
+from splice.logic.syntax import ground_text, name_text
+from splice.logic.terms import VALUE, Constant, Function
 from splice.stream.table import AtomTable
 from strategies import names, numbers
 from streams import table_of
@@ -55,11 +55,11 @@ def points(frame: pl.DataFrame) -> set[tuple[str, str, int]]:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(st.lists(SPANS, max_size=8), st.sampled_from(list(IntervalFormat)))
+@given(st.lists(SPANS, max_size=8), st.sampled_from(list(FORMATS)))
 def test_what_is_written_is_read(
-    tmp_path: Path, spans: list[tuple[str, str, int, int]], style: IntervalFormat
+    tmp_path: Path, spans: list[tuple[str, str, int, int]], style: str
 ) -> None:
-    path = tmp_path / f"found.{style.value}"
+    path = tmp_path / f"found.{style}"
     frame = frame_of(spans)
     write_intervals(frame, path)
     assert holds_intervals(path)
@@ -70,7 +70,7 @@ def test_what_is_written_is_read(
 
 
 def test_formats_are_known_by_their_endings() -> None:
-    assert interval_format(Path("a.jsonl")) is IntervalFormat.NDJSON
+    assert interval_format(Path("a.jsonl")) == "ndjson"
     with pytest.raises(UnknownName, match="format of intervals 'xlsx'"):
         interval_format(Path("a.xlsx"))
 
@@ -82,7 +82,7 @@ def test_probabilities_are_written_and_skipped(tmp_path: Path) -> None:
     path = tmp_path / "again.csv"
     write_intervals(frame, path)
     assert interval_frame([read_intervals(path)]).rows() == [("s", "f(A)", 1, 5)]
-    assert format_intervals(frame, IntervalFormat.JSON) == (
+    assert format_intervals(frame, "json") == (
         '[{"sequence": "s", "fluent": "f(A)", "start": 1, "end": 5, "probability": 0.25}]\n'
     )
 

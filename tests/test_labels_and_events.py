@@ -19,9 +19,10 @@ from splice.events.points import Observed, Step
 from splice.events.weighted.inference import infer_events
 from splice.lab.plaza import make_plaza
 from splice.learners.predict import predict
-from splice.logic import Theory, parse_theory
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, Schema, TypeDecl
+from splice.logic.syntax import parse_theory
+from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import NO_TIME, AtomTable

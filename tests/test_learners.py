@@ -42,23 +42,15 @@ from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
-from splice.logic import (
-    Atom,
-    Constant,
-    Domain,
-    Function,
-    Literal,
-    Marker,
-    Modes,
-    Signature,
-    Term,
-    Theory,
-    Variable,
-    parse_theory,
-)
+from splice.logic.atoms import Atom, Literal
+from splice.logic.domain import Domain
+from splice.logic.modes import Marker, Modes
+from splice.logic.schema import Signature
+from splice.logic.syntax import parse_theory
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.theory import Theory
 from splice.patterns.unlabelled import Unlabelled
-from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.batches import Cut, Duration, TimePoints, batches
+from splice.stream.batch import Cut, Duration, MicroBatch, TimePoints, batches, query_rows
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of

@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 
 import strategies as some
 from reference import clauses as twin
-from splice.logic import (
-    Atom,
-    Clause,
-    Literal,
-    Rule,
-    Variable,
-    canonical,
-    canonical_key,
-    literalwise_key,
-    parse_clause,
-    parse_rule,
-)
+from splice.logic.atoms import Atom, Literal
+from splice.logic.canonical import canonical, canonical_key, literalwise_key
+from splice.logic.clauses import Clause, Rule
+from splice.logic.syntax import parse_clause, parse_rule
+from splice.logic.terms import Variable
 
 small = st.one_of(some.small_clauses, some.small_rules)
 

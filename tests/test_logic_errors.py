@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import strategies as some
 from splice.errors import InputError
-from splice.logic import (
-    Theory,
+from splice.logic.syntax import (
     parse_atom,
     parse_clause,
     parse_formula,
@@ -20,6 +19,7 @@ from splice.logic import (
     parse_theory,
     parse_theory_all,
 )
+from splice.logic.theory import Theory
 
 MALFORMED = [
     # what would run code, and what other languages have

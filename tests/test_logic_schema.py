@@ -5,18 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from splice.logic import (
-    DEFAULT_QUERY,
+from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.modes import IGNORED, INPUT, OUTPUT, UNBOUNDED, Marker, Mode, Modes
+from splice.logic.schema import (
     EVENT_CALCULUS,
-    IGNORED,
-    INPUT,
-    OUTPUT,
-    UNBOUNDED,
-    Domain,
     FunctionDecl,
-    Marker,
-    Mode,
-    Modes,
     PredicateDecl,
     Schema,
     Signature,

@@ -10,21 +10,12 @@ from hypothesis import strategies as st
 
 import strategies as some
 from reference import clauses as twin
-from splice.logic import (
-    Atom,
-    Clause,
-    Constant,
-    Function,
-    Literal,
-    Rule,
-    Variable,
-    canonical_key,
-    equivalent,
-    match,
-    parse_clause,
-    parse_rule,
-    subsumes,
-)
+from splice.logic.atoms import Atom, Literal
+from splice.logic.canonical import canonical_key
+from splice.logic.clauses import Clause, Rule
+from splice.logic.subsumption import equivalent, match, subsumes
+from splice.logic.syntax import parse_clause, parse_rule
+from splice.logic.terms import Constant, Function, Variable
 
 small = st.one_of(some.small_clauses, some.small_rules)
 clause_pairs = st.tuples(some.small_clauses, some.small_clauses)

@@ -12,20 +12,10 @@ from hypothesis import strategies as st
 
 import strategies as some
 from splice.errors import SpliceError
-from splice.logic import (
-    HARD,
-    And,
-    Atom,
-    Constant,
-    Function,
-    Literal,
-    Not,
-    Or,
-    Rule,
-    Statement,
-    Term,
-    Theory,
-    Variable,
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.formulas import And, Not, Or
+from splice.logic.syntax import (
     parse_atom,
     parse_clause,
     parse_formula,
@@ -35,6 +25,8 @@ from splice.logic import (
     parse_term,
     parse_theory,
 )
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.theory import HARD, Statement, Theory
 
 
 @pytest.mark.parametrize(

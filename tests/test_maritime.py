@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import maritime_twin as twin
+from sea_statistics import Statistics, measure
 from splice.errors import SpliceError
 from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import recognise_table
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.lab.maritime import PRESETS, MaritimeSource, WordChoice, make_maritime
 from splice.lab.maritime.areas import disc
 from splice.lab.maritime.critical import CRITICAL, critical_points
 from splice.lab.maritime.positions import Positions
 from splice.lab.maritime.proximity import proximity
-from splice.lab.maritime.statistics import Statistics, measure
 from splice.lab.maritime.thresholds import Thresholds
 from splice.stream.source import collect
 from splice.stream.table import NO_TIME, AtomTable
@@ -64,7 +64,7 @@ def texts(table: AtomTable, *, labels: bool = True) -> set[tuple[str, int]]:
 def test_the_same_seed_gives_the_same_bytes_and_another_one_does_not(tmp_path: Path) -> None:
     made = {}
     for name, seed in (("one", 3), ("two", 3), ("other", 4)):
-        write_source(make_maritime(2, 0.5, seed), tmp_path / name, OutFormat.PARQUET)
+        write_source(make_maritime(2, 0.5, seed), tmp_path / name, "parquet")
         made[name] = (tmp_path / name / "events.parquet").read_bytes()
     assert made["one"] == made["two"] != made["other"]
 
@@ -189,7 +189,7 @@ def test_impossible_sizes_are_refused(wrong: dict[str, int]) -> None:
 @pytest.mark.parametrize("choice", WordChoice)
 def test_written_tables_read_back(tmp_path: Path, choice: WordChoice) -> None:
     source = make_maritime(4, 1, 7, choice=choice)
-    write_source(source, tmp_path / "out", OutFormat.PARQUET)
+    write_source(source, tmp_path / "out", "parquet")
     again = open_input(str(tmp_path / "out"))
     table, read = collect(source), collect(again)
     assert len(read) == len(table)

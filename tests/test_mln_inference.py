@@ -17,8 +17,9 @@ from splice.events.weighted.network import Network
 from splice.events.weighted.structure import Coupling
 from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import parse_mln, read_mln
-from splice.logic import HARD, parse_atom, parse_term, parse_theory
 from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom, parse_term, parse_theory
+from splice.logic.theory import HARD
 from splice.stream.source import collect
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind

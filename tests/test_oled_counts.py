@@ -40,12 +40,14 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
-from splice.logic import Atom, Literal, Rule, parse_atom, parse_literal
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.columns import Body
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.patterns.unlabelled import Unlabelled
 from splice.stats import hoeffding_bound
-from splice.stream.batches import Cut, Duration, TimePoints, batches
+from splice.stream.batch import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.vocabulary import Kind
 from streams import MEET, WALKING, Row, table_of

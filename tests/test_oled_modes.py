@@ -15,17 +15,13 @@ from splice.inputs.open import InputOptions, open_input
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, read_oled_modes
 from splice.io.oled_unseen import unseen_modes
-from splice.logic import (
-    UNBOUNDED,
-    Literal,
-    Modes,
-    Signature,
-    parse_atom,
-    parse_literal,
-)
+from splice.logic.atoms import Literal
 from splice.logic.domain import DEFAULT_QUERY
+from splice.logic.modes import UNBOUNDED, Modes
+from splice.logic.schema import Signature
+from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.visibility import Visibility
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import collect
 from splice.stream.vocabulary import Kind, Vocabulary
 

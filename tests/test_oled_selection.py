@@ -18,7 +18,7 @@ from splice.learners.oled.selection import Candidate, Part, price_of, select
 from splice.learners.oled.simulate import agreements
 from splice.learners.window import TransitionWindow
 from splice.logic.terms import Variable
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 
 Mask = npt.NDArray[np.bool_]
 

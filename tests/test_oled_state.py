@@ -19,11 +19,10 @@ from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, OledOptions, Selection
 from splice.learners.weights import learn_weights, potentials
 from splice.learners.window import TransitionWindow
-from splice.logic import parse_atom
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.logic.syntax import parse_atom
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of

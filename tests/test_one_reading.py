@@ -9,9 +9,9 @@ from splice.completion.completer import SupervisionCompleter
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
-from splice.patterns import prefetch
+from splice.patterns import reading
 from splice.pipeline.splice import Splice
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from streams import Row, rows, source_of
 
 LEARNERS = [Oled, Osla]
@@ -23,13 +23,13 @@ def test_each_batch_is_partitioned_once(
     learner: type[Oled | Osla], ahead: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
-    partition = prefetch.partition
+    partition = reading.partition
 
     def counted(batch, visibility):  # type: ignore[no-untyped-def]
         read.append(len(batch.queries))
         return partition(batch, visibility)
 
-    monkeypatch.setattr(prefetch, "partition", counted)
+    monkeypatch.setattr(reading, "partition", counted)
     source = make_plaza(sequences=1, people=3, frames=100, seed=3).source
     stream = list(batches(source, TimePoints(25)))
     splice = Splice(learner(), SupervisionCompleter())

@@ -16,7 +16,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.learners.adagrad import AdaGrad
 from splice.learners.options import LearnerOptions, NamedTheory
 from splice.learners.registry import LEARNERS
-from splice.logic import parse_theory
+from splice.logic.syntax import parse_theory
 from splice.options import Declared, declared, identity_of, option, read_options, words_of
 from splice.pipeline.learned import LearnOptions
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,11 +21,13 @@ from splice.completion.completer import SupervisionCompleter
 from splice.io.lomrf.modes import parse_modes
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
-from splice.logic import Constant, Domain, Function, parse_atom
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom
+from splice.logic.terms import Constant, Function
 from splice.patterns.numeric import Thresholds
 from splice.patterns.transitions import Reader
 from splice.pipeline.splice import Splice
-from splice.stream.batches import Entities, TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepAtoms, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
@@ -79,8 +80,8 @@ def test_a_plaza_shuffled_and_renamed(make: Make, seed: int) -> None:
 def completed(source: MemorySource, names: Mapping[str, str]) -> dict[str, tuple[float, int]]:
     """The value and the label of each query atom, under other names."""
     completer, found = SupervisionCompleter(), {}
-    for batch in completer.prefetching(batches(source, TimePoints(25))):
-        done = completer.complete(batch)
+    for done in completer.completions(batches(source, TimePoints(25))):
+        batch = done.batch
         for row, atom in enumerate(done.batch.queries.atoms()):
             fluent, time = atom.args
             assert isinstance(fluent, Function)
@@ -147,14 +148,3 @@ def test_patterns_are_numbered_by_what_they_say() -> None:
                 reader.read(batch)
             texts.append([str(pattern) for pattern in reader.patterns.store.patterns])
         assert texts[0] == texts[1]
-
-
-def test_batches_by_entities_come_in_the_order_of_time_and_names() -> None:
-    for seed in range(10):
-        source = MemorySource(table_of(window(seed)), DOMAIN)
-        parts = [
-            [sorted(map(str, batch.queries.atoms())) for batch in batches(own, Entities(4))]
-            for own in (source, rearranged(source, seed))
-        ]
-        assert parts[0] == parts[1]
-        assert np.all([len(part) for part in parts[0]])

@@ -31,10 +31,10 @@ from splice.learners.osla.templates import read_templates
 from splice.learners.registry import LEARNERS
 from splice.learners.weights import Inertia, potentials
 from splice.learners.window import Chains
-from splice.logic import parse_theory, subsumes
+from splice.logic.subsumption import subsumes
+from splice.logic.syntax import parse_theory
 from splice.logic.theory import HARD, Statement
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 
 # axioms as templates

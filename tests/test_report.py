@@ -51,8 +51,7 @@ from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Watched
 from splice.report.run import story
 from splice.report.tracks import timeline_spec
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import AtomTable

@@ -11,11 +11,10 @@ from splice.inputs.theories import load_theory, theory_names
 from splice.io.rtec_rules import format_rtec
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.differences import compare_theories
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.logic.theory import Statement, Theory
+from splice.logic.theory import Statement, Theory, compare_theories
 from test_cli import Command
 
 

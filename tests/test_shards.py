@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from splice.cli import main
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
 from splice.completion.source import CompletedSource, by_sequence
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.pipeline.shards import (
     LabelCounting,
@@ -27,8 +28,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.source import opener
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import collect
 from splice.stream.vocabulary import Vocabulary
@@ -39,9 +39,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A plaza with a third of its labels, and with all."""
     place = tmp_path_factory.mktemp("plaza")
     source = make_plaza(sequences=5, people=3, frames=200, seed=2).source
-    write_source(source, place / "all", OutFormat.PARQUET)
+    write_source(source, place / "all", "parquet")
     masked = MaskedSource(source, KeepBatches(30), 1, TimePoints(25))
-    write_source(masked, place / "some", OutFormat.PARQUET)
+    write_source(masked, place / "some", "parquet")
     return place / "some", place / "all"
 
 
@@ -113,7 +113,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
     source = make_plaza(sequences=5, people=2, frames=60, seed=seed).source
     masked = MaskedSource(source, KeepBatches(40), seed, TimePoints(10))
     chosen, cut = PROFILES[name], TimePoints(10)
-    whole = [done for _, done in CompletedSource(masked, chosen, cut).completions()]
+    whole = [done for _, done in CompletedSource(masked, chosen, cut, Mode.ONLINE).completions()]
     counted = []
     for shard in shards(count):
         completer, own = SupervisionCompleter(chosen), []
@@ -125,7 +125,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None
         counted.append(own)
     found: dict[str, list[np.ndarray]] = {}
     for shard, before in zip(shards(count), arrange(counted), strict=True):
-        part = CompletedSource(ShardSource(masked, shard), chosen, cut, before)
+        part = CompletedSource(ShardSource(masked, shard), chosen, cut, Mode.ONLINE, before)
         for _, done in part.completions():
             found.setdefault(done.batch.sequence, []).append(done.values)
     right: dict[str, list[np.ndarray]] = {}
@@ -146,7 +146,7 @@ def test_a_sequence_without_a_name_is_one_like_others() -> None:
 @pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
 def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
     profile = profile_of("default", {"caching": caching})
-    asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, 25)
+    asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, Mode.ONLINE, 25)
     with pytest.raises(SpliceError, match="order of all batches"):
         count_labels(asked, 2, 1)
 

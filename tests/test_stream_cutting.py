@@ -9,13 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from splice.arrays import unique_rows
 from splice.errors import InputError, Place, SpliceError
-from splice.stream.assembly import aligned, ordered, without_duplicates
-from splice.stream.batches import Cut, Duration, Entities, TimePoints, batches
-from splice.stream.distinct import unique_rows
-from splice.stream.source import MemorySource, ReadReport, collect
+from splice.stream.batch import Cut, Duration, TimePoints, batches
+from splice.stream.source import (
+    MemorySource,
+    ReadReport,
+    aligned,
+    collect,
+    ordered,
+    without_duplicates,
+)
 from splice.stream.table import NO_TIME, AtomTable
-from streams import CLOSE, MEET, WALKING, Chunked, Row, plain, rows, source_of, table_of
+from streams import MEET, WALKING, Chunked, Row, plain, rows, source_of, table_of
 
 CUTS = st.one_of(st.builds(TimePoints, st.integers(1, 5)), st.builds(Duration, st.integers(1, 7)))
 
@@ -74,22 +80,6 @@ def test_facts_come_with_every_batch_of_their_sequence(given_rows: list[Row]) ->
         assert plain(batch.facts) == plain(table_of(expected))
 
 
-@given(rows(), st.integers(1, 4))
-def test_entity_batches(given_rows: list[Row], count: int) -> None:
-    """Every query atom once, with both directions of its pair and the evidence about it."""
-    source = source_of(given_rows)
-    found = list(batches(source, Entities(count)))
-    queries = AtomTable.concat([b.queries for b in found if len(b.queries)], source.vocabulary)
-    assert plain(queries) == plain(table_of([r for r in given_rows if r[2] == MEET]))
-    for batch in found:
-        pairs = {frozenset(row.tolist()) - {-1} for row in batch.queries.args}
-        assert len(pairs) <= 1
-        for pair in pairs:
-            for kind, args in zip(batch.evidence.kind, batch.evidence.args, strict=True):
-                ids = args[: 2 if source.vocabulary.kinds[kind] == CLOSE else 1]
-                assert set(ids.tolist()) <= pair
-
-
 def test_a_batch_shows_evidence_queries_and_labels() -> None:
     given_rows: list[Row] = [
         (0, 1, WALKING, ("A",), 1),
@@ -108,7 +98,7 @@ def test_a_batch_shows_evidence_queries_and_labels() -> None:
     )
 
 
-@pytest.mark.parametrize("cut", [TimePoints, Duration, Entities])
+@pytest.mark.parametrize("cut", [TimePoints, Duration])
 def test_a_batch_has_a_size(cut: type[TimePoints]) -> None:
     with pytest.raises(SpliceError, match="at least 1"):
         cut(0)

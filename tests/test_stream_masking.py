@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from splice.errors import SpliceError
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
 from splice.stream.source import collect
 from streams import MEET, WALKING, Row, plain_source, rows, source_of

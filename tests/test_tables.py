@@ -14,7 +14,7 @@ from splice.inputs.domains import load_domain
 from splice.io.domain_file import parse_domain
 from splice.io.tables import TableSource
 from splice.logic.domain import Domain
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source, collect
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from splice.io.tables import TableSource, write_tables
 from splice.io.tables import reader as reader_module
-from splice.io.tables.cells import cell_text, ground_text, read
+from splice.io.tables.cells import cell_text, read
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature
-from splice.logic.syntax import parse_atom, parse_ground_term
+from splice.logic.syntax import ground_text, parse_atom, parse_ground_term
 from splice.logic.terms import Constant, Function
 from splice.stream.source import MemorySource, Source, collect
 from splice.stream.table import NO_TIME, AtomTable

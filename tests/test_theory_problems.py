@@ -11,7 +11,7 @@ from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import recognise
 from splice.events.points import Step
 from splice.events.weighted.inference import infer
-from splice.logic import parse_theory
+from splice.logic.syntax import parse_theory
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of

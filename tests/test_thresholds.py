@@ -11,11 +11,10 @@ from splice.errors import SpliceError
 from splice.io.oled_modes import parse_oled_modes
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import OledOptions
-from splice.logic import parse_atom, parse_rule, parse_theory
 from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom, parse_rule, parse_theory
 from splice.patterns.numeric import Thresholds, with_comparisons
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind

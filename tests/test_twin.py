@@ -31,9 +31,12 @@ from splice.completion.solver import (
 from splice.completion.threshold import ClassMass, LogOdds, Zero
 from splice.errors import SpliceError
 from splice.io.lomrf.modes import parse_modes
-from splice.logic import Atom, Constant, Domain, canonical, parse_atom, parse_literal, parse_rule
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.logic.atoms import Atom
+from splice.logic.canonical import canonical
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_atom, parse_literal, parse_rule
+from splice.logic.terms import Constant
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Kind

@@ -16,7 +16,8 @@ from splice.events.crisp.program import Program, Simultaneous, compile_program
 from splice.events.crisp.recognition import Recognised, recognise
 from splice.events.crisp.windows import WindowedRecogniser, recognise_windows
 from splice.events.points import Observed, Step
-from splice.logic import Theory, parse_atom, parse_theory
+from splice.logic.syntax import parse_atom, parse_theory
+from splice.logic.theory import Theory
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind

@@ -54,7 +54,6 @@ from .inputs.domains import load_domain as load_domain
 from .inputs.open import InputOptions as InputOptions
 from .inputs.open import open_input as open_input
 from .inputs.theories import load_theory as load_theory
-from .inputs.write import OutFormat as OutFormat
 from .inputs.write import write_source as write_source
 from .io.checkpoints import Checkpoint as Checkpoint
 from .io.checkpoints import read_checkpoint as read_checkpoint
@@ -100,11 +99,10 @@ from .pipeline.splice import Splice as Splice
 from .pipeline.splice import StepReport as StepReport
 from .report.document import Report as Report
 from .report.html import report_page as report_page
+from .stream.batch import Duration as Duration
 from .stream.batch import MicroBatch as MicroBatch
-from .stream.batches import Duration as Duration
-from .stream.batches import Entities as Entities
-from .stream.batches import TimePoints as TimePoints
-from .stream.batches import batches as batches
+from .stream.batch import TimePoints as TimePoints
+from .stream.batch import batches as batches
 from .stream.mask import KeepAtoms as KeepAtoms
 from .stream.mask import KeepBatches as KeepBatches
 from .stream.mask import KeepSequences as KeepSequences

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
-from splice.logic import Clause, Literal, Rule, Term
+from splice.logic.atoms import Literal
+from splice.logic.clauses import Clause, Rule
+from splice.logic.terms import Term
 
 
 def parts(x: Clause | Rule) -> tuple[Literal | None, frozenset[Literal]]:

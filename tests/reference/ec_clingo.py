@@ -12,7 +12,10 @@ from itertools import pairwise
 import clingo
 
 from reference.ec_naive import Found, Row, name_of, private, runs, since
-from splice.logic import VALUE, Atom, Constant, Function, Literal, Rule, Term, Theory, Variable
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.terms import VALUE, Constant, Function, Term, Variable
+from splice.logic.theory import Theory
 
 AXIOMS = """
 known(F) :- ini(F,_).

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.logic import HARD, Atom, Constant, Literal, Rule, Term, Theory, Variable
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.terms import Constant, Term, Variable
+from splice.logic.theory import HARD, Theory
 
 Held = frozenset[tuple[str, int]]
 """The fluents that hold, as text, with the times at which they do."""

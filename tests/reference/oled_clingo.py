@@ -14,7 +14,9 @@ import clingo
 
 from reference.ec_clingo import answer, conditions, term_of, text
 from reference.ec_naive import Row
-from splice.logic import Atom, Function, Rule, Term
+from splice.logic.atoms import Atom
+from splice.logic.clauses import Rule
+from splice.logic.terms import Function, Term
 
 GROUND = """
 ground(F,T,U) :- asked(F,T), asked(F,U), next(T,U), usable(F,T), usable(F,U).

@@ -13,21 +13,12 @@ from scipy.optimize import linear_sum_assignment
 
 from splice.completion.distance import Distance, Ground, Lifted, Numbers, SetRule
 from splice.completion.profile import Identity
-from splice.logic import (
-    Atom,
-    Constant,
-    Function,
-    Key,
-    Literal,
-    Mode,
-    Modes,
-    Rule,
-    Signature,
-    Term,
-    Variable,
-    canonical_key,
-    literalwise_key,
-)
+from splice.logic.atoms import Atom, Literal
+from splice.logic.canonical import Key, canonical_key, literalwise_key
+from splice.logic.clauses import Rule
+from splice.logic.modes import Mode, Modes
+from splice.logic.schema import Signature
+from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind

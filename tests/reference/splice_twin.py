@@ -63,7 +63,8 @@ from splice.completion.solver import (
     Unreached,
 )
 from splice.errors import SpliceError
-from splice.logic import Domain, Key
+from splice.logic.canonical import Key
+from splice.logic.domain import Domain
 from splice.stream.batch import MicroBatch
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.completion_options import with_completion_options
+from splice.cli.completion_options import Online, mode_of, with_completion_options
 from splice.cli.console import Format, emit, note
 from splice.cli.options import (
     BatchSize,
@@ -33,6 +33,7 @@ def complete(
     data: InputArgument,
     options: InputOptions,
     chosen: Profile,
+    online: Online = False,
     batch_size: BatchSize = 25,
     truth: Annotated[
         str | None,
@@ -50,11 +51,17 @@ def complete(
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
-    """Fill in the labels that are missing, each with the help of the labels that are given."""
+    """Fill in the labels that are missing, each with the help of the labels that are given.
+
+    The input is read twice: all labels are counted before the first is filled in. With --online it
+    is read once, and each batch has the labels up to it, as in the paper; the profiles paper and
+    lomrf-2019 know nothing else.
+    """
     counts = run(
         data,
         options,
         chosen,
+        mode=mode_of(online),
         batch_size=batch_size,
         truth=truth,
         out=out,

@@ -6,15 +6,22 @@ An option stands for each kind of strategy, and its help lists what is registere
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
 from splice.cli.console import note
 from splice.cli.options import Parameters, bundled
+from splice.completion.mode import Mode
 from splice.completion.profile import KINDS, PROFILES, Profile, profile_of
 
-__all__ = ["COMPLETION_PARAMETERS", "completion_profile", "with_completion_options"]
+__all__ = [
+    "COMPLETION_PARAMETERS",
+    "Online",
+    "completion_profile",
+    "mode_of",
+    "with_completion_options",
+]
 
 R = TypeVar("R")
 
@@ -41,6 +48,22 @@ COMPLETION_PARAMETERS: Final[Parameters] = (
         None,
     ),
 )
+
+
+Online: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--online",
+        help="Complete each batch with the labels up to it, in one pass; else all labels are "
+        "counted first.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def mode_of(online: bool) -> Mode:
+    """Return the mode that the option asks for."""
+    return Mode.ONLINE if online else Mode.HINDSIGHT
 
 
 def completion_profile(name: str, **options: Any) -> Profile:

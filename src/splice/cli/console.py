@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 _PATIENCE = 1.0
 
+_SHOWN_ALIKE = 3
+"""How many equal problems are told with their places; the others are counted."""
+
 
 class Format(StrEnum):
     """How data is printed."""
@@ -107,11 +110,22 @@ def emit(
         _table(rows, title)
 
 
-def tell_problems(name: str, problems: Sequence[Problem], style: Format) -> None:
-    """Tell every problem of an input: in words on stderr, or as data."""
+def tell_problems(
+    name: str, problems: Sequence[Problem], style: Format, *, every: bool = False
+) -> None:
+    """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
     if style is Format.TABLE:
+        groups: dict[tuple[str, str, str], list[Problem]] = {}
         for problem in problems:
-            fail(str(problem))
+            groups.setdefault((problem.place.file, problem.message, problem.hint), []).append(
+                problem
+            )
+        for same in groups.values():
+            shown = same if every or len(same) <= _SHOWN_ALIKE else same[:_SHOWN_ALIKE]
+            for problem in shown:
+                fail(str(problem))
+            if len(shown) < len(same):
+                fail(f"... and {len(same) - len(shown):,} more of these; --all tells every one")
         count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
         print(f"{name}: {count}")
         return

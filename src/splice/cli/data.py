@@ -9,10 +9,10 @@ import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
 from splice.cli.data_make import tell_summary
-from splice.cli.options import Force, InputArgument, Printed, with_input_options
+from splice.cli.options import DATA_FORMAT, Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputOptions, input_paths, open_input
-from splice.inputs.write import OutFormat, WatchedSource, write_source
+from splice.inputs.write import WatchedSource, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
@@ -92,9 +92,7 @@ def show(data: InputArgument, options: InputOptions, style: Printed = Format.TAB
 def convert(
     data: Annotated[str, typer.Argument(metavar="SRC", help="A folder, a file, or a dataset.")],
     out: Annotated[Path, typer.Argument(metavar="DST", help="The folder to write.")],
-    to: Annotated[
-        OutFormat, typer.Option("--to", help="The format to write.", case_sensitive=False)
-    ],
+    to: Annotated[str, typer.Option("--to", help="The format to write.", **DATA_FORMAT)],
     options: InputOptions,
     force: Force = False,
 ) -> None:
@@ -109,12 +107,19 @@ def convert(
 
 
 @with_input_options
-def check(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
+def check(
+    data: InputArgument,
+    options: InputOptions,
+    every: Annotated[
+        bool, typer.Option("--all", help="Tell every problem, not three of those that are alike.")
+    ] = False,
+    style: Printed = Format.TABLE,
+) -> None:
     """Report every problem of an input, each with its place; exit 1 if there is one.
 
-    Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
+    Equal problems of a file are told together: three with their places, and how many more. Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
     """
     problems = list(tracked(input_problems(data, options), "checking"))
-    tell_problems(data, problems, style)
+    tell_problems(data, problems, style, every=every)
     if problems:
         raise typer.Exit(1)

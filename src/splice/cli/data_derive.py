@@ -9,9 +9,9 @@ import typer
 
 from splice.cli.console import Format, note, tell_reading, tracked
 from splice.cli.data_make import tell_summary
-from splice.cli.options import Force, Printed
+from splice.cli.options import DATA_FORMAT, Force, Printed
 from splice.errors import SpliceError
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import WordChoice
 from splice.stream.summary import CountedSource
@@ -49,8 +49,8 @@ def derive(
         str, typer.Option(help="What is labelled by its rule: rendezvous or pilotOps.")
     ] = "rendezvous",
     to: Annotated[
-        OutFormat, typer.Option("--to", help="The format to write.", case_sensitive=False)
-    ] = OutFormat.PARQUET,
+        str, typer.Option("--to", help="The format to write.", **DATA_FORMAT)
+    ] = "parquet",
     sort: Annotated[
         bool, typer.Option("--sort", help="Sort rows that are out of order (in memory).")
     ] = False,

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from splice.cli.console import Format, emit, note, tracked
-from splice.cli.options import Force, Out, Printed, Seed
+from splice.cli.options import DATA_FORMAT, Force, Out, Printed, Seed
 from splice.errors import SpliceError, UnknownName
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import PRESETS, WordChoice, make_maritime
 from splice.stream.summary import CountedSource, Summary
@@ -59,11 +59,9 @@ def make(
     ] = None,
     seed: Seed = 0,
     out_format: Annotated[
-        OutFormat | None,
+        str | None,
         typer.Option(
-            "--out-format",
-            help="What to write (default: csv; maritime: parquet).",
-            case_sensitive=False,
+            "--out-format", help="What to write (default: csv; maritime: parquet).", **DATA_FORMAT
         ),
     ] = None,
     force: Force = False,
@@ -88,9 +86,9 @@ def make(
     _check_options(name, given)
     check_output(out, force=force)
     if name == "plaza":
-        summary = _plaza(out, out_format or OutFormat.CSV, seed, given)
+        summary = _plaza(out, out_format or "csv", seed, given)
     else:
-        summary = _maritime(out, out_format or OutFormat.PARQUET, seed, given)
+        summary = _maritime(out, out_format or "parquet", seed, given)
     note(f"wrote {out}")
     tell_summary(summary, style)
 
@@ -107,7 +105,7 @@ def _check_options(name: str, given: dict[str, Any]) -> None:
             )
 
 
-def _plaza(out: Path, style: OutFormat, seed: int, given: dict[str, Any]) -> Summary:
+def _plaza(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summary:
     from splice.lab.plaza import PERFECT, USUAL, make_plaza
 
     annotator = PERFECT if given.pop("perfect", False) else USUAL
@@ -117,7 +115,7 @@ def _plaza(out: Path, style: OutFormat, seed: int, given: dict[str, Any]) -> Sum
     return counted.summary
 
 
-def _maritime(out: Path, style: OutFormat, seed: int, given: dict[str, Any]) -> Summary:
+def _maritime(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summary:
     name = given.get("preset", "small")
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)

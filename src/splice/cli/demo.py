@@ -29,8 +29,7 @@ from splice.report.document import Curve, Figure, Note, Panel, Report, Section
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.source import sequences as sequences_of

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.completion_options import with_completion_options
+from splice.cli.completion_options import Online, mode_of, with_completion_options
 from splice.cli.console import Format, emit, tracked
 from splice.cli.options import (
     BatchSize,
@@ -20,7 +20,7 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.logic.syntax import parse_ground_term
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 
 __all__ = ["explain_label"]
 
@@ -39,11 +39,13 @@ def explain_label(
         str | None,
         typer.Option("--sequence", metavar="S", help="The sequence, if there are several."),
     ] = None,
+    online: Online = False,
     batch_size: BatchSize = 25,
     style: Printed = Format.TABLE,
 ) -> None:
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
-    source = CompletedSource(open_input(data, options), chosen, TimePoints(batch_size))
+    cut, mode = TimePoints(batch_size), mode_of(online)
+    source = CompletedSource(open_input(data, options), chosen, cut, mode)
     wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
     for completer, done in tracked(source.completions(), "completing"):
         if sequence not in (None, done.batch.sequence):

@@ -73,7 +73,8 @@ def learn(
 ) -> None:
     """Learn rules from a stream of which a part is labelled, in one pass.
 
-    Missing labels are completed first, batch by batch. Each rule is told with what it got right
+    Missing labels are completed first, batch by batch: with all labels of the input, which are
+    counted in a pass before (--online: with those up to the batch). Each rule is told with what it got right
     and wrong; what is written can be read by `splice recognise` and by people, and with the
     ending .mln by LoMRF. A run that was interrupted goes on with --resume.
     """
@@ -107,7 +108,8 @@ def learn(
         print(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
-        emit(rows, style, {"rules": rows, **_counts(learned), "choices": dict(choices.words)})
+        told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}
+        emit(rows, style, {"rules": rows, **told})
     learned.discard_checkpoint()
     if report is not None:
         from splice.report.learned import learned_report

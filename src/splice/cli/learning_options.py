@@ -12,9 +12,15 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
-from splice.cli.completion_options import COMPLETION_PARAMETERS, completion_profile
+from splice.cli.completion_options import (
+    COMPLETION_PARAMETERS,
+    Online,
+    completion_profile,
+    mode_of,
+)
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES
 from splice.errors import SpliceError
 from splice.learners.options import LearnerOptions, NamedTheory
@@ -43,7 +49,18 @@ _Seed: TypeAlias = Annotated[
 ]
 
 _TAKEN: Final = frozenset(
-    ("learner", "complete", "profile", "batch-size", "passes", "seed", "out", "force", "format")
+    (
+        "learner",
+        "complete",
+        "profile",
+        "batch-size",
+        "passes",
+        "seed",
+        "online",
+        "out",
+        "force",
+        "format",
+    )
 ) | {name for name, _, _ in COMPLETION_PARAMETERS}
 """What no option of a learner may be called."""
 
@@ -61,6 +78,7 @@ def with_learning_options(command: Callable[..., R]) -> Callable[..., R]:
         ("passes", _Passes, 1),
         ("seed", _Seed, 0),
         *map(_parameter, *zip(*_learner_options().values(), strict=True)),
+        ("online", Online, False),
         *COMPLETION_PARAMETERS,
     )
     return bundled(command, "choices", _choices, parameters)
@@ -122,6 +140,7 @@ def _choices(
     learner: str,
     complete: bool,
     profile: str | None,
+    online: bool,
     batch_size: int,
     passes: int,
     **given: Any,
@@ -139,6 +158,8 @@ def _choices(
             "--unlabelled skip leaves out what has no label, and completion gives all a label",
             "say --no-complete too, to learn from the given labels alone",
         )
+    chosen = completion_profile(profile or "default", **filling) if complete else None
+    mode = chosen.mode(mode_of(online)) if chosen else Mode.ONLINE
     completion = {"completion": profile or "default", **filled}
     words = {
         "learner": choice.name,
@@ -146,9 +167,9 @@ def _choices(
         "batch-size": str(batch_size),
         **choice.words(),
         "passes": str(passes),
+        "mode": mode.value,
     }
-    chosen = completion_profile(profile or "default", **filling) if complete else None
-    return LearnOptions(chosen, choice, batch_size, passes, words)
+    return LearnOptions(chosen, choice, batch_size, passes, words, mode)
 
 
 def _learner_choice(name: str, given: dict[str, Any]) -> LearnerChoice:

@@ -23,7 +23,7 @@ from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_paths, open_input
 from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 from splice.stream.mask import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
 from splice.stream.summary import summarise
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
@@ -14,12 +14,13 @@ from typer.models import ArgumentInfo
 
 from splice.cli.console import Format
 from splice.errors import SpliceError
+from splice.inputs.languages import written_formats
 from splice.inputs.open import InputName, InputOptions
-from splice.inputs.write import OutFormat
 from splice.io.tables.values import read_times
 from splice.stream.table import NO_TIME
 
 __all__ = [
+    "DATA_FORMAT",
     "SEVERAL_FILES",
     "BatchSize",
     "DomainOption",
@@ -35,6 +36,7 @@ __all__ = [
     "Written",
     "bundled",
     "moment_of",
+    "one_of",
     "with_input_options",
 ]
 
@@ -60,11 +62,26 @@ Out: TypeAlias = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Where to write; appears whole or not at all.")
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+
+
+def one_of(names: Callable[[], Iterable[str]]) -> dict[str, Any]:
+    """Return how an option is read whose value is one of some names, in any case."""
+
+    def read(text: str) -> str:
+        known = list(names())
+        if text.lower() not in known:
+            raise typer.BadParameter(f"'{text}' is not one of {', '.join(known)}")
+        return text.lower()
+
+    return {"parser": read, "metavar": "|".join(names())}
+
+
+DATA_FORMAT: Final = one_of(written_formats)
+"""How the name of a format is read that data is written in."""
+
 Written: TypeAlias = Annotated[
-    OutFormat | None,
-    typer.Option(
-        "--out-format", help="What to write (default: as the input).", case_sensitive=False
-    ),
+    str | None,
+    typer.Option("--out-format", help="What to write (default: as the input).", **DATA_FORMAT),
 ]
 Shards: TypeAlias = Annotated[
     int,

@@ -14,6 +14,7 @@ from splice.cli.options import (
     Force,
     InputArgument,
     Printed,
+    one_of,
     with_input_options,
 )
 from splice.errors import SpliceError, UnknownName
@@ -27,12 +28,12 @@ from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
 from splice.io.domain_file import DOMAIN_FILE
 from splice.io.intervals import (
-    IntervalFormat,
     format_intervals,
     interval_format,
     write_intervals,
 )
 from splice.io.outputs import check_file
+from splice.io.tables.formats import FORMATS
 from splice.logic.theory import Theory
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
@@ -105,9 +106,9 @@ def recognise(
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write the intervals.")
     ] = None,
     out_format: Annotated[
-        IntervalFormat | None,
+        str | None,
         typer.Option(
-            "--out-format", case_sensitive=False, help="What to write (default: as FILE ends)."
+            "--out-format", help="What to write (default: as FILE ends).", **one_of(lambda: FORMATS)
         ),
     ] = None,
     force: Force = False,
@@ -170,9 +171,7 @@ def _tell_how(found: Recognition, simultaneous: Simultaneous, *, all_shown: bool
         note(f"the domain asks for {names}; --fluent shows others", detail=True)
 
 
-def _deliver(
-    frame: pl.DataFrame, style: Format, out: Path | None, out_format: IntervalFormat | None
-) -> None:
+def _deliver(frame: pl.DataFrame, style: Format, out: Path | None, out_format: str | None) -> None:
     if out is not None:
         write_intervals(frame, out, out_format)
         note(f"wrote {out}: {frame.height:,} interval{'s' * (frame.height != 1)}")
@@ -182,7 +181,7 @@ def _deliver(
     elif style is Format.TABLE:
         note("nothing holds anywhere")
     else:
-        print(format_intervals(frame, IntervalFormat(style.value)), end="")
+        print(format_intervals(frame, style.value), end="")
 
 
 def one_sequence(source: Source, wanted: str | None) -> AtomTable:

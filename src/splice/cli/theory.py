@@ -23,9 +23,8 @@ from splice.inputs.theories import load_theory, load_theory_all
 from splice.inputs.write import WatchedSource
 from splice.io.outputs import check_file, new_file
 from splice.logic.clauses import Rule
-from splice.logic.differences import TheoryDifference, compare_theories
 from splice.logic.domain import Domain
-from splice.logic.theory import Statement, Theory
+from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
 
 __all__ = ["check", "diff", "export", "show"]
 

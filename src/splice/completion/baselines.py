@@ -10,11 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Indices, Ints
+from splice.arrays import Indices, Ints, unique_rows
 from splice.completion.completer import Completion
 from splice.labels import FALSE, UNKNOWN
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["BASELINES", "ClosedWorld", "NearestInTime"]

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.filter import FILTERS, Filter, Hoeffding, Undecided
 from splice.completion.registry import check_key, number_of, word_of
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.labels import LabelArray
-from splice.stream.distinct import unique_rows
 
 __all__ = [
     "Caching",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.graph import Graph, connect
 from splice.completion.links import Chains, Layout
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
 from splice.completion.result import Completion
@@ -28,14 +30,16 @@ from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.patterns.partition import Examples
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.shown import changes
 from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Completion", "SupervisionCompleter"]
+__all__ = ["Completion", "LabelCounts", "SupervisionCompleter"]
 
+LabelCounts: TypeAlias = Sequence[dict[str, Any]]
+"""Labels that were counted, as states of completers: counts add up."""
 
 _DIGITS = 12
 """Values are rounded, so that an exact tie is zero and not noise."""
@@ -47,14 +51,16 @@ class SupervisionCompleter:
     It remembers the labels it has seen (the cache) and the last values of the current sequence;
     everything else is worked out from the batch.
 
+    Online, each batch is completed with the labels up to its own. In hindsight all labels are
+    counted first (:meth:`count_labels`), the counts are frozen (:meth:`freeze`), and then each
+    batch is completed with all of them; :func:`splice.completion.hindsight.in_hindsight` does so.
+
     Parameters
     ----------
     profile
-        Every choice of completion, or the name of a profile: ``default``, ``patterns``, ``paper``,
-        ``lomrf-2019``.
+        Every choice of the method: a profile, or the name of one.
     reading
-        How batches are partitioned and lifted, where somebody else reads the same stream; else it
-        has a reading of its own.
+        A reading of the stream to share with others; one of its own where it is left out.
     """
 
     def __init__(self, profile: Profile | str = "default", reading: Reading | None = None) -> None:
@@ -73,8 +79,32 @@ class SupervisionCompleter:
     def reset(self) -> None:
         """Forget all labels and values: as if nothing had been completed yet."""
         self._seen = np.zeros(2)
+        self._frozen = False
+        self._waiting: LabelCounts = ()
         self._parts: Workspace | None = None
         self._scene: Scene | None = None
+        self._start_in_scene = 0
+
+    @property
+    def mode(self) -> Mode:
+        """Whether labels are still counted (online), or all of them are (in hindsight)."""
+        return Mode.HINDSIGHT if self._frozen else Mode.ONLINE
+
+    def freeze(self, counts: LabelCounts = ()) -> None:
+        """Count no more labels: from now on each batch is completed with those counted so far.
+
+        The stream begins anew, so where chains in time stood is forgotten. Labels that were counted
+        elsewhere are taken over when its first batch says what it is about.
+        """
+        if self.profile.mode(Mode.HINDSIGHT) is not Mode.HINDSIGHT:
+            raise SpliceError(
+                f"the profile '{self.profile.name}' completes online only: "
+                "what it remembers depends on the order of batches",
+                "use lifted distances, and a cache without cap and decay",
+            )
+        self._frozen, self._waiting = True, tuple(counts)
+        if self._parts and self._parts.chains:
+            self._parts.chains.forget("")
 
     @property
     def cache(self) -> LabelCache:
@@ -83,16 +113,37 @@ class SupervisionCompleter:
 
     def complete(self, batch: MicroBatch) -> Completion:
         """Return labels and values for all query atoms of a batch."""
-        return self._complete(batch, self._start(batch))
+        parts = self._start(batch)
+        return self._complete(batch, parts, parts.prefetcher.read(batch))
 
-    def prefetching(self, batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
-        """Yield batches to be completed next; many are looked at together, which is faster.
+    def completions(self, batches: Iterable[MicroBatch]) -> Iterator[Completion]:
+        """Yield what becomes of each batch of a stream that is there already.
 
-        For streams that are there already: it reads some batches before it yields the first.
+        Many are looked at together, which is faster: some are read before the first is completed.
         """
         for block in blocks(batches):
+            yield from self.complete_block(block)
+
+    def complete_block(self, block: Sequence[MicroBatch]) -> Iterator[Completion]:
+        """Yield what becomes of each of some consecutive batches of a sequence.
+
+        Online one is completed after the other. In hindsight they are solved as one, so that
+        chains in time lead over the borders of batches, forwards and backwards.
+        """
+        parts = self._start(block[0])
+        seen = None
+        if len(block) > 1 and self._frozen and self.profile.blockwise:
+            seen = parts.prefetcher.prefetch(block)
+        if seen is None:
             self.prefetch(block)
-            yield from block
+            yield from map(self.complete, block)
+            return
+        vocabulary = block[0].table.vocabulary
+        table = AtomTable.concat([batch.table for batch in block], vocabulary)
+        done = self._complete(replace(block[0], table=table), parts, seen)
+        for part in done.split(block):
+            yield part
+            self._start_in_scene += len(part)
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
@@ -101,19 +152,21 @@ class SupervisionCompleter:
 
     def reading(self, domain: Domain, vocabulary: Vocabulary) -> Reading:
         """Return how a stream is read, for others to share."""
-        if self._parts is None:
-            self._parts = self._made(domain, vocabulary)
-        return self._parts.reading
+        return self._begin(domain, vocabulary).reading
 
     def _start(self, batch: MicroBatch) -> Workspace:
-        if self._parts is None:
-            self._parts = self._made(batch.domain, batch.table.vocabulary)
-        return self._parts
+        return self._begin(batch.domain, batch.table.vocabulary)
 
-    def _made(self, domain: Domain, vocabulary: Vocabulary) -> Workspace:
-        """Return the parts, with a reading of their own where none is shared."""
-        reading = self._reading or Reading(domain, vocabulary, ground=self.profile.distance.ground)
-        return Workspace(self.profile, reading)
+    def _begin(self, domain: Domain, vocabulary: Vocabulary) -> Workspace:
+        """Return the parts; at first they are made, with a reading of their own where none is shared."""
+        if self._parts is None:
+            ground = self.profile.distance.ground
+            reading = self._reading or Reading(domain, vocabulary, ground=ground)
+            self._parts = Workspace(self.profile, reading)
+        waiting, self._waiting = self._waiting, ()
+        for state in waiting:
+            self.merge(state, domain, vocabulary)
+        return self._parts
 
     def _started(self) -> Workspace:
         if self._parts is None:
@@ -127,6 +180,7 @@ class SupervisionCompleter:
         state: dict[str, Any] = {
             "version": VERSION,
             "profile": repr(self.profile),
+            "frozen": self._frozen,
             "seen": self._seen.tolist(),
             "cache": writer.cache(parts.cache, parts.representatives()),
         }
@@ -142,9 +196,10 @@ class SupervisionCompleter:
         check_version(state)
         if state["profile"] != repr(self.profile):
             raise SpliceError("this state was made with another profile", "use the same choices")
+        self.reset()
         self._seen = np.array(state["seen"], float)
-        self._parts = self._made(domain, vocabulary)
-        self._parts.restore(state)
+        self._frozen = bool(state["frozen"])
+        self._begin(domain, vocabulary).restore(state)
 
     @property
     def has_begun(self) -> bool:
@@ -156,10 +211,9 @@ class SupervisionCompleter:
         check_version(state)
         if state["profile"] != repr(self.profile):
             raise SpliceError("this state was made with another profile", "use the same choices")
-        if self._parts is None:
-            self._parts = self._made(domain, vocabulary)
+        parts = self._begin(domain, vocabulary)
         self._seen = self._seen + np.array(state["seen"], float)
-        self._parts.merge(state)
+        parts.merge(state)
 
     def count_labels(self, batch: MicroBatch) -> None:
         """Count the labels of a batch, and complete nothing."""
@@ -168,7 +222,8 @@ class SupervisionCompleter:
             if parts.chains:
                 parts.chains.forget(batch.sequence)
             return
-        _, patterns, vertices, _, layout = self._count(batch, parts)
+        read = parts.prefetcher.read(batch)
+        _, patterns, vertices, _, layout = self._count(batch, parts, read)
         if parts.chains and layout:
             labels, classes = batch.labels, parts.classes(patterns)
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
@@ -185,10 +240,13 @@ class SupervisionCompleter:
         return state
 
     def explain(self, row: int) -> Explanation:
-        """Explain the value of a query atom of the batch that was completed last."""
+        """Explain the value of a query atom of the batch that was completed last.
+
+        Of :meth:`completions`, that is the one which was yielded last.
+        """
         if self._scene is None:
             raise SpliceError("nothing has been completed yet", "call complete(batch) first")
-        return explain(self._scene, row)
+        return explain(self._scene, self._start_in_scene + row)
 
     def contradictions(self) -> list[Contradiction]:
         """Return the patterns seen with both labels, and what the filter makes of them."""
@@ -196,28 +254,43 @@ class SupervisionCompleter:
         return contradictions(parts.cache, parts.lifting.store, parts.representatives())
 
     def _count(
-        self, batch: MicroBatch, parts: Workspace
+        self, batch: MicroBatch, parts: Workspace, read: tuple[Examples, list[Ints]]
     ) -> tuple[Examples, Ints, Vertices, LabelCache, Layout | None]:
         """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
-        examples, (patterns, *ground) = parts.prefetcher.read(batch)
+        examples, (patterns, *ground) = read
         own = ground[-1] if ground else patterns
         vertices = Vertices(own, examples.entities, examples.queries.time)
-        labels = batch.labels
-        self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache = parts.cache if self.profile.caching else LabelCache(UNFILTERED)
+        layout = parts.chains.layout(batch, vertices) if parts.chains else None
+        if not self._frozen:
+            self._count_in(cache, batch.labels, examples, patterns, vertices, layout, parts)
+        return examples, patterns, vertices, cache, layout
+
+    def _count_in(
+        self,
+        cache: LabelCache,
+        labels: LabelArray,
+        examples: Examples,
+        patterns: Ints,
+        vertices: Vertices,
+        layout: Layout | None,
+        parts: Workspace,
+    ) -> None:
+        """Add the labels of a batch to a cache, and what follows what to the links' memory."""
+        self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache.begin(bool(labels.any()))
         if labels.any() or not self.profile.caching:
             parts.odds = None
         usable = (labels != UNKNOWN) & ~examples.empty
         parts.label(patterns[usable])
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
-        layout = parts.chains.layout(batch, vertices) if parts.chains else None
         if parts.chains and layout and labels.any():
             parts.chains.count(layout, parts.classes(patterns), labels, examples.empty)
-        return examples, patterns, vertices, cache, layout
 
-    def _complete(self, batch: MicroBatch, parts: Workspace) -> Completion:
-        examples, patterns, vertices, cache, layout = self._count(batch, parts)
+    def _complete(
+        self, batch: MicroBatch, parts: Workspace, read: tuple[Examples, list[Ints]]
+    ) -> Completion:
+        examples, patterns, vertices, cache, layout = self._count(batch, parts, read)
         labels = batch.labels
         given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
@@ -233,7 +306,8 @@ class SupervisionCompleter:
             known = reached | examples.empty
             parts.chains.remember(layout, values, solved[2], labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
-        cache.after()
+        if not self._frozen:
+            cache.after()
         done = Completion(batch, values, completed, reached, given, patterns)
         self._scene = Scene(
             done,
@@ -248,7 +322,9 @@ class SupervisionCompleter:
             which,
             chains,
             solved[2],
+            self.mode,
         )
+        self._start_in_scene = 0
         return done
 
     def _labels(
@@ -337,6 +413,7 @@ class SupervisionCompleter:
             known[order],
             given[order],
             values[order],
+            self.mode,
         )
         back = np.empty(n, np.intp)
         back[order] = np.arange(n)

@@ -13,6 +13,7 @@ from splice.arrays import Floats, Indices
 from splice.completion.cache import Caching, Labelled
 from splice.completion.graph import Graph
 from splice.completion.links import Chains, in_series
+from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
@@ -214,6 +215,7 @@ class Scene:
     which: Indices
     chains: Chains | None
     conductance: Floats
+    mode: Mode
 
 
 def explain(scene: Scene, row: int) -> Explanation:
@@ -273,8 +275,8 @@ def _peers(scene: Scene, cls: int) -> Iterator[Peer]:
 def _links(scene: Scene, row: int) -> Iterator[Link]:
     """Yield the neighbours in time that tell on a value.
 
-    Where a given label follows these are both neighbours, at the weight of their links. Where none
-    does, it is the one before alone, as firmly as the labels before it hold its own value.
+    In hindsight, or where a given label follows, these are both neighbours, at the weight of their
+    links. Online where none does, it is the one before alone, as firmly as the labels before it hold its own value.
     """
     chains = scene.chains
     if chains is None:
@@ -299,6 +301,8 @@ def _label_follows(scene: Scene, place: int) -> bool:
     """Whether what comes after a vertex tells on it: see :func:`solve_chain`."""
     assert scene.chains is not None
     assert scene.graph is not None
+    if scene.mode is Mode.HINDSIGHT:
+        return True
     order, link, missing = scene.chains.layout.order, scene.chains.link, set(scene.missing)
     if scene.graph.joined.any():
         return True

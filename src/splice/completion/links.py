@@ -17,15 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.persistence import Persistence
 from splice.completion.registry import number_of
 from splice.completion.similarity import Similarity, Vertices
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
-from splice.patterns.memo import BatchMemo
+from splice.patterns.reading import BatchMemo
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["Chains", "Layout", "LinkMemory", "Temporal", "Terminal", "in_series", "links_of"]

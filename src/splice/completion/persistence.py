@@ -24,8 +24,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from splice.arrays import Floats, Ints
-from splice.stream.distinct import unique_rows
+from splice.arrays import Floats, Ints, unique_rows
 
 __all__ = ["Persistence", "Transition"]
 

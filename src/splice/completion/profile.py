@@ -16,6 +16,7 @@ from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
 from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
 from splice.completion.filter import FILTERS, Hoeffding
 from splice.completion.links import Temporal, links_of
+from splice.completion.mode import Mode
 from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero
@@ -77,6 +78,28 @@ class Profile:
     threshold: Threshold = field(default_factory=Zero)
     identity: Identity = Identity.SHARED
     margin: float = 0.0
+
+    def mode(self, wanted: Mode) -> Mode:
+        """Return the mode in which this profile runs, where one is wanted.
+
+        It is online where what is remembered depends on the order of batches: by a cache that
+        forgets, or by distances over ground atoms, to which the first example of a label stands
+        for all; and where each batch has its own labels alone.
+
+        >>> [PROFILES[name].mode(Mode.HINDSIGHT).value for name in ("default", "paper")]
+        ['hindsight', 'online']
+        """
+        adds_up = self.caching is not None and self.caching.adds_up
+        return wanted if adds_up and not self.distance.ground else Mode.ONLINE
+
+    @property
+    def blockwise(self) -> bool:
+        """Whether many batches can be solved as one: no example is the neighbour of an unlabelled one.
+
+        Links in time are no hindrance, they are chains; and chains have a solver of their own.
+        """
+        alone = self.connector.neighbours is Neighbours.LABELLED
+        return alone and (self.links is not None or isinstance(self.solver, Harmonic))
 
 
 PROFILES: Final[dict[str, Profile]] = {

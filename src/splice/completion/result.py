@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from splice.arrays import Floats, Ints, Mask
@@ -41,6 +42,21 @@ class Completion:
     def completed(self) -> MicroBatch:
         """Return the batch with its missing labels filled in."""
         return self.batch.with_labels(self.labels)
+
+    def split(self, batches: Sequence[MicroBatch]) -> Iterator[Completion]:
+        """Yield what became of each of the batches that were completed as this one."""
+        start = 0
+        for batch in batches:
+            own = slice(start, start + len(batch.queries))
+            start = own.stop
+            yield Completion(
+                batch,
+                self.values[own],
+                self.labels[own],
+                self.reached[own],
+                self.given[own],
+                self.patterns[own],
+            )
 
     def __len__(self) -> int:
         return len(self.values)

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import bicgstab, cg, spsolve
 
 from splice.arrays import Floats, Indices, Ints, Mask
+from splice.completion.mode import Mode
 
 __all__ = [
     "System",
@@ -160,15 +161,16 @@ def solve_chain(
     known: Mask,
     given: Mask,
     value: Floats,
+    mode: Mode = Mode.ONLINE,
 ) -> tuple[Floats, Mask, Floats]:
     """Solve vertices in a row, each linked to the one before it, in linear time.
 
     ``own`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
     ``link[i]`` is the weight between i - 1 and i (0 where a row begins). The ``known`` vertices
     have their ``value``; of these some are ``given`` labels. What lies before a vertex always
-    tells on it. What comes after it does so only as far as the next given label: where none
-    follows, a vertex has the value that it would have if the row ended there, so that it does not
-    matter where a row is cut in two.
+    tells on it. In hindsight so does all that comes after it: the values are harmonic. Online it
+    does so only as far as the next given label: where none follows, a vertex has the value that
+    it would have if the row ended there, so that it does not matter where a row is cut in two.
 
     Returned are values, which of them a label reached, and how firmly labels hold each vertex: the
     conductance between it and all labels before it (infinite for known ones).
@@ -178,7 +180,8 @@ def solve_chain(
         return np.empty(0), np.empty(0, bool), np.empty(0)
     free, after = ~known, np.append(link[1:], 0.0)
     before_known, before_value = np.append(False, known[:-1]), np.append(0.0, value[:-1])
-    after_given, after_value = np.append(given[1:], False), np.append(value[1:], 0.0)
+    back = known if mode is Mode.HINDSIGHT else given
+    after_given, after_value = np.append(back[1:], False), np.append(value[1:], 0.0)
     # Edges between free vertices make the matrix; those to known ones are labelled neighbours.
     inner = np.where(free & ~before_known, link, 0.0)
     left = np.where(before_known, link, 0.0)
@@ -191,7 +194,8 @@ def solve_chain(
     anchored = np.cumsum(anchor > 0)
     earlier = np.append(0, anchored)[begins]
     last = np.append(begins[1:], n) - 1
-    smooth = (after_given & free & (after > 0))[last][segment]
+    closed = after_given & free & (after > 0)
+    smooth = (closed | (mode is Mode.HINDSIGHT))[last][segment]
     before = anchored > earlier[segment]
     reached = before | (smooth & (anchored[last] > earlier)[segment])
     hopeless = (anchored[last] == earlier)[segment]

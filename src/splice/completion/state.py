@@ -24,7 +24,7 @@ from splice.stream.vocabulary import Kind
 
 __all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 Plain = dict[str, Any]
 

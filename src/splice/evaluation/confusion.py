@@ -15,8 +15,6 @@ from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stats import f1_score
 
-__all__ = ["Confusion"]
-
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
@@ -90,17 +88,6 @@ class Confusion:
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
         return float(f1_score(self.tp, self.fp, self.fn))
-
-    @property
-    def accuracy(self) -> float:
-        """The share of right answers."""
-        return (self.tp + self.tn) / self.count if self.count else 1.0
-
-    @property
-    def false_positive_rate(self) -> float:
-        """The share of those said to be true among the false ones."""
-        negative = self.fp + self.tn
-        return self.fp / negative if negative else 0.0
 
     def as_json(self) -> dict[str, float]:
         """Return the counts, precision, recall and F1 under their usual names."""

@@ -8,8 +8,6 @@ from enum import Enum
 
 from splice.errors import SpliceError
 
-__all__ = ["FoldRule", "assigned", "grouped", "read_folds"]
-
 
 class FoldRule(Enum):
     """What is held out together."""

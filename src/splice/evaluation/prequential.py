@@ -12,8 +12,6 @@ from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["Prequential"]
-
 
 class Prequential:
     """Tests a learner on each sequence before it learns from it.

@@ -1,19 +1,19 @@
 """How good a recognition is: what holds, atom by atom, against labels.
 
-Only the query atoms that the truth labels count. What is not said to hold is said not to.
+Only the query atoms that the truth labels count. What is not said to hold is said not to. Two inputs have two vocabularies; atoms are the same if their sequence, kind, constants and time
+have the same names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from splice.arrays import Ints
+from splice.arrays import Ints, padded, unique_rows
 from splice.errors import UnknownName
-from splice.evaluation.alignment import labels_in, rows_in
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
@@ -21,11 +21,9 @@ from splice.events.recognise import Recognition
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
 from splice.stream.batch import query_rows
-from splice.stream.distinct import unique_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import NO_TIME, AtomTable
-
-__all__ = ["Scores", "labels_from", "score", "universe"]
+from splice.stream.vocabulary import NO_CODE, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +134,37 @@ def _fluents(truth: Recognised, said: AtomTable | Recognised) -> AtomTable:
 def _translated(table: AtomTable, to: AtomTable) -> AtomTable:
     """Return a table in another one's vocabulary, which grows by what it lacks."""
     own, new = table.vocabulary, to.vocabulary
-    kinds = {str(kind.template): code for code, kind in enumerate(new.kinds)}
-    kind = [
-        code if (code := kinds.get(str(k.template))) is not None else new.kind(k) for k in own.kinds
+    codes = _kind_codes(table, to)
+    kinds = [
+        new.kind(kind) if code is None else code
+        for code, kind in zip(codes, own.kinds, strict=True)
     ]
     constants = new.constants.codes(list(own.constants))
     sequences = new.sequences.codes(list(own.sequences))
-    args = np.where(table.args >= 0, np.append(constants, -1)[table.args], -1)
+    return _recoded(table, new, kinds, constants, sequences)
+
+
+def _kind_codes(table: AtomTable, to: AtomTable) -> list[int | None]:
+    """Return the code that each kind of a table has in another one's vocabulary."""
+    by_text = {str(kind.template): code for code, kind in enumerate(to.vocabulary.kinds)}
+    return [by_text.get(str(kind.template)) for kind in table.vocabulary.kinds]
+
+
+def _recoded(
+    table: AtomTable,
+    vocabulary: Vocabulary,
+    kinds: Sequence[int],
+    constants: Iterable[int],
+    sequences: Iterable[int],
+) -> AtomTable:
+    """Return a table in the codes of another vocabulary, given the new code of each old one."""
+    codes = np.array([*constants, -1], np.int32)
     return AtomTable(
-        new,
-        sequences[table.sequence],
+        vocabulary,
+        np.array([*sequences, -1], np.int32)[table.sequence],
         table.time,
-        np.array(kind, np.int32)[table.kind],
-        args.astype(np.int32),
+        np.array([*kinds, -1], np.int32)[table.kind],
+        np.where(table.args >= 0, codes[table.args], -1).astype(np.int32),
         table.truth,
     )
 
@@ -170,3 +186,40 @@ def _name(table: AtomTable, row: int) -> str:
     atom = table.atom(row)
     fluent = fluent_of(atom.args[0]) if atom.predicate == HOLDS_AT else None
     return fluent.name if fluent else atom.predicate
+
+
+def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
+    """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""
+    theirs, ours = _shared_keys(truth, queries)
+    _, group = unique_rows(np.concatenate((theirs, ours)))
+    label = np.zeros(int(group.max(initial=-1)) + 1, np.int8)
+    label[group[: len(theirs)]] = truth.truth
+    return label[group[len(theirs) :]]
+
+
+def rows_in(fluents: AtomTable, queries: AtomTable) -> Ints:
+    """Return which row of ``fluents`` each query atom is about, whatever its time; -1: none."""
+    theirs, ours = (np.delete(key, _TIME, axis=1) for key in _shared_keys(fluents, queries))
+    _, group = unique_rows(np.concatenate((theirs, ours)))
+    row = np.full(int(group.max(initial=-1)) + 1, -1, np.int64)
+    row[group[: len(theirs)]] = np.arange(len(theirs))
+    return row[group[len(theirs) :]]
+
+
+_TIME: Final = 1
+"""The column of a key that holds the time."""
+
+
+def _shared_keys(table: AtomTable, other: AtomTable) -> tuple[Ints, Ints]:
+    """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
+    own, new = table.vocabulary, other.vocabulary
+    recoded = _recoded(
+        table,
+        new,
+        [NO_CODE if code is None else code for code in _kind_codes(table, other)],
+        map(new.constants.known_code, own.constants),
+        map(new.sequences.known_code, own.sequences),
+    )
+    theirs, ours = recoded.key(), other.key()
+    width = max(theirs.shape[1], ours.shape[1])
+    return padded(theirs, width), padded(ours, width)

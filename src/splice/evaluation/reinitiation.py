@@ -14,7 +14,7 @@ from enum import Enum
 import numpy as np
 
 from splice.evaluation.recognition import score, universe
-from splice.events.crisp.ground import kind_of
+from splice.events.crisp.fluent_store import kind_of
 from splice.events.crisp.program import Program, without_labels
 from splice.events.crisp.recognition import Work, rules_of
 from splice.labels import TRUE
@@ -22,8 +22,6 @@ from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
-
-__all__ = ["Basis", "Rate", "reinitiation_rates"]
 
 
 class Basis(Enum):
@@ -98,14 +96,7 @@ def _initiations(work: Work, domain: Domain) -> AtomTable:
         for rule in rules_of(definition.initiations):
             heads = work.heads(rule)
             n, kind = len(heads.point), kind_of(heads.template, domain, vocabulary)
-            parts.append(
-                AtomTable(
-                    vocabulary,
-                    points.sequence[heads.point],
-                    points.time[heads.point],
-                    np.full(n, vocabulary.kind(kind), np.int32),
-                    np.array(heads.columns, np.int32).reshape(len(heads.columns), n).T,
-                    np.ones(n, np.int8),
-                )
-            )
+            args = np.array(heads.columns, np.int32).reshape(len(heads.columns), n).T
+            sequence, time = points.sequence[heads.point], points.time[heads.point]
+            parts.append(AtomTable.of_kind(vocabulary, vocabulary.kind(kind), sequence, time, args))
     return AtomTable.concat(parts, vocabulary)

@@ -16,8 +16,6 @@ from splice.events.evidence import Evidence
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Function, Term, Variable
 
-__all__ = ["STARTS_WITH", "Comparing"]
-
 STARTS_WITH: Final = "startsWith"
 """The builtin that tests how the text of a constant begins."""
 
@@ -70,8 +68,8 @@ class Comparing:
 
     def _codes(self, term: Term) -> Ints:
         if isinstance(term, Constant):
-            code = self._evidence.table.vocabulary.constants.find(term.name)
-            return np.full(len(self._point), -2 if code is None else code, np.int64)
+            code = self._evidence.table.vocabulary.constants.known_code(term.name)
+            return np.full(len(self._point), code, np.int64)
         assert isinstance(term, Variable)
         return self._columns[term]
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.events.keys import Index, mixed
 from splice.events.points import Points, Successor
@@ -17,11 +17,8 @@ from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
-
-__all__ = ["Evidence", "Relation", "leaves_of", "matching_rows", "together"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +185,7 @@ def matching_rows(
     named: dict[Variable, Ints] = {}
     for column, term in zip(columns, said, strict=True):
         if isinstance(term, Constant):
-            code = vocabulary.constants.find(term.name)
-            keep = column[rows] == (-2 if code is None else code)
+            keep = column[rows] == vocabulary.constants.known_code(term.name)
         elif isinstance(term, Variable) and term not in named:
             named[term] = column[rows]
             continue

@@ -5,30 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from splice.errors import Place
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
-from splice.logic.theory import Statement
-
-__all__ = [
-    "BORDERS",
-    "HOLDS_FOR",
-    "border_of",
-    "fluent_of",
-    "mentioned_fluents",
-    "place_of",
-    "plain",
-]
 
 HOLDS_FOR: Final = "holdsFor"
 """The predicate of statically determined fluents: a fluent and its intervals."""
 
 BORDERS: Final = ("start", "end")
 """The events that happen where a fluent is initiated and terminated: RTEC's internal ones."""
-
-_NOWHERE: Final = Place("<theory>")
 
 
 def plain(fluent: Term) -> Term:
@@ -75,8 +61,3 @@ def mentioned_fluents(rule: Rule) -> Iterator[tuple[Atom, Signature]]:
             fluent = fluent_of(atom.args[0])
             if fluent is not None:
                 yield atom, fluent
-
-
-def place_of(statement: Statement) -> Place:
-    """Return where a statement stands."""
-    return statement.place or _NOWHERE

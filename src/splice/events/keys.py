@@ -7,10 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import Indices, IntArray, Ints, Mask
-from splice.stream.distinct import unique_rows
-
-__all__ = ["ROOM", "Index", "join", "lookup", "mixed", "packed"]
+from splice.arrays import Indices, IntArray, Ints, Mask, expand_ranges, unique_rows
 
 _Columns = Sequence[IntArray]
 ROOM: Final = 2**62
@@ -106,9 +103,8 @@ class Index:
         """Return all pairs of an asked number and a row that has it, in the order asked."""
         first = np.searchsorted(self._keys, asked, side="left")
         count = np.searchsorted(self._keys, asked, side="right") - first
-        rows = np.repeat(np.arange(len(asked)), count)
-        within = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
-        return rows, self._row(np.repeat(first, count) + within)
+        rows, at = expand_ranges(first, count)
+        return rows, self._row(at)
 
 
 def lookup(keys: Ints, asked: Ints) -> Indices:

@@ -12,9 +12,6 @@ from splice.arrays import Codes, Indices, Ints, Mask
 from splice.errors import SpliceError
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Observed", "Points", "Step", "Successor"]
-
-
 _LATEST: Final = 2**62
 
 

@@ -25,7 +25,7 @@ from splice.events.crisp.windows import recognise_windows
 from splice.events.fluents import fluent_of
 from splice.events.points import Successor
 from splice.logic.domain import Domain
-from splice.logic.ground_text import ground_text, name_text
+from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, Source, collect
@@ -33,8 +33,6 @@ from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
     from splice.events.weighted.inference import Inference
-
-__all__ = ["INTERVAL_SCHEMA", "Recognition", "Scope", "fluent_name", "interval_frame", "recognise"]
 
 INTERVAL_SCHEMA: Final = {
     "sequence": pl.String,

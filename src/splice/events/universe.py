@@ -41,9 +41,6 @@ from splice.stream.inference import Position, declared_types
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["FLUENT_OF", "SINCE", "BatchMemo", "Entities", "Universe"]
-
-
 FLUENT_OF = "fluent"
 """The builtin that binds variables to the entities that a fluent may be about."""
 
@@ -159,7 +156,7 @@ def _linked(rules: Iterable[Rule]) -> dict[Position, frozenset[Position]]:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchMemo:
+class Sightings:
     """Entities by sequence, each once, and the first time that shows it."""
 
     sequence: Ints
@@ -167,7 +164,7 @@ class BatchMemo:
     since: Ints
 
     @classmethod
-    def first(cls, sequence: Ints, entity: Ints, time: Ints) -> BatchMemo:
+    def first(cls, sequence: Ints, entity: Ints, time: Ints) -> Sightings:
         """Return each entity of each sequence once, with its earliest time."""
         (key,) = packed((len(sequence), [sequence, entity]))
         order = np.lexsort((time, key))
@@ -176,10 +173,10 @@ class BatchMemo:
         rows = order[new]
         return cls(sequence[rows], entity[rows], time[rows])
 
-    def until(self, time: int) -> BatchMemo:
+    def until(self, time: int) -> Sightings:
         """Return the entities that were seen up to a time."""
         early = self.since <= time
-        return BatchMemo(self.sequence[early], self.entity[early], self.since[early])
+        return Sightings(self.sequence[early], self.entity[early], self.since[early])
 
 
 class Entities:
@@ -189,11 +186,11 @@ class Entities:
         self,
         universe: Universe,
         table: AtomTable,
-        earlier: Mapping[Position, BatchMemo] | None = None,
+        earlier: Mapping[Position, Sightings] | None = None,
     ) -> None:
         self._universe, self._table = universe, table
         self._earlier = earlier or {}
-        self._seen: dict[Position, BatchMemo] = {}
+        self._seen: dict[Position, Sightings] = {}
 
     def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]]:
         """Return one relation for each argument of a fluent, and that a pair is two entities.
@@ -211,29 +208,29 @@ class Entities:
                 relations.append(Relation(seen.sequence, columns, timed=False))
             else:
                 assert isinstance(term, Constant)
-                code = self._table.vocabulary.constants.find(term.name)
+                code = self._table.vocabulary.constants.known_code(term.name)
                 relation = Relation(seen.sequence, columns, timed=False)
-                relations.append(relation.take(seen.entity == (-2 if code is None else code)))
+                relations.append(relation.take(seen.entity == code))
         for i, (one, left) in enumerate(leaves):
             for other, right in leaves[:i]:
                 if left != right and self._universe.are_alike(one, other):
                     tests.append(Literal(Atom("\\=", (left, right))))
         return relations, tests
 
-    def seen(self, position: Position) -> BatchMemo:
+    def seen(self, position: Position) -> Sightings:
         """Return the entities that the type of a position has shown."""
         if position not in self._seen:
             self._seen[position] = self._look(position)
         return self._seen[position]
 
-    def carried(self, until: int) -> dict[Position, BatchMemo]:
+    def carried(self, until: int) -> dict[Position, Sightings]:
         """Return what a later table has to know of the entities seen so far.
 
         Whatever rules may ask for is looked up, even where no rule came so far as to ask.
         """
         return {position: self.seen(position).until(until) for position in self._universe.asked}
 
-    def _look(self, position: Position) -> BatchMemo:
+    def _look(self, position: Position) -> Sightings:
         table, universe = self._table, self._universe
         wanted = universe.positions(position)
         anywhere = universe.is_silent(position)
@@ -250,38 +247,38 @@ class Entities:
                 if own in wanted or (anywhere and own != _EVENT):
                     rows = np.flatnonzero((table.kind == code) & (table.truth == TRUE))
                     entity = table.args[rows, column].astype(np.int64)
-                    found = BatchMemo(
+                    found = Sightings(
                         table.sequence[rows].astype(np.int64), entity, table.time[rows]
                     )
                     parts.append(self._names(found) if anywhere else found)
-        return BatchMemo.first(
+        return Sightings.first(
             np.concatenate([part.sequence for part in parts]),
             np.concatenate([part.entity for part in parts]),
             np.concatenate([part.since for part in parts]),
         )
 
-    def _everywhere(self, names: Sequence[str]) -> BatchMemo:
+    def _everywhere(self, names: Sequence[str]) -> Sightings:
         """Return constants as entities of every sequence, from the beginning on."""
         sequences = np.unique(self._table.sequence).astype(np.int64)
         codes = self._table.vocabulary.constants.codes(names).astype(np.int64)
         size = len(sequences) * len(codes)
-        return BatchMemo(
+        return Sightings(
             np.repeat(sequences, len(codes)),
             np.tile(codes, len(sequences)),
             np.full(size, NO_TIME, np.int64),
         )
 
-    def _names(self, seen: BatchMemo) -> BatchMemo:
+    def _names(self, seen: Sightings) -> Sightings:
         """Return the entities that are no numbers: all that can be said where no type is known."""
         codes, which = np.unique(seen.entity, return_inverse=True)
         names = self._table.vocabulary.constants.names(codes.tolist())
         good = np.array([Constant(name).number is None for name in names], bool)[which]
-        return BatchMemo(seen.sequence[good], seen.entity[good], seen.since[good])
+        return Sightings(seen.sequence[good], seen.entity[good], seen.since[good])
 
 
-def _nobody() -> BatchMemo:
+def _nobody() -> Sightings:
     none = np.empty(0, np.int64)
-    return BatchMemo(none, none, none)
+    return Sightings(none, none, none)
 
 
 def _is_evidence(kind: Kind) -> bool:

@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from os import PathLike
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
+from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
 from splice.inputs.registry import DATASETS, local_copy
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
-from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.oled_unseen import undeclared_modes
-from splice.io.rtec import RtecSource, looks_like_rtec
-from splice.io.tables import Layout, TableSource, has_tables
+from splice.io.tables import Layout, TableSource
 from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
@@ -39,10 +38,13 @@ __all__ = [
     "open_input",
 ]
 
-_EXPECTED: Final = (
-    "a folder holds .db files, or events.csv and labels.csv (also .parquet, .ndjson), "
-    "or RTEC's pipe-separated csv"
-)
+
+def _expected() -> str:
+    first, *others = (f".{name}" for name in TABLES.formats)
+    return (
+        f"a folder holds .db files, or events{first} and labels{first} "
+        f"(also {', '.join(others)}), or RTEC's pipe-separated csv"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,6 @@ class InputOptions:
     max_bad: float = 0.0
     time_unit: str | None = None
     partial: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """An input that was found: its language and its files."""
-
-    style: str
-    paths: tuple[Path, ...]
-    root: Path
 
 
 class InputName(str):
@@ -175,7 +168,7 @@ def _names(name: Inputs) -> tuple[str, ...]:
     if isinstance(name, str | PathLike):
         return (str(name),)
     if not name:
-        raise SpliceError("no input is named", _EXPECTED)
+        raise SpliceError("no input is named", _expected())
     return tuple(map(str, name))
 
 
@@ -198,7 +191,8 @@ def _open(name: str, options: InputOptions) -> Source:
 
 def _open_path(path: Path, options: InputOptions) -> Source:
     described = _domain(path, options)
-    return _opened(locate(path, described.layout), described, options)
+    found = locate(path, described.layout)
+    return found.language.open(found, described, options)
 
 
 def _open_files(names: Sequence[str], options: InputOptions) -> Source:
@@ -213,32 +207,17 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
             "several inputs are files, such as events.csv labels.csv; name a folder or a dataset alone",
         )
     located = [locate(Path(name)) for name in names]
-    styles = {found.style: str(found.root) for found in reversed(located)}
-    if len(styles) > 1:
-        first, second = list(styles.values())[:2]
+    languages = {found.language: str(found.root) for found in reversed(located)}
+    if len(languages) > 1:
+        first, second = list(languages.values())[:2]
         raise SpliceError(
             f"'{second}' and '{first}' are not in one language",
             "several files are tables, or evidence (.db), or RTEC's csv",
         )
     paths = tuple(path for found in located for path in found.paths)
     described = _domain(Path(names[0]), options)
-    return _opened(Located(located[0].style, paths, paths[0]), described, options)
-
-
-def _opened(found: Located, described: DomainFile, options: InputOptions) -> Source:
-    domain = described.domain
-    if found.style == "db":
-        return DbSource(found.paths, domain)
-    if found.style == "rtec":
-        return RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
-    return TableSource(
-        found.root if found.root.is_dir() else found.paths,
-        domain,
-        described.layout,
-        sort=options.sort,
-        max_bad=options.max_bad,
-        time_unit=options.time_unit,
-    )
+    found = Located(located[0].language, paths, paths[0])
+    return found.language.open(found, described, options)
 
 
 def locate(path: Path, layout: Layout | None = None) -> Located:
@@ -249,24 +228,20 @@ def locate(path: Path, layout: Layout | None = None) -> Located:
         near = did_you_mean(str(path), DATASETS)
         hint = near or f"datasets with a name: {', '.join(DATASETS)}"
         raise SpliceError(f"'{path}' is neither a file, a folder nor a dataset", hint)
-    name = path.name.removesuffix(".gz")
-    if name.endswith(".db"):
-        return Located("db", (path,), path)
-    if name.endswith((".csv", ".txt")) and looks_like_rtec(path):
-        return Located("rtec", (path,), path)
-    if name.endswith((".csv", ".parquet", ".ndjson", ".jsonl")):
-        return Located("tables", (path,), path)
+    language = language_of(path)
+    if language is not None:
+        return Located(language, (path,), path)
     raise InputError(
         Problem(
-            Place(str(path)), f"'{path.suffix or path.name}' is not a data format", "", _EXPECTED
+            Place(str(path)), f"'{path.suffix or path.name}' is not a data format", "", _expected()
         )
     )
 
 
 def _locate_folder(path: Path, layout: Layout | None) -> Located:
     entries = sorted((e for e in path.iterdir() if e.is_file()), key=lambda e: natural_key(e.name))
-    databases = tuple(e for e in entries if re.fullmatch(r".+\.db(\.gz)?", e.name))
-    if databases and has_tables(path):
+    databases = EVIDENCE.inside(path, entries)
+    if databases and TABLES.inside(path, entries):
         raise InputError(
             Problem(
                 Place(str(path)),
@@ -275,20 +250,15 @@ def _locate_folder(path: Path, layout: Layout | None) -> Located:
                 "name the file, or keep the two apart",
             )
         )
-    if databases:
-        return Located("db", databases, path)
-    if has_tables(path):
-        return Located("tables", tuple(entries), path)
-    pipes = tuple(
-        e for e in entries if re.fullmatch(r".+\.csv(\.gz)?", e.name) and looks_like_rtec(e)
-    )
-    if pipes:
-        return Located("rtec", pipes, path)
+    for language in LANGUAGES:
+        files = language.inside(path, entries)
+        if files:
+            return Located(language, files, path)
     if layout and layout.tables:
-        return Located("tables", tuple(entries), path)
+        return Located(TABLES, tuple(entries), path)
     folders = sorted(e.name for e in path.iterdir() if e.is_dir())
     inside = f"it holds folders: {', '.join(folders[:5])}; name one of them" if folders else ""
-    raise InputError(Problem(Place(str(path)), "no data in this folder", "", inside or _EXPECTED))
+    raise InputError(Problem(Place(str(path)), "no data in this folder", "", inside or _expected()))
 
 
 def _domain(path: Path, options: InputOptions) -> DomainFile:

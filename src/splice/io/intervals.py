@@ -6,39 +6,33 @@ as the same terms; a file of labels by intervals has the same columns and is rea
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Sequence
+import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from splice.arrays import Ints
+from splice.arrays import Ints, unique_rows
 from splice.errors import InputError, Place, Problem, UnknownName
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.recognition import Recognised
 from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
-from splice.io.tables.frames import Chunk, Table, format_of
+from splice.io.tables.formats import FORMATS, format_of, open_table, table_format
+from splice.io.tables.frames import Chunk, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.part import DEFAULT_SEQUENCE, Part
-from splice.io.tables.reader import open_table
 from splice.io.tables.tolerance import BadRows
-from splice.io.text import read_text
 from splice.labels import TRUE
 from splice.logic.domain import Domain
-from splice.stream.distinct import unique_rows
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = [
-    "IntervalFormat",
     "format_intervals",
     "holds_intervals",
     "interval_format",
@@ -47,51 +41,51 @@ __all__ = [
 ]
 
 
-class IntervalFormat(StrEnum):
-    """A format that intervals can be written in."""
-
-    CSV = "csv"
-    NDJSON = "ndjson"
-    JSON = "json"
-    PARQUET = "parquet"
-
-
-def interval_format(path: Path) -> IntervalFormat:
-    """Return the format that a file's name says."""
-    ending = path.suffix.removeprefix(".").lower()
-    known = {style.value: style for style in IntervalFormat} | {"jsonl": IntervalFormat.NDJSON}
-    if ending not in known:
-        raise UnknownName("format of intervals", ending or path.name, known)
-    return known[ending]
+def interval_format(path: Path) -> str:
+    """Return the name of the format that a file's name says."""
+    known = format_of(path)
+    if known is None:
+        endings = (ending for each in FORMATS.values() for ending in each.endings)
+        ending = path.suffix.removeprefix(".").lower()
+        raise UnknownName(
+            "format of intervals", ending or path.name, [end.removeprefix(".") for end in endings]
+        )
+    return known.name
 
 
-def format_intervals(frame: pl.DataFrame, style: IntervalFormat) -> str:
-    """Return a table of intervals as text."""
-    if style is IntervalFormat.CSV:
-        return frame.write_csv()
-    if style is IntervalFormat.NDJSON:
-        return frame.write_ndjson()
-    return json.dumps(frame.to_dicts(), ensure_ascii=False) + "\n"
+def format_intervals(frame: pl.DataFrame, style: str) -> str:
+    """Return a table of intervals as text, in a format that is one."""
+    buffer = io.BytesIO()
+    table_format(style).write(frame.lazy(), buffer)
+    return buffer.getvalue().decode()
 
 
-def write_intervals(frame: pl.DataFrame, path: Path, style: IntervalFormat | None = None) -> None:
-    """Write a table of intervals; the file appears whole or not at all."""
-    style = style or interval_format(path)
+def write_intervals(frame: pl.DataFrame, path: Path, style: str | None = None) -> None:
+    """Write a table of intervals; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    frame
+        The intervals, as :func:`splice.events.recognise.interval_frame` gives them.
+    path
+        The file.
+    style
+        The name of the format (default: as the file's name ends).
+    """
+    known = table_format(style or interval_format(path))
     with new_file(path) as partial:
-        if style is IntervalFormat.PARQUET:
-            frame.write_parquet(partial)
-        else:
-            partial.write_text(format_intervals(frame, style), encoding="utf-8")
+        known.write(frame.lazy(), partial)
 
 
 def holds_intervals(path: Path) -> bool:
     """Whether a file is a table whose rows are intervals of fluents."""
-    if not path.is_file() or not (_is_json(path) or format_of(path)):
+    known = format_of(path) if path.is_file() else None
+    if known is None:
         return False
     try:
         names = _open(path).names
     except InputError:
-        return _is_json(path)
+        return not known.streamed  # it can hold nothing else: reading says what is wrong
     return {"fluent", "start", "end"} <= set(names) and "event" not in names
 
 
@@ -147,56 +141,26 @@ def _grouped(table: AtomTable, ends: Ints) -> Recognised:
 
 
 def _open(path: Path) -> Table:
-    blank = format_of(path) == "ndjson" and path.is_file() and not path.stat().st_size
-    return _JsonTable(path) if _is_json(path) or blank else open_table(path)
+    known = format_of(path)
+    if known is not None and not known.header and path.is_file() and _is_blank(path):
+        return _NoIntervals(path)
+    return open_table(path)
 
 
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"
+def _is_blank(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).strip() in (b"", b"[]")
 
 
 @dataclass(frozen=True)
-class _JsonTable:
-    """A JSON file that is a list of objects."""
+class _NoIntervals:
+    """A file without rows, in a format that has no header: nothing holds anywhere."""
 
     path: Path
 
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        hint = 'intervals are [{"sequence": "s", "fluent": "f(a)", "start": 1, "end": 2}, ...]'
-        try:
-            rows = json.loads(read_text(self.path).strip() or "[]")
-        except (ValueError, RecursionError) as error:
-            place = Place(str(self.path), getattr(error, "lineno", 1), getattr(error, "colno", 1))
-            raise InputError(Problem(place, f"no JSON: {error}", hint=hint)) from None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise InputError(
-                Problem(Place(str(self.path), 1, 1), "not a list of objects", hint=hint)
-            )
-        return rows
-
     @property
     def names(self) -> Sequence[str]:
-        """The keys of the objects; an empty list has those of intervals."""
-        return list(dict.fromkeys(name for row in self._rows for name in row)) or list(
-            INTERVAL_SCHEMA
-        )
+        return list(INTERVAL_SCHEMA)
 
-    def chunks(self, columns: Collection[str] | None = None) -> Iterator[Chunk]:
-        """Yield all rows, every value as text."""
-        names = [name for name in self.names if columns is None or name in columns]
-        frame = pl.DataFrame(
-            {name: [_cell(row.get(name)) for row in self._rows] for name in names},
-            schema=dict.fromkeys(names, pl.String),
-        )
-
-        def where(row: int, _: str) -> tuple[Place, str]:
-            return Place(str(self.path)), json.dumps(self._rows[row], ensure_ascii=False)
-
-        yield Chunk(frame, np.arange(1, len(self._rows) + 1, dtype=np.int64), where)
-
-
-def _cell(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value)
+    def chunks(self, _: Sequence[str] | None = None) -> Iterator[Chunk]:
+        return iter(())

@@ -25,8 +25,7 @@ from splice.io.tables.rows import RowMaker
 from splice.io.tables.tolerance import BadRows
 from splice.io.text import natural_key
 from splice.logic.domain import Domain
-from splice.stream.assembly import aligned, ordered, without_duplicates
-from splice.stream.source import ReadReport, Source
+from splice.stream.source import ReadReport, Source, aligned, ordered, without_duplicates
 from splice.stream.table import AtomTable
 
 __all__ = ["RtecSource", "check_rtec", "looks_like_rtec", "rtec_files", "write_rtec"]

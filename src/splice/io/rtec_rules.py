@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NoReturn
 
-from splice.errors import InputError, Problem
+from splice.errors import InputError
 from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Program
 from splice.events.crisp.static import LONGER_THAN
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of
 from splice.events.joins import FLUENT_OF
 from splice.events.points import Step
 from splice.logic.atoms import Atom, Literal
@@ -164,7 +164,7 @@ class _Writer:
 
 
 def _refuse(statement: Statement, message: str, hint: str) -> NoReturn:
-    raise InputError(Problem(place_of(statement), message, str(statement), hint))
+    raise InputError(statement.problem(message, hint))
 
 
 def _place(literal: Literal) -> int:

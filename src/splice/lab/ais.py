@@ -20,15 +20,13 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.io.tables.formats import open_table
 from splice.io.tables.frames import Chunk, Table, missing_columns
-from splice.io.tables.reader import open_table
 from splice.io.tables.tolerance import BadRows, check_share
 from splice.io.tables.values import read_times
 from splice.io.text import natural_key
 from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME
-
-__all__ = ["AIS_COLUMNS", "ais_files", "read_ais", "read_areas", "read_vessel_types"]
 
 AIS_COLUMNS: Final = ("sourcemmsi", "speedoverground", "courseoverground", "lon", "lat", "t")
 """The columns that are read; the public data has more."""

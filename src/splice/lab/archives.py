@@ -11,8 +11,6 @@ from splice.errors import UnknownName
 from splice.inputs.registry import DATASETS
 from splice.lab.caviar import CLIPS, PUBLISHED, SITUATIONS
 
-__all__ = ["AIS_CSV", "AIS_ZIP", "FETCHED", "Archive", "archive_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Archive:

@@ -21,8 +21,6 @@ import polars as pl
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["Annotation", "read_cvml", "read_cvml_files"]
-
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 32
 MAX_TEXT: Final = 1000

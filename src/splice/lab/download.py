@@ -31,18 +31,6 @@ from urllib.request import (
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file, sweep
 
-__all__ = [
-    "SUMS",
-    "DownloadError",
-    "check_address",
-    "copy_file",
-    "download",
-    "file_sum",
-    "read_sums",
-    "unpack",
-    "write_sums",
-]
-
 SUMS: Final = "sums.json"
 """The file beside downloads that keeps the sum which each had at first."""
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.inputs.registry import DATASETS, data_home
-from splice.inputs.write import OutFormat, Progress, write_source
+from splice.inputs.write import Progress, write_source
 from splice.io.outputs import check_output
 from splice.lab.archives import AIS_CSV, AIS_ZIP, Archive, archive_of
 from splice.lab.caviar import CLIPS, PUBLISHED, caviar_source
@@ -32,8 +32,6 @@ from splice.lab.download import (
     unpack,
     write_sums,
 )
-
-__all__ = ["Fetched", "fetch"]
 
 Steps = Generator[int]
 
@@ -225,7 +223,7 @@ def _make_caviar(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
     for composite in ("meet", "move"):
         target = data_home() / DATASETS[f"caviar-{composite}"].folder
         if target in wanted:
-            write_source(caviar_source(annotation, composite), target, OutFormat.DB)
+            write_source(caviar_source(annotation, composite), target, "db")
             yield 0
 
 

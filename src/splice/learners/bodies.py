@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from splice.arrays import Ints, Mask
-from splice.events.crisp.ground import shape_of
+from splice.events.crisp.fluent_store import shape_of
 from splice.events.evidence import Evidence
 from splice.events.joins import Bindings, solve
 from splice.logic.atoms import Atom, Literal

@@ -28,8 +28,7 @@ from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.patterns.columns import Patterns
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
+from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.shown import changes
 from splice.stream.batch import MicroBatch

@@ -25,8 +25,6 @@ from splice.logic.terms import (
     quoted,
 )
 
-__all__ = ["COMPARISONS", "NEGATED_COMPARISON", "Atom", "Literal"]
-
 NEGATED_COMPARISON: Final[Mapping[str, str]] = {
     "=": "\\=", "\\=": "=", "<": ">=", ">=": "<", ">": "=<", "=<": ">",
 }  # fmt: skip
@@ -72,11 +70,6 @@ class Atom(_Ordered):
     def variables(self) -> tuple[Variable, ...]:
         """Return the distinct variables, in order of first occurrence."""
         return tuple(dict.fromkeys(t for t in self.walk() if isinstance(t, Variable)))
-
-    @property
-    def is_ground(self) -> bool:
-        """Whether the atom has no variables."""
-        return not any(isinstance(t, Variable) for t in self.walk())
 
     def substitute(self, theta: Substitution) -> Atom:
         """Return the atom with its variables replaced."""

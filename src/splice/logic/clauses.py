@@ -18,8 +18,6 @@ from typing import Any
 from splice.logic.atoms import Literal
 from splice.logic.terms import Substitution, Variable, _Ordered
 
-__all__ = ["Clause", "Rule"]
-
 
 @dataclass(frozen=True, slots=True)
 class Clause(_Ordered):

@@ -8,8 +8,6 @@ from typing import Final
 from splice.logic.modes import Modes
 from splice.logic.schema import HOLDS_AT, Schema, Signature
 
-__all__ = ["DEFAULT_QUERY", "Domain"]
-
 DEFAULT_QUERY: Final = Signature(HOLDS_AT, 2)
 
 

@@ -13,23 +13,7 @@ from typing import TypeAlias
 
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Clause
-from splice.logic.terms import Function, Term, Variable
-
-__all__ = [
-    "And",
-    "Exists",
-    "Forall",
-    "Formula",
-    "Iff",
-    "Implies",
-    "Not",
-    "Or",
-    "as_clause",
-    "atoms_of",
-    "free_variables",
-    "height",
-    "map_atoms",
-]
+from splice.logic.terms import Constant, Function, Term, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,52 +99,52 @@ def _inside(part: Formula, strength: int) -> str:
     return f"({part})" if _BINDING.get(type(part), 9) < strength else str(part)
 
 
-def map_atoms(formula: Formula, change: Callable[[Atom], Formula]) -> Formula:
-    """Return the formula with every atom replaced."""
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """Return the formulas that a formula is put together from, an atom from none."""
     match formula:
         case Atom():
-            return change(formula)
-        case Not(part):
-            return Not(map_atoms(part, change))
-        case And(parts):
-            return And(tuple(map_atoms(part, change) for part in parts))
-        case Or(parts):
-            return Or(tuple(map_atoms(part, change) for part in parts))
-        case Implies(left, right):
-            return Implies(map_atoms(left, change), map_atoms(right, change))
-        case Iff(left, right):
-            return Iff(map_atoms(left, change), map_atoms(right, change))
-        case Exists(variables, part):
-            return Exists(variables, map_atoms(part, change))
-        case Forall(variables, part):
-            return Forall(variables, map_atoms(part, change))
+            return ()
+        case And(parts) | Or(parts):
+            return parts
+        case Implies(left, right) | Iff(left, right):
+            return (left, right)
+        case Not(part) | Exists(_, part) | Forall(_, part):
+            return (part,)
+
+
+def with_parts(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
+    """Return the formula put together from other parts."""
+    match formula:
+        case Atom():
+            return formula
+        case And() | Or():
+            return type(formula)(parts)
+        case Exists() | Forall():
+            return type(formula)(formula.variables, *parts)
+        case Not() | Implies() | Iff():
+            return type(formula)(*parts)
+
+
+def map_atoms(formula: Formula, change: Callable[[Atom], Formula]) -> Formula:
+    """Return the formula with every atom replaced."""
+    if isinstance(formula, Atom):
+        return change(formula)
+    return with_parts(formula, tuple(map_atoms(part, change) for part in parts_of(formula)))
 
 
 def atoms_of(formula: Formula) -> tuple[Atom, ...]:
     """Return the atoms of a formula, in the order in which they are written."""
-    found: list[Atom] = []
-
-    def note(atom: Atom) -> Atom:
-        found.append(atom)
-        return atom
-
-    map_atoms(formula, note)
-    return tuple(found)
+    if isinstance(formula, Atom):
+        return (formula,)
+    return tuple(atom for part in parts_of(formula) for atom in atoms_of(part))
 
 
 def free_variables(formula: Formula) -> tuple[Variable, ...]:
     """Return the distinct variables that no quantifier binds, in order of first occurrence."""
-    match formula:
-        case Atom():
-            return formula.variables()
-        case Not(part):
-            return free_variables(part)
-        case And(parts) | Or(parts):
-            inside = [v for part in parts for v in free_variables(part)]
-        case Implies(left, right) | Iff(left, right):
-            inside = [*free_variables(left), *free_variables(right)]
-        case Exists(variables, part) | Forall(variables, part):
-            inside = [v for v in free_variables(part) if v not in variables]
+    if isinstance(formula, Atom):
+        return formula.variables()
+    bound = formula.variables if isinstance(formula, Exists | Forall) else ()
+    inside = (v for part in parts_of(formula) for v in free_variables(part) if v not in bound)
     return tuple(dict.fromkeys(inside))
 
 
@@ -174,14 +158,10 @@ def height(formula: Formula) -> int:
         match part:
             case Atom() | Function():
                 below: tuple[Formula | Term, ...] = part.args
-            case And() | Or():
-                below = part.parts
-            case Not() | Exists() | Forall():
-                below = (part.part,)
-            case Implies() | Iff():
-                below = (part.left, part.right)
-            case _:
+            case Constant() | Variable():
                 below = ()
+            case _:
+                below = parts_of(part)
         todo.extend((depth + 1, inner) for inner in below)
     return deepest
 

@@ -19,8 +19,6 @@ from splice.logic.schema import lower_first
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import HARD, Statement
 
-__all__ = ["LEXICON", "Parser"]
-
 LEXICON: Final = Lexicon(
     patterns=(
         ("number", r"[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![A-Za-z0-9_])"),

@@ -17,18 +17,6 @@ from typing import Final, NoReturn
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = [
-    "END",
-    "MAX_DEPTH",
-    "STRAY",
-    "Cursor",
-    "Lexicon",
-    "SourceText",
-    "Token",
-    "escape",
-    "unquote",
-]
-
 END: Final = "end of file"
 
 STRAY: Final = "stray"

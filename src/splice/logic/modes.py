@@ -33,8 +33,6 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function
 
-__all__ = ["IGNORED", "INPUT", "OUTPUT", "UNBOUNDED", "Marker", "Mode", "Modes", "Symbol"]
-
 UNBOUNDED: Final = 2**31 - 1
 """The recall that ``*`` stands for."""
 

@@ -16,24 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-__all__ = [
-    "EVENT",
-    "EVENT_CALCULUS",
-    "FLUENT",
-    "HAPPENS_AT",
-    "HOLDS_AT",
-    "INITIATED_AT",
-    "TERMINATED_AT",
-    "TIME",
-    "FunctionDecl",
-    "PredicateDecl",
-    "Schema",
-    "Signature",
-    "TypeDecl",
-    "lower_first",
-    "upper_first",
-]
-
 TIME: Final = "time"
 EVENT: Final = "event"
 FLUENT: Final = "fluent"
@@ -42,6 +24,9 @@ HAPPENS_AT: Final = "happensAt"
 HOLDS_AT: Final = "holdsAt"
 INITIATED_AT: Final = "initiatedAt"
 TERMINATED_AT: Final = "terminatedAt"
+
+CHANGES: Final = frozenset({INITIATED_AT, TERMINATED_AT})
+"""The predicates that say when a fluent begins and ends."""
 
 
 class Signature(NamedTuple):

@@ -25,8 +25,6 @@ from splice.logic.atoms import Literal
 from splice.logic.clauses import Clause, Rule
 from splice.logic.terms import Constant, Substitution, Term, Variable
 
-__all__ = ["equivalent", "match", "subsumes"]
-
 Described = TypeVar("Described", Clause, Rule)
 
 _Args: TypeAlias = tuple[Term, ...]

@@ -9,10 +9,14 @@
 
 Only rules, facts and formulas are read. Whatever would run code (``#script``, directives)
 is refused. A single literal is a rule without a body, also where it has variables.
+
+Tables write ground terms otherwise (:func:`ground_text`, :func:`parse_ground_term`): the texts that
+name fluents, entities and sequences quote no more than they need.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from splice.errors import InputError, Problem
@@ -21,20 +25,8 @@ from splice.logic.clauses import Clause, Rule
 from splice.logic.formulas import Formula, as_clause
 from splice.logic.grammar import Parser
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
-from splice.logic.terms import VALUE, Constant, Function, Term
+from splice.logic.terms import VALUE, Constant, Function, Term, quoted
 from splice.logic.theory import Statement, Theory
-
-__all__ = [
-    "parse_atom",
-    "parse_clause",
-    "parse_formula",
-    "parse_ground_term",
-    "parse_literal",
-    "parse_rule",
-    "parse_term",
-    "parse_theory",
-    "parse_theory_all",
-]
 
 GROUND_LEXICON: Final = Lexicon(
     patterns=(
@@ -194,3 +186,44 @@ def _ground(cursor: Cursor) -> Term:
             args.append(_ground_value(cursor))
     cursor.expect(")", "arguments are separated by commas and closed by ')'")
     return Function(name, tuple(args))
+
+
+FUNCTION_TEXT: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(")
+"""A text that begins so is a function: a name directly followed by a parenthesis."""
+
+_NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
+
+
+def name_text(name: str) -> str:
+    """Return the cell that is read as a constant of the given name."""
+    plain = name and name == name.strip() and name.isprintable() and "'" not in (name[0], name[-1])
+    return name if plain and not FUNCTION_TEXT.match(name) else _quoted(name)
+
+
+def ground_text(term: Term) -> str:
+    """Return a ground term as tables write it, quoting no more than reading it back needs.
+
+    >>> from splice.logic.terms import Constant
+    >>> ground_text(Function("meet", (Constant("ID1"), Constant("it's"))))
+    "meet(ID1,'it\\\\'s')"
+    """
+    if not isinstance(term, Function):
+        return _ground_name(term.name)
+    if term.functor == VALUE and len(term.args) == 2:
+        left, right = term.args
+        if isinstance(left, Function) and VALUE not in (left.functor, _functor(right)):
+            return f"{ground_text(left)}={ground_text(right)}"
+    return f"{_ground_name(term.functor)}({','.join(map(ground_text, term.args))})"
+
+
+def _functor(term: Term) -> str:
+    return term.functor if isinstance(term, Function) else ""
+
+
+def _ground_name(name: str) -> str:
+    return name if _NAME.match(name) else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    text = quoted(name)
+    return text if text.startswith("'") else f"'{text}'"

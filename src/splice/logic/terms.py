@@ -21,18 +21,6 @@ from typing import Any, Final, TypeAlias
 
 from splice.logic.lexer import escape
 
-__all__ = [
-    "ARITHMETIC",
-    "LIST",
-    "VALUE",
-    "Constant",
-    "Function",
-    "Substitution",
-    "Term",
-    "Variable",
-    "quoted",
-]
-
 VALUE: Final = "="
 """The functor of a fluent with a value: ``stopped(V)=farFromPorts``."""
 

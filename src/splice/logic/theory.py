@@ -7,23 +7,29 @@
 >>> print(theory)
 1.5 :: initiatedAt(f,T) :- happensAt(e,T).
 hard :: p(X) => q(X).
+
+Where two theories are compared (:func:`compare_theories`), statements are the same up to renaming of
+variables and order of literals; rules also where each subsumes the other, so that a repeated
+condition makes no difference.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from splice.errors import Place, SpliceError
+from splice.errors import Place, Problem, SpliceError
 from splice.logic.atoms import Atom, Literal
+from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
-from splice.logic.formulas import Formula, Not
-from splice.logic.schema import Schema
+from splice.logic.formulas import Formula, Not, as_clause, atoms_of
+from splice.logic.schema import CHANGES, Schema
+from splice.logic.subsumption import equivalent
 
-__all__ = ["HARD", "Statement", "Theory"]
+_NOWHERE: Final = Place("<theory>")
 
 HARD: Final = math.inf
 """The weight of a statement that may not be violated."""
@@ -50,6 +56,21 @@ class Statement:
     def is_hard(self) -> bool:
         """Whether the statement may not be violated."""
         return self.weight == HARD
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether this is a rule that says when a fluent is initiated or terminated."""
+        return isinstance(self.content, Rule) and self.content.head.atom.predicate in CHANGES
+
+    def atoms(self) -> tuple[Atom, ...]:
+        """Return the atoms of the statement, in the order in which they are written."""
+        if isinstance(self.content, Rule):
+            return tuple(literal.atom for literal in (self.content.head, *self.content.body))
+        return atoms_of(self.content)
+
+    def problem(self, message: str, hint: str = "", text: str = "") -> Problem:
+        """Return a problem at the place of the statement; ``text`` is the part that is wrong."""
+        return Problem(self.place or _NOWHERE, message, text or str(self), hint)
 
     def __str__(self) -> str:
         if self.weight is None:
@@ -110,3 +131,79 @@ def _fact(content: Rule | Formula) -> Rule | None:
             return Rule(Literal(atom, positive=False))
         case _:
             return None
+
+
+_Pair = tuple[Statement, Statement]
+_Same = Callable[[Statement, Statement], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TheoryDifference:
+    """Statements of both theories, those with another weight, and those of one alone."""
+
+    same: tuple[_Pair, ...]
+    reweighted: tuple[_Pair, ...]
+    only_first: tuple[Statement, ...]
+    only_second: tuple[Statement, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.reweighted or self.only_first or self.only_second)
+
+
+def compare_theories(first: Theory, second: Theory) -> TheoryDifference:
+    """Pair the statements of two theories; each has at most one partner.
+
+    >>> from splice.logic.syntax import parse_theory
+    >>> one = parse_theory("1.0 :: p(X) :- q(X,Y), r(Y).  p(X) :- s(X).")
+    >>> two = parse_theory("2.0 :: p(A) :- r(B), q(A,B).  p(X) :- t(X).")
+    >>> found = compare_theories(one, two)
+    >>> [str(b) for _, b in found.reweighted], [str(s) for s in found.only_first]
+    (['2.0 :: p(A) :- r(B), q(A,B).'], ['p(X) :- s(X).'])
+    """
+    keys = {id(s): _key(s) for s in (*first.statements, *second.statements)}
+
+    def alike(a: Statement, b: Statement) -> bool:
+        return keys[id(a)] == keys[id(b)]
+
+    def equal(a: Statement, b: Statement) -> bool:
+        return alike(a, b) and a.weight == b.weight
+
+    left, right = list(first.statements), list(second.statements)
+    pairs: list[_Pair] = []
+    for same in (equal, alike, _equivalent):
+        pairs += _paired(left, right, same)
+    return TheoryDifference(
+        tuple(p for p in pairs if p[0].weight == p[1].weight),
+        tuple(p for p in pairs if p[0].weight != p[1].weight),
+        tuple(left),
+        tuple(right),
+    )
+
+
+def _paired(left: list[Statement], right: list[Statement], same: _Same) -> list[_Pair]:
+    """Take out of both lists the statements that are the same."""
+    pairs = []
+    for one in tuple(left):
+        other = _first(right, one, same)
+        if other is not None:
+            left.remove(one)
+            right.remove(other)
+            pairs.append((one, other))
+    return pairs
+
+
+def _first(among: Sequence[Statement], one: Statement, same: _Same) -> Statement | None:
+    return next((other for other in among if same(one, other)), None)
+
+
+def _key(statement: Statement) -> Hashable:
+    content = statement.content
+    if isinstance(content, Rule):
+        return canonical_key(content)
+    clause = as_clause(content)
+    return canonical_key(clause) if clause else str(content)
+
+
+def _equivalent(one: Statement, two: Statement) -> bool:
+    a, b = one.content, two.content
+    return isinstance(a, Rule) and isinstance(b, Rule) and equivalent(a, b)

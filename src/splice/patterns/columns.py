@@ -13,9 +13,6 @@ from splice.logic.subsumption import subsumes
 from splice.logic.terms import Constant
 from splice.patterns.lifting import PatternStore
 
-__all__ = ["Body", "Patterns"]
-
-
 Body = tuple[Literal, ...]
 
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import Ints
+from splice.arrays import Ints, unique_rows
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
@@ -27,10 +27,7 @@ from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.patterns.partition import Examples
 from splice.patterns.visibility import Visibility
-from splice.stream.distinct import unique_rows
 from splice.stream.vocabulary import Kind, Vocabulary
-
-__all__ = ["Keep", "Lifting", "Pattern", "PatternStore"]
 
 # The leaves of a lifted literal are one space of codes:
 #

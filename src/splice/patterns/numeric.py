@@ -28,8 +28,6 @@ from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["NUMBER", "Thresholds", "is_threshold", "seen_through", "with_comparisons"]
-
 NUMBER: Final = "number"
 """The type of a threshold."""
 

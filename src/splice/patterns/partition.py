@@ -19,14 +19,11 @@ from functools import cached_property
 
 import numpy as np
 
-from splice.arrays import Indices, Ints, Mask
+from splice.arrays import Indices, Ints, Mask, expand_ranges
 from splice.logic.schema import TIME
 from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
-
-__all__ = ["Examples", "mentions_times", "partition", "typed", "untyped"]
-
 
 _TYPES = 1024
 """More types than any schema has: a typed constant is one number, the same in every batch."""
@@ -208,6 +205,5 @@ def _candidates(
     wanted = np.where(time == NO_TIME, anywhen, np.where(known, slot, -1)) * size + entity + 1
     low, high = np.searchsorted(key, wanted, "left"), np.searchsorted(key, wanted, "right")
     count = np.where(known | (time == NO_TIME), high - low, 0)
-    evidence = np.repeat(np.arange(len(time)), count)
-    offset = np.arange(len(evidence)) - np.repeat(np.cumsum(count) - count, count)
-    return owner[np.repeat(low, count) + offset], evidence
+    evidence, place = expand_ranges(low, count)
+    return owner[place], evidence

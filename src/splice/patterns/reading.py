@@ -1,14 +1,141 @@
-"""A stream, read once: its examples and their patterns, which no label changes."""
+"""A stream, read once: its examples and their patterns, which no label changes.
+
+What an example is does not depend on labels, so where a stream is there already (a file, a list),
+the small batches of a sequence are partitioned and lifted together: the same answer for a fraction
+of the cost.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final, Generic, TypeVar
+
+from splice.arrays import Ints
 from splice.logic.domain import Domain
 from splice.patterns.lifting import Keep, Lifting
-from splice.patterns.prefetch import Prefetcher
+from splice.patterns.partition import Examples, mentions_times, partition
 from splice.patterns.visibility import Visibility
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Reading"]
+_T = TypeVar("_T")
+
+
+class BatchMemo(Generic[_T]):
+    """Something for each of some batches; batches with other labels are still the same.
+
+    What is ``lasting`` can be taken again and again; else once, and only until more is kept.
+    """
+
+    def __init__(self, *, lasting: bool = False) -> None:
+        self._lasting = lasting
+        self._known: dict[int, tuple[AtomTable, _T]] = {}
+
+    def keep(self, batches: Sequence[MicroBatch], values: Sequence[_T]) -> None:
+        """Keep a value for each batch."""
+        if not self._lasting:
+            self._known.clear()
+        for batch, value in zip(batches, values, strict=True):
+            self._known[id(batch.table.args)] = (batch.table, value)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._known.clear()
+
+    def take(self, batch: MicroBatch) -> _T | None:
+        """Return what was kept for a batch."""
+        look = self._known.get if self._lasting else self._known.pop
+        table, value = look(id(batch.table.args), (None, None))
+        return value if table is not None and table.args is batch.table.args else None
+
+
+_ROWS: Final = 20_000
+"""So many rows, or a few more, are looked at together."""
+
+
+class Prefetcher:
+    """Examples and their patterns, under each of some liftings, of this batch and later ones."""
+
+    def __init__(
+        self, visibility: Visibility, liftings: Sequence[Lifting], *, lasting: bool = False
+    ) -> None:
+        self._visibility, self._liftings = visibility, liftings
+        self._seen: BatchMemo[tuple[Examples, list[Ints], int]] = BatchMemo(lasting=lasting)
+        # The batch that was read last: a completer and a learner read each one in turn.
+        self._latest: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
+        self._blocks: BatchMemo[tuple[Examples, list[Ints]]] | None = (
+            BatchMemo(lasting=True) if lasting else None
+        )
+
+    def prefetch(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[Ints]] | None:
+        """Work out the examples of consecutive batches of a sequence, and return those of all.
+
+        Where times are arguments it is left: which times are named differs from batch to batch.
+        """
+        known = self._blocks.take(batches[0]) if self._blocks else None
+        # Another block may begin with the same batch: where only labelled ones are looked at.
+        if known and len(known[0].queries) == sum(len(batch.queries) for batch in batches):
+            return known
+        table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
+        examples = partition(replace(batches[0], table=table), self._visibility)
+        if mentions_times(examples.evidence, self._visibility):
+            return None
+        patterns = [lifting.lift(examples) for lifting in self._liftings]
+        ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
+        self._seen.keep(batches, [(examples, patterns, start) for start in ends])
+        if self._blocks:
+            self._blocks.keep(batches[:1], [(examples, patterns)])
+        return examples, patterns
+
+    def read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
+        """Return the examples of a batch and their patterns; asked again at once, the same ones."""
+        latest = self._latest.take(batch)
+        if latest is None:
+            latest = self._read(batch)
+            self._latest.clear()
+            self._latest.keep([batch], [latest])
+        return latest
+
+    def _read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
+        found = self._seen.take(batch)
+        if found is None:
+            examples = partition(batch, self._visibility)
+            return examples, [lifting.lift(examples) for lifting in self._liftings]
+        whole, patterns, start = found
+        stop = start + len(batch.queries)
+        return _part(whole, batch.queries, start), [lifted[start:stop] for lifted in patterns]
+
+
+def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
+    """Yield consecutive batches of a sequence, with the same timeless atoms, some at a time."""
+    held: list[MicroBatch] = []
+    rows = 0
+    for batch in batches:
+        alike = held and batch.facts is held[0].facts and batch.sequence == held[0].sequence
+        if held and (not alike or rows >= _ROWS):
+            yield held
+            held, rows = [], 0
+        held.append(batch)
+        rows += len(batch)
+    if held:
+        yield held
+
+
+def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:
+    """Return the examples of some of the queries; the evidence is shared."""
+    stop = start + len(queries)
+    first, last = examples.starts[start], examples.starts[stop]
+    return Examples(
+        queries,
+        examples.evidence,
+        examples.example[first:last] - start,
+        examples.row[first:last],
+        examples.entities[start:stop],
+        examples.leaves,
+    )
 
 
 class Reading:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
+from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
@@ -22,7 +22,6 @@ from splice.patterns.lifting import PatternStore
 from splice.patterns.reading import Reading
 from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 

@@ -18,8 +18,6 @@ from splice.logic.schema import TIME, Signature
 from splice.logic.terms import Function, Term
 from splice.stream.vocabulary import EQUALS, Kind, Symbols, Vocabulary
 
-__all__ = ["Visibility"]
-
 
 class Visibility:
     """Visibility, leaf types and kept leaves, by kind; grows with the vocabulary."""

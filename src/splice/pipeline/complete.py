@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.source import Before, CompletedSource
 from splice.evaluation.confusion import Confusion
+from splice.inputs.languages import TABLES
 from splice.inputs.open import InputOptions, input_paths
-from splice.inputs.write import OutFormat, format_of_input, write_source
+from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.pipeline.counts import CompletionCounts, CountedSource
@@ -30,8 +32,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.source import Input, name_of, opener
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
@@ -43,10 +44,11 @@ def complete(
     options: InputOptions | None = None,
     profile: Profile | None = None,
     *,
+    mode: Mode = Mode.HINDSIGHT,
     batch_size: int = 25,
     truth: Input | None = None,
     out: Path | None = None,
-    out_format: OutFormat | None = None,
+    out_format: str | None = None,
     force: bool = False,
     shards: int = 1,
     jobs: int = 2,
@@ -64,6 +66,9 @@ def complete(
         What a named input means.
     profile
         How labels are completed (default: the profile ``default``).
+    mode
+        Whether all labels of the input are counted before the first batch is completed, or each
+        batch is completed with those up to it. Some profiles know the latter alone.
     batch_size
         Time-points in a batch.
     truth
@@ -95,11 +100,12 @@ def complete(
     opened = opener(data, options)
     true = None if truth is None else opener(truth, options)
     source = opened()
-    task = _ShardTask(opened, profile, batch_size, true, keep=out is not None)
+    mode = profile.mode(mode)
+    task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
 
     def write(completed: Source) -> None:
         if out is not None:
-            usual = OutFormat.CSV if name is None else format_of_input(name)
+            usual = TABLES.formats[0] if name is None else format_of_input(name)
             write_source(completed, out, out_format or usual)
 
     if shards > 1:
@@ -117,6 +123,7 @@ class _ShardTask:
 
     opened: OpenSource
     profile: Profile
+    mode: Mode
     batch_size: int
     truth: OpenSource | None
     keep: bool
@@ -128,7 +135,7 @@ class _ShardTask:
 def _complete_whole(
     source: Source, task: _ShardTask, write: Callable[[Source], None], watch: Watch
 ) -> CompletionCounts:
-    completed = CompletedSource(source, task.profile, TimePoints(task.batch_size))
+    completed = CompletedSource(source, task.profile, TimePoints(task.batch_size), task.mode)
     truth = _query_atoms(task.truth) if task.truth else None
     counted = CountedSource(completed, truth, watch)
     if task.keep:
@@ -143,9 +150,9 @@ def _complete_in_shards(
 ) -> tuple[CompletionCounts, dict[str, LabelArray]]:
     """Complete parts side by side; return the counts of all and the labels by sequence."""
     begun = time.perf_counter()
-    total = CompletionCounts(confusion=Confusion() if task.truth else None)
+    total = CompletionCounts(confusion=Confusion() if task.truth else None, mode=task.mode)
     labels = dict[str, LabelArray]()
-    asked = LabelCounting(task.opened, task.profile, task.batch_size)
+    asked = LabelCounting(task.opened, task.profile, task.mode, task.batch_size)
     before = count_labels(asked, count, jobs, watch)
     parts = [
         replace(task, shard=shard, before=own)
@@ -163,7 +170,7 @@ def _complete_shard(task: _ShardTask) -> tuple[CompletionCounts, dict[str, Label
     """Complete one part."""
     source = ShardSource(task.opened(), task.shard)
     cut = TimePoints(task.batch_size)
-    completed = CompletedSource(source, task.profile, cut, task.before)
+    completed = CompletedSource(source, task.profile, cut, task.mode, task.before)
     counted = CountedSource(completed, _query_atoms(task.truth, task.shard) if task.truth else None)
     found: dict[str, list[LabelArray]] = {}
     for batch in counted.batches():

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import label_counts
+from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.source import CompletedSource
-from splice.evaluation.alignment import labels_in
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import labels_in
 from splice.labels import UNKNOWN
 from splice.pipeline.progress import Stage, Watch, follow, ignore
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import BatchedSource
+from splice.stream.batch import BatchedSource, MicroBatch, batches
 from splice.stream.table import AtomTable
 
 __all__ = ["CompletionCounts", "CountedSource"]
@@ -53,6 +54,8 @@ class CompletionCounts:
     contradictions: int = 0
     seconds: float = 0.0
     confusion: Confusion | None = None
+    mode: Mode = Mode.HINDSIGHT
+    """The labels that each batch was completed with."""
 
     def add(self, done: Completion, truth: AtomTable | None) -> None:
         """Count a batch."""
@@ -81,6 +84,7 @@ class CompletionCounts:
         report = {field.name: getattr(self, field.name) for field in fields(self)}
         confusion: Confusion | None = report.pop("confusion")
         report["seconds"] = round(self.seconds, 3)
+        report["mode"] = self.mode.value
         return report | (confusion.as_json() if confusion else {})
 
 
@@ -101,11 +105,14 @@ class CountedSource(BatchedSource):
 
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the completed batches."""
-        counts = CompletionCounts(confusion=None if self.truth is None else Confusion())
+        counts = CompletionCounts(
+            confusion=None if self.truth is None else Confusion(), mode=self.inner.run_mode
+        )
         self.readings.append(counts)
         last: SupervisionCompleter | None = None
         begun = time.perf_counter()
-        for completer, done in follow(self.inner.completions(), Stage.COMPLETE, self.watch):
+        inner = self._counted()
+        for completer, done in follow(inner.completions(), Stage.COMPLETE, self.watch):
             # Only completion is timed: whoever takes the batch may write it meanwhile.
             counts.seconds += time.perf_counter() - begun
             counts.add(done, self.truth)
@@ -114,6 +121,14 @@ class CountedSource(BatchedSource):
             begun = time.perf_counter()
         if last is not None:
             counts.contradictions = last.cache.contradictions()
+
+    def _counted(self) -> CompletedSource:
+        """Return the source with its labels counted, where they are counted first."""
+        inner = self.inner
+        if inner.run_mode is Mode.ONLINE or None in inner.before:
+            return inner
+        stream = follow(batches(inner.inner, inner.cut), Stage.COUNT, self.watch)
+        return replace(inner, before={None: label_counts(inner.profile, stream)})
 
     def drain(self) -> None:
         """Complete everything for its numbers alone."""

@@ -1,6 +1,7 @@
 """A stream in parts, each with a learner of its own, merged at the end.
 
-Labels are completed as in one piece: each part knows those that come before, wherever they are.
+Labels are completed as in one piece: each part knows those that come before (in hindsight all),
+wherever they are.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import in_hindsight
+from splice.completion.mode import Mode
 from splice.completion.source import Before, by_sequence, merged
 from splice.learners.protocol import StructureLearner
 from splice.logic.domain import Domain
@@ -24,7 +27,7 @@ from splice.pipeline.shards import (
     shards,
 )
 from splice.pipeline.splice import Splice
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["LearnedShard", "learn_shards"]
@@ -56,7 +59,7 @@ def learn_shards(
     """Learn from each part; return the merged learner, and what each part gave."""
     before: list[Before] = [{} for _ in range(count)]
     if choices.profile:
-        asked = LabelCounting(opened, choices.profile, choices.batch_size)
+        asked = LabelCounting(opened, choices.profile, choices.run_mode, choices.batch_size)
         before = count_labels(asked, count, jobs, watch)
     tasks = [
         _ShardTask(opened, choices, shard, own)
@@ -77,11 +80,14 @@ def _learn_shard(task: _ShardTask) -> LearnedShard:
     choices = task.choices
     learner = choices.learner()
     counts = [0, 0, 0, 0]
+    hindsight = choices.run_mode is Mode.HINDSIGHT
     for number in range(choices.passes):
         completer = SupervisionCompleter(choices.profile) if choices.profile else None
+        if choices.profile and hindsight:
+            completer = in_hindsight(choices.profile, task.before[None])
         splice = Splice(learner, completer)
         for name, own in by_sequence(source, TimePoints(choices.batch_size)):
-            if completer is not None:
+            if completer is not None and not hindsight:
                 merged(completer, task.before, name, source)
             for report in splice.ahead(own):
                 if number == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
 from splice.inputs.open import InputOptions
@@ -41,6 +42,9 @@ class LearnOptions:
         How often the input is read.
     words
         The same as people say it, for headings.
+    mode
+        Which labels a batch is completed with: all of the input, which is then read once more, or
+        those up to the batch.
     """
 
     profile: Profile | None = PROFILES["default"]
@@ -48,6 +52,12 @@ class LearnOptions:
     batch_size: int = 25
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = Mode.HINDSIGHT
+
+    @property
+    def run_mode(self) -> Mode:
+        """The mode in which the profile runs; online where nothing is completed."""
+        return self.profile.mode(self.mode) if self.profile else Mode.ONLINE
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
@@ -55,6 +65,7 @@ class LearnOptions:
         chosen = made.identity() if isinstance(made, LearnerChoice) else {"learner": repr(made)}
         return {
             "completion": str(self.profile or "none"),
+            "mode": self.run_mode.value,
             "batch-size": str(self.batch_size),
             "passes": str(self.passes),
             **self.words,

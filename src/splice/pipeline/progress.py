@@ -41,6 +41,7 @@ T = TypeVar("T")
 class Stage(StrEnum):
     """What a run is doing, in words."""
 
+    COUNT = "counting labels"
     COMPLETE = "completing"
     LEARN = "learning"
     COUNT_SHARDS = "counting labels, part by part"

@@ -7,22 +7,33 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from splice.completion.completer import SupervisionCompleter
+from splice.completion.completer import LabelCounts, SupervisionCompleter
+from splice.completion.hindsight import in_hindsight, label_counts
+from splice.completion.mode import Mode
+from splice.completion.profile import Profile
 from splice.errors import SpliceError
 from splice.evaluation.prequential import Prequential
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.logic.domain import Domain
-from splice.patterns.prefetch import blocks
+from splice.patterns.reading import blocks
 from splice.pipeline.checkpoint import Checkpointing, guarded, open_checkpoint, run_identity
 from splice.pipeline.learn_shards import learn_shards
 from splice.pipeline.learned import Learned, LearnOptions, check_learned, check_query
-from splice.pipeline.progress import Begun, Ended, LearnedBatch, Read, Stage, Watch, ignore
+from splice.pipeline.progress import (
+    Begun,
+    Ended,
+    LearnedBatch,
+    Read,
+    Stage,
+    Watch,
+    follow,
+    ignore,
+)
 from splice.pipeline.shards import OpenSource
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["learn"]
@@ -47,6 +58,7 @@ def learn(
 ) -> Learned:
     """Learn rules from an input of which a part is labelled, as ``splice learn`` does.
 
+    In hindsight (:attr:`LearnOptions.mode`) the input is read once more, before anything is learned.
     Return the learner with its theory, its rules with their counts, and what was read.
 
     Parameters
@@ -136,7 +148,7 @@ def _learn_in_passes(
     check_query(source.domain.query)
     learned = Learned(choices.learner(), checkpoint=keeper)
     tested = Prequential(learned.learner) if test_first else None
-    run = _Run(source, learned, choices, tested, watch)
+    run = _Run(source, learned, choices, tested, watch, keeps=keeper is not None)
     if keeper and keeper.resumed:
         run.restore(keeper.resumed)
     begun = time.perf_counter() - learned.seconds
@@ -145,9 +157,10 @@ def _learn_in_passes(
         return tested.confusion.f1 if tested and tested.confusion else None
 
     for number in range(run.number, choices.passes):
+        run.begin(number)
         watch(Begun(Stage.LEARN))
         try:
-            for report in run.steps(number):
+            for report in run.steps():
                 learned.add(report, number)
                 learned.seconds = time.perf_counter() - begun
                 watch(LearnedBatch(Stage.LEARN, learned, f1))
@@ -173,37 +186,72 @@ class _Run:
         choices: LearnOptions,
         tested: Prequential | None,
         watch: Watch,
+        *,
+        keeps: bool,
     ) -> None:
+        self._keeps = keeps
         self._source = source
         self._learned = learned
         self._choices = choices
         self._tested = tested
         self._watch = watch
         self._splice = Splice(learned.learner)
+        self._counts: LabelCounts | None = None
+        self._completer: dict[str, Any] | None = None
         self.number = self._done = 0
         self._resumed: Iterator[Block] | None = None
+        self._skip = 0
 
-    def steps(self, number: int) -> Iterator[StepReport]:
-        """Yield the steps of a pass: every pass completes the same labels anew."""
+    def begin(self, number: int) -> None:
+        """Begin a pass, unless it is one that was resumed."""
         if self._resumed is None:
             self._begin(number)
+
+    def steps(self) -> Iterator[StepReport]:
+        """Yield the steps of a pass: every pass completes the same labels anew."""
         stream, self._resumed = self._resumed or self._blocks(), None
         for block in stream:
-            self._splice.prefetch(block)
-            for batch in block:
+            self._mark()
+            skip, self._skip = self._skip, 0
+            steps = self._splice.steps(block, skip)
+            for batch in block[skip:]:
                 if self._tested:
                     self._tested.see(batch)
-                report = self._splice.step(batch)
+                report = next(steps)
                 self._done += 1
                 yield report
+            next(steps, None)  # a block that is skipped to its end is completed all the same
         if self._tested:
             self._tested.finish()
 
     def _begin(self, number: int) -> None:
         profile = self._choices.profile
         completer = SupervisionCompleter(profile) if profile else None
+        if profile and self._hindsight:
+            completer = in_hindsight(profile, self._all_labels(profile))
         self._splice = Splice(self._learned.learner, completer)
         self.number, self._done = number, 0
+
+    @property
+    def _hindsight(self) -> bool:
+        return self._choices.run_mode is Mode.HINDSIGHT
+
+    def _all_labels(self, profile: Profile) -> LabelCounts:
+        """Return the labels of the whole input, counted when they are first asked for."""
+        if self._counts is None:
+            stream = batches(self._source, TimePoints(self._choices.batch_size))
+            self._counts = label_counts(profile, follow(stream, Stage.COUNT, self._watch))
+        return self._counts
+
+    def _mark(self) -> None:
+        """Note what the completer knows before a block.
+
+        In hindsight a block is completed as one, so a run that was interrupted in the midst of it
+        completes it again.
+        """
+        completer = self._splice.completer
+        if self._hindsight and self._keeps and completer:
+            self._completer = completer.to_state() if completer.has_begun else None
 
     def _blocks(self) -> Iterator[Block]:
         return blocks(batches(self._source, TimePoints(self._choices.batch_size)))
@@ -211,44 +259,46 @@ class _Run:
     def to_state(self) -> dict[str, Any]:
         """Return where the run stands, and all that was learned."""
         completer = self._splice.completer
+        if not self._hindsight:
+            self._completer = completer.to_state() if completer else None
         return {
             "pass": self.number,
             "batch": self._done,
             "counts": {name: getattr(self._learned, name) for name in COUNTS},
             "learner": self._learned.learner.to_state(),
-            "completer": completer.to_state() if completer else None,
+            "completer": self._completer,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state: what is done is read again, and passed over.
 
-        Names get their numbers in the order in which they are read, and in a later pass all have
-        one: so the whole input is read before it.
+        Names get their numbers in the order in which they are read, and in a later pass, or in
+        hindsight, all have one: so the whole input is read before it.
         """
         self._begin(int(state["pass"]))
         self._done = int(state["batch"])
-        known = _skip(self._blocks())[0] if self.number else None
-        if known:
+        known = _skip(self._blocks())[0] if self.number and not self._hindsight else None
+        if self.number:
             self._watch(Read(self._source.report))
         stream = self._blocks()
-        domain, rest = _skip(stream, self._done)
-        self._resumed = chain([rest] if rest else [], stream)
+        domain, block, self._skip = _skip(stream, self._done)
+        self._resumed = chain([block], stream)
         vocabulary = self._source.vocabulary
         self._learned.learner.restore(state["learner"], known or domain, vocabulary)
-        if self._splice.completer:
+        if self._splice.completer and state["completer"]:
             self._splice.completer.restore(state["completer"], domain, vocabulary)
         for name in COUNTS:
             setattr(self._learned, name, state["counts"][name])
 
 
-def _skip(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Block]:
-    """Read so many batches, or all; return what the first meant, and what is left of a block."""
+def _skip(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Block, int]:
+    """Read so many batches, or all; return what the first meant, the last block, and how far in it."""
     block = next(stream)
     domain, left = block[0].domain, count
     while left is None or left > len(block):
         left = None if left is None else left - len(block)
         following = next(stream, None)
         if following is None:
-            return domain, []
+            return domain, block, len(block)
         block = following
-    return domain, block[left:]
+    return domain, block, left

@@ -16,13 +16,14 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import count_all
+from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.source import Before, by_sequence
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.pipeline.progress import Stage, Watch, follow, ignore
-from splice.stream.batch import query_rows
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
 from splice.threads import one_thread
@@ -131,8 +132,8 @@ def in_processes(work: Callable[[P], R], parts: Sequence[P], jobs: int) -> Itera
 #
 # What a completer remembers between sequences are counts of labels, and labels are known before
 # anything is completed. So all parts count theirs first, sequence by sequence, and each part is
-# completed with what the sequences before have counted, wherever they are: the same answer as in
-# one piece.
+# completed with what the sequences before (in hindsight all) have counted, wherever they are: the
+# same answer as in one piece.
 
 _SequenceStates: TypeAlias = list[tuple[int, str, dict[str, Any] | None]]
 """The place of each sequence in the stream, its name, and its labels."""
@@ -144,6 +145,7 @@ class LabelCounting:
 
     opened: OpenSource
     profile: Profile
+    mode: Mode
     batch_size: int
     shard: Shard = WHOLE
 
@@ -151,7 +153,11 @@ class LabelCounting:
 def count_labels(
     asked: LabelCounting, count: int, jobs: int, watch: Watch = ignore
 ) -> list[Before]:
-    """Return, for each part, the labels of other parts that come before each of its sequences."""
+    """Return, for each part, the labels that it must know of before it is completed.
+
+    Online these are the labels of other parts, by the sequence that they come before; in
+    hindsight those of all sequences, under None.
+    """
     caching = asked.profile.caching
     if caching is not None and not caching.adds_up:
         raise SpliceError(
@@ -160,7 +166,12 @@ def count_labels(
         )
     parts = [replace(asked, shard=shard) for shard in shards(count)]
     counted = in_processes(_count_part, parts, jobs)
-    return arrange(follow(counted, Stage.COUNT_SHARDS, watch, count))
+    found = list(follow(counted, Stage.COUNT_SHARDS, watch, count))
+    if asked.mode is Mode.HINDSIGHT:
+        # In the order of the stream, in which one process would have met them.
+        every = sorted((one for own in found for one in own), key=lambda one: one[0])
+        return [{None: [state for _, _, state in every if state]}] * count
+    return arrange(found)
 
 
 def arrange(parts: Iterable[_SequenceStates]) -> list[Before]:
@@ -197,8 +208,7 @@ def _count_part(part: LabelCounting) -> _SequenceStates:
                 "leave out --shards",
             )
         names.add(name)
-        for batch in own:
-            completer.count_labels(batch)
+        count_all(completer, own)
         place = source.vocabulary.sequences.find(name)
         found.append((-1 if place is None else place, name, completer.pop_counts()))
     return found

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Self
 
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import count_all
+from splice.completion.mode import Mode
 from splice.completion.result import Completion
-from splice.labels import UNKNOWN, LabelArray
+from splice.errors import SpliceError
+from splice.labels import LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
-from splice.patterns.prefetch import blocks
+from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
 
 __all__ = ["Splice", "StepReport"]
@@ -53,19 +57,28 @@ class StepReport:
 class Splice:
     """Semi-supervised online structure learning: a completer and a learner.
 
+    Steps are taken with the labels that the completer knows by then: online those up to the
+    batch, in hindsight all of them.
+
     Parameters
     ----------
     learner
-        Learns from each batch, once its labels are completed.
+        What makes the rules.
     completer
-        Completes them; None: the learner sees the labels as they are.
+        What fills in missing labels; without one the learner sees the labels as they are.
+    mode
+        What :meth:`fit` does: one pass (online), or two, of which the first counts all labels.
     """
 
     def __init__(
-        self, learner: StructureLearner, completer: SupervisionCompleter | None = None
+        self,
+        learner: StructureLearner,
+        completer: SupervisionCompleter | None = None,
+        mode: Mode = Mode.ONLINE,
     ) -> None:
         self.learner = learner
         self.completer = completer
+        self.mode = mode
         self._shared = False
 
     def __repr__(self) -> str:
@@ -78,14 +91,17 @@ class Splice:
 
     def step(self, batch: MicroBatch) -> StepReport:
         """Complete a batch and learn from it."""
-        given = int((batch.labels != UNKNOWN).sum())
-        completion = None
-        if self.completer is not None:
-            self._share(batch)
-            completion = self.completer.complete(batch)
-            batch = completion.completed()
+        if self.completer is None:
+            return self._learn(batch)
+        self._share(batch)
+        completion = self.completer.complete(batch)
+        return self._learn(completion.completed(), completion)
+
+    def _learn(self, batch: MicroBatch, completion: Completion | None = None) -> StepReport:
+        """Learn from a batch, as it was given or as it was completed."""
         self.learner.partial_fit(batch)
         known = int(np.count_nonzero(batch.labels))
+        given = known if completion is None else int(completion.given.sum())
         return StepReport(batch, completion, given, known - given)
 
     def run(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
@@ -98,11 +114,24 @@ class Splice:
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
-        """Forget everything, labels and rules, and take all steps; reads some batches ahead."""
-        if self.completer is not None:
-            self.completer.reset()
+        """Forget everything, labels and rules, and take all steps; reads some batches ahead.
+
+        Online the batches may be an iterator, and each step is taken with the labels up to its
+        batch. In hindsight they are read twice, so an iterator will not do: all labels are counted,
+        then the steps are taken. A profile that knows no hindsight is online in any case.
+        """
         self.learner.fit(())
         self._shared = False
+        if self.completer is not None:
+            self.completer.reset()
+            if self.completer.profile.mode(self.mode) is Mode.HINDSIGHT:
+                if isinstance(batches, Iterator):
+                    raise SpliceError(
+                        "in hindsight batches are read twice, and an iterator is read once",
+                        "give a list of them, or learn online",
+                    )
+                count_all(self.completer, batches)
+                self.completer.freeze()
         for _ in self.ahead(batches):
             pass
         return self
@@ -110,15 +139,27 @@ class Splice:
     def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other of a stream that is there already, which is faster."""
         for block in blocks(batches):
-            self.prefetch(block)
-            yield from map(self.step, block)
+            yield from self.steps(block)
 
-    def prefetch(self, block: Sequence[MicroBatch]) -> None:
-        """Look at consecutive batches of a sequence that will come next: then they cost less."""
+    def steps(self, block: Sequence[MicroBatch], skip: int = 0) -> Iterator[StepReport]:
+        """Take the steps of consecutive batches of a sequence, looked at together.
+
+        Those that are skipped were learned from already; in hindsight, where a block is completed
+        as one, they are completed all the same.
+        """
         if self.completer is not None:
             self._share(block[0])
-            self.completer.prefetch(block)
-        self.learner.prefetch(block)
+        rest = block[skip:]
+        if rest:
+            self.learner.prefetch(rest)
+        if self.completer is None:
+            yield from map(self._learn, rest)
+        elif self.completer.mode is Mode.HINDSIGHT:
+            for done in islice(self.completer.complete_block(block), skip, None):
+                yield self._learn(done.completed(), done)
+        elif rest:
+            for done in self.completer.complete_block(rest):
+                yield self._learn(done.completed(), done)
 
     def _share(self, batch: MicroBatch) -> None:
         """Let the learner read the stream together with the completer."""

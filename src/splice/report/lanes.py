@@ -13,14 +13,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.labels import UNKNOWN, LabelArray
-from splice.logic.ground_text import ground_text
 from splice.logic.schema import HAPPENS_AT
+from splice.logic.syntax import ground_text
 from splice.report.document import Lane, Role, Span, Timeline
 from splice.stats import runs
 from splice.stream.batch import MicroBatch
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 
 __all__ = ["Labelling", "runs", "timeline"]

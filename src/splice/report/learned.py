@@ -8,7 +8,7 @@ from splice.pipeline.source import Input, opener
 from splice.report.document import Note, Report, Table
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 
 __all__ = ["learned_report"]
@@ -45,6 +45,8 @@ def _watched(source: Source, choices: LearnOptions) -> Watcher:
         for batch in batches(source, cut):
             watcher.see_labels(batch)
     else:
-        for _ in Watched(source, choices.profile, cut, watcher=watcher).completions():
+        for _ in Watched(
+            source, choices.profile, cut, choices.run_mode, watcher=watcher
+        ).completions():
             pass
     return watcher

@@ -8,12 +8,12 @@ from typing import Any
 
 from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
-from splice.evaluation.alignment import labels_in
+from splice.evaluation.recognition import labels_in
 from splice.labels import decode
 from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
-from splice.logic.ground_text import ground_text
+from splice.logic.syntax import ground_text
 from splice.report.document import (
     Cell,
     Note,

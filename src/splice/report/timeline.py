@@ -13,11 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from splice.arrays import Indices
+from splice.arrays import Indices, unique_rows
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
-from splice.stream.distinct import unique_rows
 from splice.stream.table import NO_TIME, AtomTable
 
 __all__ = ["LEGEND", "Lane", "label_lanes", "strip"]

@@ -21,15 +21,12 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from splice.arrays import IntArray, Mask
+from splice.arrays import IntArray, Mask, unique_rows
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term
-from splice.stream.distinct import unique_rows
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Symbols
-
-__all__ = ["Position", "declared_types", "infer_types", "measured_positions", "typed_schema"]
 
 P = TypeVar("P", bound=Hashable)
 

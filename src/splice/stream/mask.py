@@ -14,15 +14,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Mask
+from splice.arrays import Floats, Indices, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import BatchedSource, Cut, TimePoints, batches
-from splice.stream.distinct import unique_rows
+from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
 from splice.stream.table import AtomTable
-
-__all__ = ["Keep", "KeepAtoms", "KeepBatches", "KeepSequences", "MaskedSource", "Unit"]
 
 Reading: TypeAlias = Callable[[], Iterator[MicroBatch]]
 """Reads the stream from its start, batch by batch."""

@@ -20,20 +20,16 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from splice.arrays import Codes, IntArray, Ints, Mask
+from splice.arrays import Codes, IntArray, Ints, Mask, unique_rows
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
 from splice.logic.schema import FLUENT, TIME, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
-from splice.stream.distinct import unique_rows
 from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
-
-__all__ = ["IntervalLabelled", "IntervalWorldSource", "OpenWorldSource", "apart"]
-
 
 _ONE: Final = np.zeros((1, 0), np.int32)
 """The one instance of a kind without arguments."""

@@ -15,8 +15,6 @@ from splice.stream.source import Source, WrappedSource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["CountedSource", "Summary", "summarise"]
-
 _LABELS = {1: "true", -1: "false", 0: "unknown"}
 
 

@@ -15,11 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Codes, IntArray, Ints, Mask
+from splice.arrays import Codes, IntArray, Ints, Mask, padded
+from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.stream.vocabulary import Vocabulary
-
-__all__ = ["NO_TIME", "AtomTable"]
 
 NO_TIME: Final = np.iinfo(np.int64).min
 """The time of an atom that has none: it holds throughout its sequence."""
@@ -68,6 +67,27 @@ class AtomTable:
         )
 
     @classmethod
+    def of_kind(
+        cls,
+        vocabulary: Vocabulary,
+        kind: int,
+        sequence: IntArray,
+        time: Ints | None,
+        args: IntArray,
+        truth: int = TRUE,
+    ) -> AtomTable:
+        """Return atoms of one kind and one truth; without a time where none is given."""
+        n = len(sequence)
+        return cls(
+            vocabulary,
+            sequence.astype(np.int32),
+            np.full(n, NO_TIME) if time is None else time,
+            np.full(n, kind, np.int32),
+            args.astype(np.int32),
+            np.full(n, truth, np.int8),
+        )
+
+    @classmethod
     def concat(cls, tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
         """Return the rows of several tables of one vocabulary, one table after the other."""
         if not tables:
@@ -81,7 +101,7 @@ class AtomTable:
             np.concatenate([table.sequence for table in tables]),
             np.concatenate([table.time for table in tables]),
             np.concatenate([table.kind for table in tables]),
-            np.concatenate([_padded(table.args, width) for table in tables]),
+            np.concatenate([padded(table.args, width) for table in tables]),
             np.concatenate([table.truth for table in tables]),
             np.concatenate(lines) if len(lines) == len(tables) else None,
         )
@@ -155,10 +175,3 @@ class AtomTable:
         order = np.lexsort((self.time[timed], self.sequence[timed]))
         time, sequence = self.time[timed][order], self.sequence[timed][order]
         return 1 + int(((np.diff(time) != 0) | (np.diff(sequence) != 0)).sum())
-
-
-def _padded(args: Codes, width: int) -> Codes:
-    missing = width - args.shape[1]
-    if not missing:
-        return args
-    return np.pad(args, ((0, 0), (0, missing)), constant_values=-1)

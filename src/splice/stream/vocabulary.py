@@ -22,10 +22,12 @@ from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 
-__all__ = ["EQUALS", "Kind", "Symbols", "Vocabulary"]
-
 EQUALS: Final = "="
 """The predicate of a function fact: ``Walking_ID1 = walking(ID1)``, constant first."""
+
+
+NO_CODE: Final = -2
+"""What stands for a name without a code, where columns are compared; -1 pads rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,10 @@ class Symbols:
     def find(self, name: str) -> int | None:
         """Return the code of a name, or None if it has none."""
         return self._codes.get(name)
+
+    def known_code(self, name: str) -> int:
+        """Return the code of a name, :data:`NO_CODE` if it has none: no row of a table has that."""
+        return self._codes.get(name, NO_CODE)
 
     def __getitem__(self, code: int) -> str:
         return self._names[code]

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
-from splice.events.crisp.ground import Group
+from splice.arrays import Ints, Mask, expand_ranges
+from splice.events.crisp.fluent_store import Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous
 from splice.events.keys import join, packed
 from splice.events.points import Points
-
-__all__ = ["Changes", "Stretches", "first_ends", "intervals_of", "other_values"]
 
 
 def _none() -> Ints:
@@ -116,9 +114,7 @@ def first_ends(stretches: Stretches, ends: Callable[[Ints, Ints], Mask]) -> Chan
     number, start, end = stretches.number, stretches.start, stretches.end
     found, step = [Changes()], 1
     while len(number):
-        count = np.minimum(end - start, step)
-        which = np.repeat(np.arange(len(number)), count)
-        point = np.arange(len(which)) - np.repeat(np.cumsum(count) - count - start, count)
+        which, point = expand_ranges(start, np.minimum(end - start, step))
         at = np.flatnonzero(ends(number[which], point))
         first = np.ones(len(at), bool)  # the rows of a stretch lie together, in order
         first[1:] = which[at[1:]] != which[at[:-1]]

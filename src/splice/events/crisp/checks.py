@@ -8,7 +8,7 @@ from typing import Final
 from splice.errors import Problem, did_you_mean
 from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.static import ALGEBRA, check_static
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
 from splice.events.joins import FLUENT_OF, binds
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -23,8 +23,6 @@ from splice.logic.schema import (
 )
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
-
-__all__ = ["check_statements"]
 
 _HEADS: Final = (INITIATED_AT, TERMINATED_AT, HOLDS_FOR)
 _BUILTIN: Final = {HAPPENS_AT: 2, HOLDS_AT: 2, FLUENT_OF: 1, STARTS_WITH: 2}
@@ -41,7 +39,7 @@ def check_statements(theory: Theory, domain: Domain) -> list[Problem]:
     arities = _fluent_arities(theory)
     for statement in theory.statements:
         for message, hint in _troubles(statement, domain, arities):
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
     return problems + _mixed(theory)
 
 
@@ -242,13 +240,13 @@ def _mixed(theory: Theory) -> list[Problem]:
             statement = kinds[HOLDS_FOR]
             message = f"'{fluent}' is defined by {HOLDS_FOR} and by other rules"
             hint = "define a fluent in one way, and combine two fluents in a third"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
         elif TERMINATED_AT in kinds and INITIATED_AT not in kinds:
             statement = kinds[TERMINATED_AT]
             message = f"'{fluent}' is terminated but never initiated"
             other = names.get(fluent.name)
             hint = f"is it '{other}'?" if other else "write an initiatedAt rule for it"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
     return problems
 
 

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from splice.errors import SpliceError
-from splice.events.crisp.ground import NUMBER
+from splice.events.crisp.fluent_store import NUMBER
 from splice.events.crisp.program import Definition, Program, without_labels
 from splice.events.crisp.recognition import Work, rules_of
 from splice.events.fluents import HOLDS_FOR, fluent_of
 from splice.events.joins import Bindings, solve
-from splice.logic.atoms import Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Clause, Rule
 from splice.logic.domain import Domain
+from splice.logic.schema import HOLDS_AT
+from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
-
-__all__ = ["IntervalExplanation", "Part", "Reason", "explain_interval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartInterval:
     """An interval of another fluent that a statically determined one was made from."""
 
     fluent: Term
@@ -57,7 +57,7 @@ class IntervalExplanation:
     end: int
     began: tuple[Reason, ...]
     ended: tuple[Reason, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PartInterval, ...]
     open_end: bool
     """Whether it still held when the sequence ended."""
 
@@ -123,16 +123,16 @@ def explain_interval(
         raise SpliceError(f"no rule defines '{fluent}'", "name a fluent that the theory defines")
     work = Work(program, without_labels(table, program.given), domain)
     work.run()
-    found = work.known.instances(fluent)
+    found = work.store.instances(fluent)
     if found is None or not len(found):
         raise SpliceError(f"{fluent} is never initiated here", "look at another sequence")
     number = found.columns[NUMBER]
-    at = int(work.known.intervals.find(number, np.full(len(number), time))[0])
+    at = int(work.store.intervals.find(number, np.full(len(number), time))[0])
     if at < 0:
-        own = work.known.intervals.take(work.known.intervals.key == number[0])
+        own = work.store.intervals.take(work.store.intervals.key == number[0])
         spans = ", ".join(f"{s} to {e}" for _, s, e in own.rows()[:5]) or "never"
         raise SpliceError(f"{fluent} does not hold at {time}", f"it holds: {spans}")
-    start, end = int(work.known.intervals.start[at]), int(work.known.intervals.end[at])
+    start, end = int(work.store.intervals.start[at]), int(work.store.intervals.end[at])
     return _explained(work, definition, fluent, start, end)
 
 
@@ -167,7 +167,7 @@ def _reasons(
                 continue
             head_time = rule.head.atom.args[1]
             assert isinstance(head_time, Variable)
-            found = solve(rule.body, work.evidence, head_time, bound, work.known)
+            found = solve(rule.body, work.evidence, head_time, bound, work.store)
             for row in range(len(found)):
                 moment = int(work.evidence.points.time[found.point[row]])
                 theta = _theta(work, found, row) | {head_time: Constant(str(moment))}
@@ -190,21 +190,12 @@ def _bound(work: Work, rule: Rule, fluent: Term, points: np.ndarray) -> Bindings
 
 def _unified(general: Term, ground: Term) -> dict[Variable, Constant] | None:
     """Return what the variables of a term stand for in a ground one, None where they differ."""
-    theta: dict[Variable, Constant] = {}
-    pairs = [(general, ground)]
-    while pairs:
-        one, other = pairs.pop()
-        if isinstance(one, Variable):
-            if not isinstance(other, Constant) or theta.setdefault(one, other) != other:
-                return None
-        elif isinstance(one, Constant) or isinstance(other, Constant | Variable):
-            if one != other:
-                return None
-        elif (one.functor, len(one.args)) != (other.functor, len(other.args)):
-            return None
-        else:
-            pairs.extend(zip(one.args, other.args, strict=True))
-    return theta
+    one, other = (Clause((Literal(Atom(HOLDS_AT, (term,))),)) for term in (general, ground))
+    theta = match(one, other)
+    if theta is None:
+        return None
+    names = {v: term for v, term in theta.items() if isinstance(term, Constant)}
+    return names if len(names) == len(theta) else None
 
 
 def _theta(work: Work, found: Bindings, row: int) -> dict[Variable, Term]:
@@ -214,7 +205,7 @@ def _theta(work: Work, found: Bindings, row: int) -> dict[Variable, Term]:
 
 def _parts(
     work: Work, definition: Definition, fluent: Term, start: int, end: int
-) -> Iterator[Part]:
+) -> Iterator[PartInterval]:
     """Yield the intervals of other fluents that touch the interval of a static one."""
     seen = set()
     for rule in rules_of(definition.static):
@@ -225,13 +216,13 @@ def _parts(
             if literal.atom.predicate != HOLDS_FOR:
                 continue
             asked = literal.atom.args[0].substitute(dict(theta))
-            found = work.known.instances(asked)
+            found = work.store.instances(asked)
             if found is None or asked in seen:
                 continue
             seen.add(asked)
-            own = work.known.intervals
+            own = work.store.intervals
             touching = own.take(
                 np.isin(own.key, found.columns[NUMBER]) & (own.start <= end) & (own.end >= start)
             )
             for _, since, until in touching.rows():
-                yield Part(asked, since, until)
+                yield PartInterval(asked, since, until)

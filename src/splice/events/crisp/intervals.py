@@ -13,8 +13,6 @@ import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
 
-__all__ = ["Intervals", "difference", "intersection", "longer_than", "union"]
-
 
 @dataclass(frozen=True, eq=False)
 class Intervals:

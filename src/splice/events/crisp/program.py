@@ -17,7 +17,7 @@ import numpy as np
 
 from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.events.crisp.checks import check_statements
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
 from splice.events.points import Observed, Step, Successor
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
@@ -27,17 +27,6 @@ from splice.logic.theory import Statement, Theory
 from splice.stream.table import AtomTable
 
 _NEXT: Final = Signature("next", 2)
-
-__all__ = [
-    "Definition",
-    "Program",
-    "Simultaneous",
-    "check_given",
-    "compile_program",
-    "stated_step",
-    "undefined",
-    "without_labels",
-]
 
 
 class Simultaneous(Enum):
@@ -183,7 +172,7 @@ def undefined(fluent: Signature, statement: Statement) -> Problem:
     """Return what is wrong with asking for a fluent that nobody defines."""
     hint = f"define it, or let the labels of the input say when it holds: --given {fluent.name}"
     message = f"no rule defines '{fluent}'"
-    return Problem(place_of(statement), message, str(statement), hint)
+    return statement.problem(message, hint)
 
 
 def without_labels(table: AtomTable, given: Collection[Signature] = ()) -> AtomTable:
@@ -207,7 +196,7 @@ def _step(theory: Theory) -> tuple[Step | None, Theory]:
             rest.append(statement)
         elif step not in (None, found):
             message = "the theory states two steps of time"
-            raise InputError(Problem(place_of(statement), message, str(statement), "keep one"))
+            raise InputError(statement.problem(message, "keep one"))
         step = found or step
     return step, Theory(tuple(rest), theory.schema)
 
@@ -255,9 +244,7 @@ def _ordered(
     except CycleError as error:
         cycle: list[Signature] = error.args[1]
         names = " -> ".join(f"{f.name}/{f.arity}" for f in reversed(cycle))
-        first = min((place_of(s), s) for f in set(cycle) for s in defined[f].statements())
+        message = f"fluents depend on each other: {names}"
         hint = "a rule may only refer to fluents that do not depend on its own"
-        text = str(first[1])
-        raise InputError(
-            Problem(first[0], f"fluents depend on each other: {names}", text, hint)
-        ) from None
+        statements = (s for f in set(cycle) for s in defined[f].statements())
+        raise InputError(min(s.problem(message, hint) for s in statements)) from None

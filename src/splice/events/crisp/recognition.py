@@ -15,17 +15,25 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Ints, Mask
-from splice.errors import InputError, Problem
+from splice.errors import InputError
 from splice.events.crisp.changes import Changes, Stretches, first_ends, intervals_of, other_values
-from splice.events.crisp.ground import NUMBER, Group, Heads, Known, find, numbered, shape_of
+from splice.events.crisp.fluent_store import (
+    NUMBER,
+    FluentStore,
+    Group,
+    Heads,
+    find,
+    numbered,
+    shape_of,
+)
 from splice.events.crisp.intervals import Intervals, covered, union
 from splice.events.crisp.program import Definition, Program, Simultaneous, undefined, without_labels
 from splice.events.crisp.static import Made, solve_static
 from splice.events.evidence import Evidence, Relation
-from splice.events.fluents import fluent_of, mentioned_fluents, place_of
+from splice.events.fluents import fluent_of, mentioned_fluents
 from splice.events.joins import Bindings, binds, solve
 from splice.events.keys import Index
-from splice.events.universe import BatchMemo, Entities, Universe
+from splice.events.universe import Entities, Sightings, Universe
 from splice.labels import TRUE
 from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
@@ -36,19 +44,6 @@ from splice.stream.inference import Position
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
-
-__all__ = [
-    "OWN",
-    "Carried",
-    "Held",
-    "Recognised",
-    "Work",
-    "check_inputs",
-    "recognise",
-    "recognise_table",
-    "rules_of",
-]
-
 
 OWN: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
@@ -124,7 +119,7 @@ class Carried:
 
     held: Mapping[Signature, list[Held]] = field(default_factory=dict)
     horizon: int | None = None
-    seen: Mapping[Position, BatchMemo] = field(default_factory=dict)
+    seen: Mapping[Position, Sightings] = field(default_factory=dict)
     """The entities that ``fluent(...)`` ranges over, as far as they were seen."""
 
 
@@ -150,16 +145,16 @@ class Work:
         self.evidence = Evidence(table, program.successor)
         universe = Universe.of(program.rules(), self.domain, program.schema)
         self.entities = Entities(universe, table, self.carried.seen)
-        self.known = Known(table.vocabulary, self.entities, self.evidence.points)
+        self.store = FluentStore(table.vocabulary, self.entities, self.evidence.points)
         for fluent in program.inputs:
             self._read(fluent)
 
     def run(self) -> Recognised:
         """Work out all definitions; fluents that were read are not among the answers."""
-        read = self.known.size
+        read = self.store.size
         for definition in self.program.definitions:
             self.work_out(definition)
-        fluents, found = self.known.table(self.domain), self.known.intervals
+        fluents, found = self.store.table(self.domain), self.store.intervals
         own = found.take(found.key >= read)
         return Recognised(
             fluents.take(slice(read, None)), Intervals(own.key - read, own.start, own.end)
@@ -168,7 +163,7 @@ class Work:
     def _read(self, fluent: Signature) -> None:
         """Take a fluent from the input: it holds from each point that says so to the next."""
         points = self.evidence.points
-        self.known.define(fluent)
+        self.store.define(fluent)
         held = self.carried.held.get(fluent, [])
         read = list(self._input_heads(fluent))
         for template in dict.fromkeys((*(h.template for h in read), *(h.template for h in held))):
@@ -178,7 +173,7 @@ class Work:
             fresh = sum(len(h.point) for h in new)
             at = point[:fresh]
             intervals = covered(number[:fresh], points.time[at], points.next_time[at], 1)
-            self.known.add(fluent, group, _with_past(intervals, old, number[fresh:]))
+            self.store.add(fluent, group, _with_past(intervals, old, number[fresh:]))
 
     def _input_heads(self, fluent: Signature) -> Iterator[Heads]:
         table = self.evidence.table
@@ -190,7 +185,7 @@ class Work:
 
     def work_out(self, definition: Definition) -> None:
         """Find the ground fluents of a definition and when they hold."""
-        self.known.define(definition.fluent)
+        self.store.define(definition.fluent)
         if definition.static:
             self._static(definition)
             return
@@ -217,14 +212,14 @@ class Work:
         intervals = intervals_of(
             initiated, Changes.together(ended), points, self.program.simultaneous, carried
         )
-        self.known.add(definition.fluent, group, _with_past(intervals, old, number[fresh:]))
+        self.store.add(definition.fluent, group, _with_past(intervals, old, number[fresh:]))
 
     def heads(self, rule: Rule, given: Sequence[Relation] = ()) -> Heads:
         """Return the ground heads of a rule, each with the point at which its body is true."""
         fluent, time = rule.head.atom.args
         assert isinstance(time, Variable)
         shape = shape_of(fluent)
-        found = solve(rule.body, self.evidence, time, None, self.known, given)
+        found = solve(rule.body, self.evidence, time, None, self.store, given)
         columns = [self.column(term, found) for term in shape.leaves]
         return Heads(shape.template, found.point, columns)
 
@@ -268,7 +263,7 @@ class Work:
             if time not in bound:
                 silent.append((rule, own))
                 continue
-            found = solve(rule.body, self.evidence, time, None, self.known, (own,))
+            found = solve(rule.body, self.evidence, time, None, self.store, (own,))
             ended.append(Changes(found.columns[OWN], found.point))
         if silent:
             stretches = Stretches.of(
@@ -296,16 +291,16 @@ class Work:
             asked = np.flatnonzero((row >= 0) & ~ended)
             columns = {v: c[row[asked]] for v, c in own.columns.items() if v != OWN}
             start = Bindings(point[asked], {**columns, OWN: asked.astype(np.int64)})
-            found = solve(rule.body, self.evidence, time, start, self.known)
+            found = solve(rule.body, self.evidence, time, start, self.store)
             ended[found.columns[OWN]] = True
         return ended
 
     def _static(self, definition: Definition) -> None:
         found: dict[Term, list[tuple[Heads, Intervals]]] = {}
         horizon = self.carried.horizon
-        inputs = self.known.intervals if horizon is None else self.known.intervals.clipped(horizon)
+        inputs = self.store.intervals if horizon is None else self.store.intervals.clipped(horizon)
         for rule in rules_of(definition.static):
-            rows, intervals = solve_static(rule, self.evidence, self.known, inputs, self.made)
+            rows, intervals = solve_static(rule, self.evidence, self.store, inputs, self.made)
             shape = shape_of(rule.head.atom.args[0])
             columns = [self.column(term, rows) for term in shape.leaves]
             heads = Heads(shape.template, rows.point, columns)
@@ -321,7 +316,7 @@ class Work:
                 np.concatenate([getattr(intervals, name) for _, intervals in parts])
                 for name in ("start", "end")
             )
-            self.known.add(definition.fluent, group, covered(key, start, end, 1))
+            self.store.add(definition.fluent, group, covered(key, start, end, 1))
 
 
 def rules_of(statements: Iterable[Statement]) -> Iterator[Rule]:
@@ -377,6 +372,6 @@ def check_inputs(program: Program, vocabulary: Vocabulary) -> None:
                 elif fluent in program.inputs and fluent.arity and fluent.name not in there:
                     message = f"no rule defines '{fluent}', and the input has no such fluent"
                     hint = "define it, or check its name"
-                    problems.append(Problem(place_of(statement), message, str(atom), hint))
+                    problems.append(statement.problem(message, hint, str(atom)))
     if problems:
         raise InputError(problems)

@@ -27,16 +27,6 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.terms import LIST, Constant, Function, Term, Variable
 
-__all__ = [
-    "ALGEBRA",
-    "LONGER_THAN",
-    "Made",
-    "check_static",
-    "solve_static",
-    "sources",
-    "unanchored",
-]
-
 LONGER_THAN: Final = "longer_than"
 
 ALGEBRA: Final = {

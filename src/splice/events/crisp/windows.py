@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from splice.errors import InputError, Problem, SpliceError
+from splice.arrays import unique_rows
+from splice.errors import InputError, SpliceError
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Program, without_labels
 from splice.events.crisp.recognition import (
@@ -22,18 +23,15 @@ from splice.events.crisp.recognition import (
     rules_of,
 )
 from splice.events.crisp.static import LONGER_THAN, unanchored
-from splice.events.fluents import HOLDS_FOR, mentioned_fluents, place_of
+from splice.events.fluents import HOLDS_FOR, mentioned_fluents
 from splice.events.points import Step
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement
-from splice.stream.distinct import unique_rows
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
-
-__all__ = ["WindowedRecogniser", "recognise_windows"]
 
 
 def recognise_windows(
@@ -175,8 +173,8 @@ def _carry(work: Work, last: int, cut: int) -> Carried:
     mentioned = _mentioned(work.program)
     for fluent in (*work.program.inputs, *simple):
         held[fluent] = []
-        for group in work.known.of(fluent):
-            own = work.known.intervals
+        for group in work.store.of(fluent):
+            own = work.store.intervals
             own = own.take((own.key >= group.first) & (own.key < group.first + len(group)))
             row = own.key - group.first
             since = np.full(len(group), NO_TIME, np.int64)
@@ -251,4 +249,4 @@ def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None
     if guilty:
         message = f"only known later: {guilty}"
         hint = "recognise whole sequences, without a window"
-        raise InputError(Problem(place_of(statement), message, str(statement), hint))
+        raise InputError(statement.problem(message, hint))

@@ -19,9 +19,9 @@ from functools import cache
 from itertools import count
 from typing import Final
 
-from splice.events.weighted.clausal import clauses_of
 from splice.events.weighted.templates import (
     Template,
+    clauses_of,
     make_template,
     refusal,
     resolved,
@@ -30,8 +30,8 @@ from splice.events.weighted.templates import (
 )
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.formulas import atoms_of
 from splice.logic.schema import (
+    CHANGES,
     HOLDS_AT,
     INITIATED_AT,
     TERMINATED_AT,
@@ -41,17 +41,7 @@ from splice.logic.syntax import parse_theory
 from splice.logic.terms import VALUE, Function, Term, Variable
 from splice.logic.theory import HARD, Statement, Theory
 
-__all__ = [
-    "DEFAULT_WEIGHT",
-    "Axioms",
-    "Definition",
-    "read_axioms",
-    "standard_axioms",
-]
-
 DEFAULT_WEIGHT: Final = 1.0
-
-_CHANGES: Final = frozenset({INITIATED_AT, TERMINATED_AT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +90,7 @@ def standard_axioms(inertia: float = HARD) -> tuple[Statement, ...]:
 def read_axioms(theory: Theory, schema: Schema, inertia: float = HARD) -> Axioms:
     """Return what a theory says of ``holdsAt``, completed with its definitions."""
     statements = theory.statements
-    defined = [_is_definition(s) for s in statements]
+    defined = [s.is_definition for s in statements]
     if any(defined) and not any(
         _mentions_change(s) for s, known in zip(statements, defined, strict=True) if not known
     ):
@@ -108,37 +98,25 @@ def read_axioms(theory: Theory, schema: Schema, inertia: float = HARD) -> Axioms
     definitions = [
         definition
         for i, statement in enumerate(statements)
-        if _is_definition(statement)
+        if statement.is_definition
         for definition in _definitions(i, statement, schema)
     ]
     templates = [
         template
         for i, statement in enumerate(statements)
-        if not _is_definition(statement)
+        if not statement.is_definition
         for template in _Completion(i, statement, statements, definitions, schema).templates()
     ]
     said = [definition.fluent for definition in definitions]
     for statement in statements:
-        if not _is_definition(statement):
-            said += [atom.args[0] for atom in _atoms(statement) if atom.predicate == HOLDS_AT]
+        if not statement.is_definition:
+            said += [atom.args[0] for atom in statement.atoms() if atom.predicate == HOLDS_AT]
     fluents = tuple(dict.fromkeys(term for term in said if not isinstance(term, Variable)))
     return Axioms(statements, tuple(definitions), tuple(templates), fluents)
 
 
-def _is_definition(statement: Statement) -> bool:
-    content = statement.content
-    return isinstance(content, Rule) and content.head.atom.predicate in _CHANGES
-
-
 def _mentions_change(statement: Statement) -> bool:
-    return any(atom.predicate in _CHANGES for atom in _atoms(statement))
-
-
-def _atoms(statement: Statement) -> tuple[Atom, ...]:
-    content = statement.content
-    if isinstance(content, Rule):
-        return tuple(literal.atom for literal in (content.head, *content.body))
-    return atoms_of(content)
+    return any(atom.predicate in CHANGES for atom in statement.atoms())
 
 
 def _definitions(index: int, statement: Statement, schema: Schema) -> Iterator[Definition]:
@@ -152,7 +130,7 @@ def _definitions(index: int, statement: Statement, schema: Schema) -> Iterator[D
     if isinstance(fluent, Variable):
         raise refusal(statement, "the head must name its fluent", "write for instance meet(X,Y)")
     for literal in rule.body:
-        if literal.atom.predicate in _CHANGES:
+        if literal.atom.predicate in CHANGES:
             message = f"'{literal.atom.predicate}' cannot stand in the body of a definition"
             raise refusal(statement, message, "ask for holdsAt(F,T) instead")
     literals, added = with_time_variables((rule.head, *rule.body), schema)
@@ -203,7 +181,7 @@ class _Completion:
         """Yield one template a clause, and for changes that it asks for one a definition."""
         for weighted in clauses_of(self._statement):
             literals = weighted.clause.literals
-            asked = [x for x in literals if x.atom.predicate in _CHANGES and not x.positive]
+            asked = [x for x in literals if x.atom.predicate in CHANGES and not x.positive]
             if not asked:
                 yield from self._stated(self._index, weighted.share, literals)
             elif len(asked) > 1:
@@ -247,10 +225,10 @@ class _Completion:
         """Yield the template of a clause, unless it says nothing of ``holdsAt``."""
         timed, added = with_time_variables(literals, self._schema)
         queries = tuple(x for x in timed if x.atom.predicate == HOLDS_AT)
-        absent = tuple(x.atom for x in timed if x.atom.predicate in _CHANGES)
+        absent = tuple(x.atom for x in timed if x.atom.predicate in CHANGES)
         if not queries:
             return
-        conditions = tuple(-x for x in timed if x.atom.predicate not in {HOLDS_AT, *_CHANGES})
+        conditions = tuple(-x for x in timed if x.atom.predicate not in {HOLDS_AT, *CHANGES})
         said = (*conditions, *added)
         yield make_template(self._statement, index, share, queries, said, absent, self._schema)
 

@@ -25,8 +25,6 @@ import numpy.typing as npt
 from splice.arrays import Codes, Floats, Ints
 from splice.kernels import compiled
 
-__all__ = ["Best", "Marginals", "forward_backward", "viterbi"]
-
 _States = npt.NDArray[np.int8]
 
 _TIE: Final = 1e-12

@@ -18,14 +18,11 @@ from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import FLUENT_OF, Bindings, Fluents, solve
 from splice.events.keys import join, packed
 from splice.events.universe import Entities, Universe
-from splice.events.weighted.clausal import ANY
 from splice.events.weighted.instances import Instances, constants_of
-from splice.events.weighted.templates import START_TIME, Template
+from splice.events.weighted.templates import ANY, START_TIME, Template
 from splice.logic.atoms import Atom, Literal
 from splice.logic.schema import Schema
 from splice.logic.terms import Function, Term, Variable
-
-__all__ = ["Clauses", "Grounder", "candidates_of", "merged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,8 +299,8 @@ def _places(rows: Bindings, said: Mapping[int, Term], evidence: Evidence) -> Rel
         if isinstance(term, Variable):
             columns[Variable(f"V{leaf}")] = rows.columns[term]
         else:
-            code = names.find(getattr(term, "name", ""))
-            columns[Variable(f"V{leaf}")] = np.full(len(rows), -2 if code is None else code)
+            code = names.known_code(getattr(term, "name", ""))
+            columns[Variable(f"V{leaf}")] = np.full(len(rows), code)
     place = evidence.points.sequence[rows.point].astype(np.int64)
     (key,) = packed((len(rows), [place, *columns.values()]))
     _, first = np.unique(key, return_index=True)

@@ -21,11 +21,11 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints
-from splice.errors import InputError, Problem, SpliceError
-from splice.events.crisp.ground import Group, Known
+from splice.errors import InputError, SpliceError
+from splice.events.crisp.fluent_store import FluentStore, Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import check_given, stated_step, undefined, without_labels
-from splice.events.fluents import border_of, fluent_of, place_of
+from splice.events.fluents import border_of, fluent_of
 from splice.events.points import Step, Successor
 from splice.events.weighted.axioms import read_axioms
 from splice.events.weighted.builder import ground
@@ -248,7 +248,7 @@ def _layered(
     successor: Successor | None,
 ) -> Inference:
     """Solve one fluent after the other, each given the states of those before it."""
-    known = Known(table.vocabulary)
+    store = FluentStore(table.vocabulary)
     parts = []
     for fluent in found.layers:
         network = ground(
@@ -258,27 +258,27 @@ def _layered(
             inertia=inertia,
             successor=successor,
             only=frozenset({fluent}),
-            below=known,
+            below=store,
         )
         labels = None if loss is None else network.labels_of(loss)
         solution = network.solve(loss=labels)
         probability = network.marginals() if ask is Ask.MARGINALS else None
         part = _result(network, solution.labels, probability, found)
-        _remember(known, fluent, network.instances.groups, part.intervals)
+        _remember(store, fluent, network.instances.groups, part.intervals)
         parts.append(part)
     return _joined(parts, table, found)
 
 
 def _remember(
-    known: Known, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
+    store: FluentStore, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
 ) -> None:
     """Let the layers above know when a fluent holds."""
-    known.define(fluent)
+    store.define(fluent)
     for group in groups:
         own = (intervals.key >= group.first) & (intervals.key < group.first + len(group))
         part = intervals.take(own)
         moved = Intervals(part.key - group.first, part.start, part.end)
-        known.add(fluent, group, moved)
+        store.add(fluent, group, moved)
 
 
 def _joined(parts: list[Inference], table: AtomTable, found: Structure) -> Inference:
@@ -310,18 +310,18 @@ def _refuse(theory: Theory, successor: Successor | None) -> None:
         if stated_step(statement) is not None:
             message = "weighted theories go from one observed time-point to the next"
             hint = "remove it, or mention in the input every time that matters"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
         content = statement.content
         body = content.body if isinstance(content, Rule) else ()
         for atom in (x.atom for x in body if (b := border_of(x.atom)) and b[1].variables()):
             message = f"weighted theories have no events where fluents start or end: {atom}"
             hint = "ask for holdsAt(F,T), or leave the weights out"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
         weight = statement.weight
         if weight is not None and math.isfinite(weight) and abs(weight) > _HEAVIEST:
             message = f"the weight {weight:g} is too large"
             hint = "write 'hard ::' for what must hold"
-            problems.append(Problem(place_of(statement), message, str(statement), hint))
+            problems.append(statement.problem(message, hint))
     if problems:
         raise InputError(problems)
     if isinstance(successor, Step):

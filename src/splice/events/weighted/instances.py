@@ -18,26 +18,22 @@ from functools import cached_property
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
-from splice.events.crisp.ground import Group, kind_of, shape_of
+from splice.arrays import Ints, Mask, padded, unique_rows
+from splice.events.crisp.fluent_store import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import Bindings
 from splice.events.keys import lookup, packed
 from splice.events.points import Points, Successor
-from splice.events.weighted.seeds import seeds
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
 from splice.logic.domain import DEFAULT_QUERY, Domain
-from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, PredicateDecl, Schema
+from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, TIME, PredicateDecl, Schema
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import query_rows
 from splice.stream.open_world import OpenWorldSource
 from splice.stream.source import MemorySource
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
-
-__all__ = ["Candidates", "Everyone", "Instances", "find_instances"]
-
 
 Candidates = Callable[[Evidence, Term], Iterable[Relation]]
 """Gives the ground fluents of a shape that a theory speaks for, by sequence."""
@@ -117,8 +113,8 @@ class Instances:
 
     def _column(self, term: Term, rows: Bindings) -> Ints:
         if isinstance(term, Constant):
-            code = self.fluents.vocabulary.constants.find(term.name)
-            return np.full(len(rows), -2 if code is None else code, np.int64)
+            code = self.fluents.vocabulary.constants.known_code(term.name)
+            return np.full(len(rows), code, np.int64)
         assert isinstance(term, Variable)
         return rows.columns[term]
 
@@ -169,10 +165,8 @@ def _fits(table: AtomTable, shapes: Sequence[Term]) -> Mask:
 
 def _widened(table: AtomTable) -> AtomTable:
     """Return a table with a column for each leaf of any kind of its vocabulary."""
-    missing = max(k.arity for k in table.vocabulary.kinds) - table.args.shape[1]
-    if missing <= 0:
-        return table
-    return replace(table, args=np.pad(table.args, ((0, 0), (0, missing)), constant_values=-1))
+    width = max(k.arity for k in table.vocabulary.kinds)
+    return replace(table, args=padded(table.args, width))
 
 
 def _instances(
@@ -208,15 +202,7 @@ def _instances(
             fixed = np.tile(np.array(codes, np.int64), (len(sequences), 1))
             rows.append(np.column_stack((sequences.astype(np.int64), fixed)))
     every = np.unique(np.concatenate(rows), axis=0)
-    n = len(every)
-    return AtomTable(
-        table.vocabulary,
-        every[:, 0].astype(np.int32),
-        np.full(n, NO_TIME, np.int64),
-        np.full(n, kind, np.int32),
-        every[:, 1:].astype(np.int32),
-        np.full(n, UNKNOWN, np.int8),
-    )
+    return AtomTable.of_kind(table.vocabulary, kind, every[:, 0], None, every[:, 1:], UNKNOWN)
 
 
 def _stacked(relation: Relation, shape: Term) -> Ints:
@@ -279,3 +265,49 @@ def with_kinds(schema: Schema, table: AtomTable) -> Schema:
             )
             added.append(PredicateDecl(kind.predicate, args))
     return schema.with_predicates(added)
+
+
+def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
+    """Return query atoms that mention each ground fluent once and each point that is missing."""
+    points = _moments(table)
+    if not len(fluents) or not len(points):
+        return AtomTable.empty(table.vocabulary)
+    first, start = np.unique(points[:, 0], return_index=True)
+    at = np.searchsorted(first, fluents.sequence)
+    at = np.minimum(at, len(first) - 1)
+    alive = first[at] == fluents.sequence
+    once = replace(fluents, time=points[start[at], 1]).take(alive)
+    there = np.column_stack((evidence.sequence, evidence.time)).astype(np.int64)
+    there = there[evidence.time != NO_TIME]
+    own, known = packed((len(points), list(points.T)), (len(there), list(there.T)))
+    missing = points[~np.isin(own, known)]
+    carrier, one = np.unique(fluents.sequence, return_index=True)
+    place = np.minimum(np.searchsorted(carrier, missing[:, 0]), len(carrier) - 1)
+    good = carrier[place] == missing[:, 0]
+    extra = replace(fluents.take(one[place[good]]), time=missing[good, 1])
+    return AtomTable.concat([once, extra], table.vocabulary)
+
+
+def _moments(table: AtomTable) -> Ints:
+    """Return every (sequence, time) that a table mentions, in order."""
+    timed = table.time != NO_TIME
+    found = [np.column_stack((table.sequence[timed], table.time[timed])).astype(np.int64)]
+    for code in np.unique(table.kind):
+        kind = table.vocabulary.kinds[int(code)]
+        rows = table.kind == code
+        for column, type_name in enumerate(kind.arg_types):
+            if type_name == TIME:
+                found.append(_named_times(table, rows, column))
+    points: Ints = np.concatenate(found)
+    points = points[unique_rows(points)[0]]
+    return points[np.lexsort((points[:, 1], points[:, 0]))]
+
+
+def _named_times(table: AtomTable, rows: Mask, column: int) -> Ints:
+    codes, which = np.unique(table.args[rows, column], return_inverse=True)
+    names = table.vocabulary.constants.names(codes.tolist())
+    numbers = [Constant(name).number for name in names]
+    times = np.array([NO_TIME if x is None else int(x) for x in numbers], np.int64)
+    found: Ints = np.column_stack((table.sequence[rows], times[which])).astype(np.int64)
+    told: Mask = found[:, 1] != NO_TIME
+    return found[told]

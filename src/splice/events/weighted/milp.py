@@ -19,9 +19,6 @@ import numpy as np
 from splice.arrays import Floats, Ints, Mask
 from splice.errors import SpliceError
 
-__all__ = ["Answer", "Weighted", "solve_clauses"]
-
-
 _ROWWISE: Final = 2
 _MINIMISE: Final = 1
 

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import Floats, Indices, Ints, Mask
-from splice.errors import InputError, Problem, SpliceError
-from splice.events.fluents import place_of
+from splice.errors import InputError, SpliceError
 from splice.events.keys import lookup, packed
 from splice.events.weighted import chains, milp
 from splice.events.weighted.axioms import DEFAULT_WEIGHT
@@ -27,8 +26,6 @@ from splice.events.weighted.potentials import Potentials, potentials_of
 from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
-
-__all__ = ["Auxiliary", "Method", "Network", "Solution"]
 
 
 class Method(Enum):
@@ -286,7 +283,7 @@ class Network:
         message = f"hard statements contradict each other{where}"
         hint = "give one of them a weight, or remove it"
         return InputError(
-            Problem(place_of(s), message, str(s), hint)
+            s.problem(message, hint)
             for s, guilty in zip(self.statements, blamed, strict=True)
             if guilty
         )

@@ -17,9 +17,6 @@ import numpy.typing as npt
 from splice.arrays import Codes, Floats, Indices, Ints, Mask
 from splice.events.weighted.grounding import Clauses
 
-__all__ = ["Potentials", "potentials_of"]
-
-
 _CELLS: Final = 6
 """Off, on, and the four pairs of states of a point and the next one."""
 

@@ -20,8 +20,6 @@ from splice.logic.schema import HOLDS_AT, Schema, Signature
 from splice.logic.terms import Term, Variable
 from splice.logic.theory import Theory
 
-__all__ = ["Coupling", "Structure", "structure"]
-
 
 class Coupling(Enum):
     """How the ground fluents of a theory depend on each other."""

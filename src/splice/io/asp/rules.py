@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NoReturn
 
-from splice.errors import InputError, Problem
+from splice.errors import InputError
 from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Program
 from splice.events.crisp.static import ALGEBRA, sources
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, place_of
+from splice.events.fluents import HOLDS_FOR, border_of, fluent_of
 from splice.events.universe import FLUENT_OF
 from splice.io.asp.terms import VALUE_OF, asp_constant, asp_name, asp_term
 from splice.logic.atoms import Atom, Literal
@@ -53,7 +53,7 @@ def format_statement(statement: Statement, program: Program, number: int) -> Ite
 
 
 def _refuse(statement: Statement, message: str, hint: str = "") -> NoReturn:
-    raise InputError(Problem(place_of(statement), message, str(statement), hint))
+    raise InputError(statement.problem(message, hint))
 
 
 class _Rule:

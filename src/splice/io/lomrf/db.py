@@ -15,8 +15,7 @@ from splice.io.lomrf.schema_inference import extend_schema
 from splice.io.text import read_text
 from splice.logic.domain import Domain
 from splice.logic.lexer import SourceText
-from splice.stream.assembly import without_duplicates
-from splice.stream.source import ReadReport
+from splice.stream.source import ReadReport, without_duplicates
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 

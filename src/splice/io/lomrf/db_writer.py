@@ -10,11 +10,11 @@ from urllib.parse import quote
 import numpy as np
 
 from splice import labels
+from splice.arrays import unique_rows
 from splice.logic.lexer import escape
 from splice.logic.schema import Schema, upper_first
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import query_rows
-from splice.stream.distinct import unique_rows
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from splice.errors import InputError, Problem
+from splice.errors import InputError
 from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Simultaneous, stated_step
-from splice.events.fluents import HOLDS_FOR, border_of, place_of
+from splice.events.fluents import HOLDS_FOR, border_of
 from splice.events.joins import FLUENT_OF
 from splice.events.weighted.axioms import standard_axioms
 from splice.io.lomrf.mln_writer import format_mln
 from splice.io.lomrf.theory_schema import schema_of_theory
-from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
-from splice.logic.formulas import atoms_of
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT, Schema
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import LIST, VALUE, Function
@@ -61,7 +59,7 @@ def lomrf_theory(
     neither declares is inferred from the rules.
     """
     problems = {
-        Problem(place_of(statement), message, str(statement), hint)
+        statement.problem(message, hint)
         for statement in theory.statements
         for message, hint in _troubles(statement)
     }
@@ -82,29 +80,16 @@ def _axioms(simultaneous: Simultaneous) -> tuple[Statement, ...]:
 
 def _needs_axioms(theory: Theory) -> bool:
     """Whether there are definitions, and nothing that says what follows from them."""
-    heads = [_is_definition(s) for s in theory.statements]
+    heads = [s.is_definition for s in theory.statements]
     rest = (s for s, own in zip(theory.statements, heads, strict=True) if not own)
-    return any(heads) and not any(a.predicate in _CHANGES for s in rest for a in _atoms(s))
-
-
-def _is_definition(statement: Statement) -> bool:
-    content = statement.content
-    return isinstance(content, Rule) and content.head.atom.predicate in _CHANGES
-
-
-def _atoms(statement: Statement) -> Iterator[Atom]:
-    content = statement.content
-    if isinstance(content, Rule):
-        yield from (literal.atom for literal in (content.head, *content.body))
-    else:
-        yield from atoms_of(content)
+    return any(heads) and not any(a.predicate in _CHANGES for s in rest for a in s.atoms())
 
 
 def _troubles(statement: Statement) -> Iterator[_Trouble]:
     if stated_step(statement):
         yield "LoMRF knows no steps of time", "leave it out; Next is part of LoMRF's evidence"
         return
-    for atom in _atoms(statement):
+    for atom in statement.atoms():
         if atom.predicate == HOLDS_FOR:
             yield "LoMRF has no statically determined fluents", "export the others, or to ASP"
             return

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import count
 
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
-from splice.logic.formulas import atoms_of
 from splice.logic.schema import EVENT_CALCULUS, FunctionDecl, PredicateDecl, Schema, Signature
 from splice.logic.terms import ARITHMETIC, Function, Term, Variable
 from splice.logic.theory import Statement
@@ -27,7 +24,7 @@ def schema_of_theory(statements: Sequence[Statement], *given: Schema) -> Schema:
     predicates: dict[Signature, None] = {}
     functions: dict[Signature, None] = {}
     for number, statement in enumerate(statements):
-        for atom in _atoms(statement):
+        for atom in statement.atoms():
             if atom.is_comparison:
                 groups.join(*((number, a) for a in atom.args if isinstance(a, Variable)))
                 continue
@@ -50,14 +47,6 @@ def _merged(given: Sequence[Schema]) -> Schema:
         merged = Schema(tuple(types.values()), merged.predicates, merged.functions)
         merged = merged.with_predicates(schema.predicates).with_functions(schema.functions)
     return merged
-
-
-def _atoms(statement: Statement) -> Iterator[Atom]:
-    content = statement.content
-    if isinstance(content, Rule):
-        yield from (literal.atom for literal in (content.head, *content.body))
-    else:
-        yield from atoms_of(content)
 
 
 class _Groups:

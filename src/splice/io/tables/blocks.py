@@ -16,13 +16,18 @@ import numpy as np
 from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["BLOCK_BYTES", "Block", "blocks", "opened"]
+__all__ = ["BLOCK_BYTES", "Block", "block_bytes", "blocks", "opened"]
 
 BLOCK_BYTES: Final = 8 << 20
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _NEWLINE: Final = ord("\n")
 _QUOTE: Final = ord('"')
+
+
+def block_bytes(rows: int) -> int:
+    """Return how large blocks are that hold about so many rows."""
+    return min(BLOCK_BYTES, 32 * rows)
 
 
 @dataclass(frozen=True)

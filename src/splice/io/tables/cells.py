@@ -24,9 +24,8 @@ import polars as pl
 
 from splice.arrays import Codes, Ints
 from splice.errors import InputError
-from splice.logic.ground_text import FUNCTION_TEXT, ground_text, name_text
 from splice.logic.lexer import unquote
-from splice.logic.syntax import parse_ground_term
+from splice.logic.syntax import FUNCTION_TEXT, ground_text, name_text, parse_ground_term
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.vocabulary import Symbols
 

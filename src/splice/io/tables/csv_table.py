@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,10 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
-from splice.io.tables.frames import Chunk, check_names, select
+from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, TableFormat, check_names, select
 
-__all__ = ["CsvTable", "field_column"]
+__all__ = ["Csv", "CsvTable", "field_column"]
 
 _COMMA: Final = ord(",")
 _QUOTE: Final = ord('"')
@@ -34,6 +34,22 @@ _HINTS: Final = {
         "end lines with a newline, and quote a text that holds a line's end",
     ),
 }
+
+
+class Csv(TableFormat):
+    """Comma separated values with a header."""
+
+    name = "csv"
+    endings = (".csv",)
+    packed = True
+
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+        """Return a file as a table."""
+        return CsvTable(path, block_bytes=block_bytes(chunk_rows))
+
+    def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
+        """Write rows."""
+        frame.sink_csv(target)
 
 
 class CsvTable:

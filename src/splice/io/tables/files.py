@@ -9,9 +9,10 @@ from typing import Final
 
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.io.layout import AtomPattern, Layout, Role, TableSpec, pattern_columns
-from splice.io.tables.frames import FORMATS, Table, format_of
+from splice.io.tables.formats import format_names, format_of
+from splice.io.tables.frames import Table
 
-__all__ = ["ROLES", "find_tables", "has_tables"]
+__all__ = ["ROLES", "find_tables", "has_tables", "is_data_table"]
 
 ROLES: Final[tuple[Role, ...]] = ("events", "labels", "functions")
 _COLUMNS: Final[dict[Role, str]] = {"functions": "function", "labels": "fluent", "events": "event"}
@@ -23,6 +24,12 @@ Found = Iterator[tuple[Table, TableSpec]]
 def has_tables(folder: Path) -> bool:
     """Whether a folder holds tables of the zero-configuration layout."""
     return folder.is_dir() and any(_role_files(folder, role) for role in ROLES)
+
+
+def is_data_table(path: Path) -> bool:
+    """Whether a file is a table that can hold data, by its name."""
+    known = format_of(path)
+    return known is not None and known.streamed and path.is_file()
 
 
 def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Table]) -> Found:
@@ -108,7 +115,7 @@ def _role_files(root: Path, role: Role) -> list[Path]:
     return sorted(
         path
         for path in root.iterdir()
-        if path.is_file() and format_of(path) and path.name.split(".")[0].lower() == role
+        if path.name.split(".")[0].lower() == role and is_data_table(path)
     )
 
 
@@ -133,7 +140,9 @@ def _role_of(path: Path, table: Table) -> Role:
 def _nothing(root: Path, layout: Layout) -> Problem:
     if not root.exists():
         return Problem(Place(str(root)), "no such file or folder")
-    expected = [spec.file for spec in layout.tables] or [f"events.{kind}" for kind in FORMATS]
+    expected = [spec.file for spec in layout.tables] or [
+        f"events.{kind}" for kind in format_names()
+    ]
     names = sorted(path.name for path in root.iterdir())[:100]
     near = (did_you_mean(name, names) for name in expected)
     return Problem(

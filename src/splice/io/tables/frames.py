@@ -9,10 +9,11 @@ own column types.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import IO, ClassVar, Final, Protocol
 
 import numpy as np
 import polars as pl
@@ -23,19 +24,16 @@ from splice.errors import InputError, Place, Problem, did_you_mean
 __all__ = [
     "ARGUMENTS",
     "CHUNK_ROWS",
-    "FORMATS",
     "Chunk",
     "Table",
+    "TableFormat",
     "check_names",
-    "format_of",
     "missing_columns",
     "select",
 ]
 
 CHUNK_ROWS: Final = 250_000
 """How many rows of a Parquet file make a chunk; text comes in blocks of some megabytes."""
-
-FORMATS: Final = ("csv", "parquet", "ndjson")
 
 ARGUMENTS: Final = "arg*"
 """Among the names of wanted columns: every column ``arg1``, ``arg2``, ..."""
@@ -97,6 +95,49 @@ class Table(Protocol):
         """Yield the rows of some columns, or of all."""
 
 
+class TableFormat(ABC):
+    """A file format for tables: the names of its files, how one is read and how one is written.
+
+    :data:`splice.io.tables.formats.FORMATS` makes it known; everything that reads or writes
+    tables asks there.
+    """
+
+    name: ClassVar[str]
+    """What it is called in options, and the ending of a file that is written."""
+    endings: ClassVar[tuple[str, ...]]
+    """The endings of its files, in small letters and with the dot."""
+    packed: ClassVar[bool] = False
+    """Whether its files may be packed by gzip."""
+    header: ClassVar[bool] = True
+    """Whether a table without rows still says its columns."""
+    streamed: ClassVar[bool] = True
+    """Whether a file is read in bounded memory; if not, it may hold intervals and no data."""
+
+    @abstractmethod
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+        """Return a file as a table, of which nothing is read yet.
+
+        Parameters
+        ----------
+        path
+            The file.
+        chunk_rows
+            About how many rows make a chunk.
+        """
+
+    @abstractmethod
+    def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
+        """Write rows: texts, integers, floats, booleans and timestamps.
+
+        Parameters
+        ----------
+        frame
+            The rows, which need not fit into memory.
+        target
+            A file to make, or a stream of bytes.
+        """
+
+
 def select(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
     """Return the names that are wanted, arguments last and by number.
 
@@ -111,17 +152,6 @@ def select(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
         arguments = [name for name in named if _ARGUMENT.match(name) and name not in chosen]
         chosen += sorted(arguments, key=lambda name: int(name[3:]))
     return chosen
-
-
-def format_of(path: Path) -> str | None:
-    """Return the format that a file's name says, or None.
-
-    >>> format_of(Path("events.csv.gz")), format_of(Path("events.txt"))
-    ('csv', None)
-    """
-    name = path.name.lower().removesuffix(".gz")
-    endings = {".csv": "csv", ".parquet": "parquet", ".ndjson": "ndjson", ".jsonl": "ndjson"}
-    return next((kind for ending, kind in endings.items() if name.endswith(ending)), None)
 
 
 def check_names(names: Sequence[str], place: Callable[[int], Place], text: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from splice.arrays import Ints
 from splice.errors import InputError, Problem
 from splice.io.tables.part import Rows
-from splice.stream.assembly import Locator
+from splice.stream.source import Locator
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Symbols, Vocabulary
 

@@ -9,20 +9,37 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 import numpy as np
 import polars as pl
 
 from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks
-from splice.io.tables.frames import ARGUMENTS, Chunk, select
+from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
+from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Table, TableFormat, select
 
-__all__ = ["NdjsonTable"]
+__all__ = ["Ndjson", "NdjsonTable"]
 
 _SAMPLE: Final = 1 << 16
 _ARGUMENT: Final = re.compile(rb'"(arg[1-9][0-9]{0,2})"\s*:')
+
+
+class Ndjson(TableFormat):
+    """A JSON object on each line."""
+
+    name = "ndjson"
+    endings = (".ndjson", ".jsonl")
+    packed = True
+    header = False
+
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+        """Return a file as a table."""
+        return NdjsonTable(path, block_bytes=block_bytes(chunk_rows))
+
+    def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
+        """Write rows."""
+        frame.sink_ndjson(target)
 
 
 class NdjsonTable:

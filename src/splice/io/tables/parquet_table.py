@@ -1,25 +1,66 @@
-"""Parquet files as tables, streamed by polars; a row's number stands for its line."""
+"""Parquet files, and whatever polars scans with types: a row's number stands for its line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, Where, select
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, TableFormat, Where, select
 
-__all__ = ["ParquetTable"]
+__all__ = ["Parquet", "ScannedTable"]
 
 
-class ParquetTable:
-    """A Parquet file; its columns keep their types."""
+class Parquet(TableFormat):
+    """Apache Parquet."""
 
-    def __init__(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> None:
+    name = "parquet"
+    endings = (".parquet",)
+
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+        """Return a file as a table."""
+        return ScannedTable(path, _scan, "Parquet", chunk_rows=chunk_rows)
+
+    def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
+        """Write rows."""
+        frame.sink_parquet(target)
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+class ScannedTable:
+    """A file that polars scans; its columns keep their types.
+
+    Parameters
+    ----------
+    path
+        The file.
+    scan
+        Opens the file, such as ``pl.scan_parquet``.
+    what
+        What to call the format in an error.
+    chunk_rows
+        How many rows make a chunk.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        scan: Callable[[Path], pl.LazyFrame],
+        what: str,
+        *,
+        chunk_rows: int = CHUNK_ROWS,
+    ) -> None:
         self.path = path
+        self._scan = scan
+        self._what = what
         self._chunk_rows = chunk_rows
         self._schema: pl.Schema | None = None
 
@@ -30,12 +71,9 @@ class ParquetTable:
 
     def _read_schema(self) -> pl.Schema:
         if self._schema is None:
-            with _reading(self.path):
-                self._schema = self._scan().collect_schema()
+            with self._reading():
+                self._schema = self._scan(self.path).collect_schema()
         return self._schema
-
-    def _scan(self) -> pl.LazyFrame:
-        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all."""
@@ -68,35 +106,31 @@ class ParquetTable:
             )
 
     def _batches(self, wanted: list[str]) -> Iterator[pl.DataFrame]:
-        query = self._scan().select(wanted)
-        with _reading(self.path):
+        query = self._scan(self.path).select(wanted)
+        with self._reading():
             stream = iter(query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True))
         while True:
-            with _reading(self.path):
+            with self._reading():
                 frame = next(stream, None)
             if frame is None:
                 return
             if frame.height:
                 yield frame
 
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            Problem(
-                Place(str(path)),
-                f"not a readable Parquet file: {reason}",
-                "",
-                "was it written completely?",
-            )
-        ) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(Problem(Place(str(path)), f"cannot be read: {reason}")) from error
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        file = str(self.path)
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            message = f"not a readable {self._what} file: {reason}"
+            raise InputError(
+                Problem(Place(file), message, "", "was it written completely?")
+            ) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(Problem(Place(file), f"cannot be read: {reason}")) from error
 
 
 def _where(file: str, names: list[str], frame: pl.DataFrame, first: int) -> Where:

@@ -11,47 +11,23 @@ from pathlib import Path
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
-from splice.io.tables.blocks import BLOCK_BYTES
-from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.files import find_tables
-from splice.io.tables.frames import CHUNK_ROWS, Table, format_of
+from splice.io.tables.formats import open_table
+from splice.io.tables.frames import CHUNK_ROWS, Table
 from splice.io.tables.inferring import InferringSource
 from splice.io.tables.merge import Labels, merged
-from splice.io.tables.ndjson_table import NdjsonTable
-from splice.io.tables.parquet_table import ParquetTable
 from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
-from splice.stream.assembly import aligned, ordered, without_duplicates
 from splice.stream.batch import query_rows
-from splice.stream.source import ReadReport
+from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["TableSource", "check_tables", "open_table"]
+__all__ = ["TableSource", "check_tables"]
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
-
-
-def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
-    """Open a file as a table, by the ending of its name."""
-    kind = format_of(path)
-    bytes_a_block = min(BLOCK_BYTES, 32 * chunk_rows)
-    if kind == "csv":
-        return CsvTable(path, block_bytes=bytes_a_block)
-    if kind == "ndjson":
-        return NdjsonTable(path, block_bytes=bytes_a_block)
-    if kind == "parquet" and path.suffix != ".gz":
-        return ParquetTable(path, chunk_rows=chunk_rows)
-    raise InputError(
-        Problem(
-            Place(str(path)),
-            "not a table",
-            "",
-            "tables end in .csv, .ndjson, .parquet (or .csv.gz)",
-        )
-    )
 
 
 class TableSource(InferringSource):

@@ -13,8 +13,8 @@ from splice.arrays import Codes, Ints
 from splice.io.tables.cells import cell_text
 from splice.io.tables.kinds import is_event_predicate
 from splice.logic.domain import Domain
-from splice.logic.ground_text import ground_text, name_text
 from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, Signature
+from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable

@@ -12,13 +12,14 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import polars as pl
 
-from splice.errors import OutputError
+from splice.errors import OutputError, did_you_mean
 from splice.io.domain_file import DOMAIN_FILE, format_domain
-from splice.io.tables.frames import FORMATS
+from splice.io.tables.formats import FORMATS, format_names
+from splice.io.tables.frames import TableFormat
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.rows import HAPPENS, RowMaker
 from splice.logic.domain import Domain
@@ -28,8 +29,6 @@ from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["write_tables"]
 
-Format = Literal["csv", "parquet", "ndjson"]
-
 _SPOOL_ROWS: Final = 500_000
 _HEADS: Final[dict[str, dict[str, type[pl.DataType]]]] = {
     "events": {"sequence": pl.String, "time": pl.Int64, "event": pl.String},
@@ -38,20 +37,31 @@ _HEADS: Final[dict[str, dict[str, type[pl.DataType]]]] = {
 }
 
 
-def write_tables(source: Source, folder: str | Path, style: Format = "csv") -> Domain:
+def write_tables(source: Source, folder: str | Path, style: str = "csv") -> Domain:
     """Write a source into an existing folder; return the domain that was written with it.
 
     Reading the folder gives the same atoms, labels, sequences and spellings.
+
+    Parameters
+    ----------
+    source
+        What to write; it is read once.
+    folder
+        A folder that exists.
+    style
+        The name of a format of tables that can hold data.
     """
-    if style not in FORMATS:
-        raise OutputError(f"unknown format '{style}'", f"formats are {', '.join(FORMATS)}")
+    names = format_names()
+    if style not in names:
+        hint = did_you_mean(style, names) or f"formats are {', '.join(names)}"
+        raise OutputError(f"unknown format '{style}'", hint)
     folder = Path(folder)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".spool-") as spool:
             writer = _Writer(source, Path(spool))
             for chunk in source.chunks():
                 writer.add(chunk)
-            domain = writer.finish(folder, style)
+            domain = writer.finish(folder, FORMATS[style])
         (folder / DOMAIN_FILE).write_text(format_domain(domain), encoding="utf-8")
     except OSError as error:
         raise OutputError(f"cannot write '{folder}': {error.strerror or error}") from error
@@ -71,7 +81,7 @@ class _Writer:
         for name, frame in self._rows.frames(chunk).items():
             self._tables[name].add(frame)
 
-    def finish(self, folder: Path, style: Format) -> Domain:
+    def finish(self, folder: Path, style: TableFormat) -> Domain:
         """Write the files."""
         domain = self._source.domain
         schema = schema_of(domain.schema, self._source.vocabulary.kinds)
@@ -79,10 +89,11 @@ class _Writer:
         self._tables["events"].quote(_colliding(domain, self._tables["events"].names))
         for name, spool in self._tables.items():
             if spool.rows:
-                spool.write(folder / f"{name}.{style}", style)
+                spool.write(folder / f"{name}{style.endings[0]}", style)
         if not any(spool.rows for spool in self._tables.values()):
-            header = "csv" if style == "ndjson" else style
-            self._tables["events"].write(folder / f"events.{header}", header)
+            # An empty stream is a table without rows, which a format without a header cannot say.
+            style = style if style.header else next(f for f in FORMATS.values() if f.header)
+            self._tables["events"].write(folder / f"events{style.endings[0]}", style)
         return domain
 
 
@@ -121,15 +132,9 @@ class _Spool:
         """Remember the events whose names must be quoted to be read as what they are."""
         self._quoted = names
 
-    def write(self, path: Path, style: Format) -> None:
+    def write(self, path: Path, style: TableFormat) -> None:
         """Write the table."""
-        frame = self._frame()
-        if style == "csv":
-            frame.sink_csv(path)
-        elif style == "ndjson":
-            frame.sink_ndjson(path)
-        else:
-            frame.sink_parquet(path)
+        style.write(self._frame(), path)
 
     def _frame(self) -> pl.LazyFrame:
         frames = [pl.scan_parquet(part) for part in self._parts]

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-__all__ = ["CLIPS", "PUBLISHED", "Pair"]
-
 CLIPS: Final[dict[str, str]] = {
     "01-Walk1": "wk1gt.xml",
     "02-Walk2": "wk2gt.xml",

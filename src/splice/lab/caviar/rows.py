@@ -22,8 +22,6 @@ from splice.logic.syntax import parse_atom
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["EVENTS", "Rows", "Sight"]
-
 EVENTS: Final = (*MOVEMENTS, "enter", "exit")
 
 Times: TypeAlias = npt.NDArray[np.int64]

@@ -19,8 +19,9 @@ import numpy as np
 from splice.arrays import Mask
 from splice.completion.baselines import BASELINES
 from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.mode import Mode
 from splice.completion.profile import Profile, profile_of
-from splice.completion.registry import as_plain
+from splice.completion.registry import as_plain, word_of
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical
@@ -40,10 +41,8 @@ from splice.lab.experiments.spec import (
     whole_of,
 )
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
-from splice.patterns.prefetch import blocks
-from splice.patterns.reading import Reading
-from splice.stream.batch import MicroBatch
-from splice.stream.batches import TimePoints, batches
+from splice.patterns.reading import Reading, blocks
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource
 
@@ -120,7 +119,7 @@ def work(parameters: Table) -> Result:
     completer, reading = _completer(parameters)
     masked = stream.with_labels(given)
     begun = time.process_time()
-    completions = [completer.complete(batch) for batch in _prefetched(completer, masked)]
+    completions = list(_completed(completer, masked, Mode(parameters.get("mode", "online"))))
     seconds = time.process_time() - begun + reading
     said = np.concatenate([c.labels for c in completions])
     reached = np.concatenate([c.reached for c in completions])
@@ -150,9 +149,15 @@ def _ceiling(completions: Sequence[Completion], truth: LabelArray, test: Mask) -
     return Confusion.of(truth[test], said[test]).f1
 
 
-def _prefetched(completer: _Completer, stream: list[MicroBatch]) -> Iterable[MicroBatch]:
-    """Return a stream as a completer reads it."""
-    return completer.prefetching(stream) if isinstance(completer, SupervisionCompleter) else stream
+def _completed(completer: _Completer, stream: list[MicroBatch], mode: Mode) -> Iterable[Completion]:
+    """Return what a completer makes of a stream, online or in hindsight."""
+    if not isinstance(completer, SupervisionCompleter):
+        return map(completer.complete, stream)
+    if completer.profile.mode(mode) is Mode.HINDSIGHT:
+        for batch in stream:  # read already, so each costs little
+            completer.count_labels(batch)
+        completer.freeze()
+    return completer.completions(stream)
 
 
 def _memory(completer: _Completer, completions: Sequence[Completion]) -> dict[str, int]:
@@ -236,7 +241,15 @@ def _choices(method: Table) -> dict[str, Any]:
             raise SpliceError(f"a baseline has no choice '{min(own)}'", "remove it")
         return {"baseline": baseline}
     name = str(own.pop("profile", "default"))
-    return {"profile": name, "changes": own, "choices": as_plain(profile_of(name, own))}
+    # Online is the paper's: cells say a mode only where it is another.
+    mode = word_of(own.pop("mode", "online"), Mode, "a mode")
+    hindsight = {"mode": mode.value} if mode is Mode.HINDSIGHT else {}
+    return {
+        **hindsight,
+        "profile": name,
+        "changes": own,
+        "choices": as_plain(profile_of(name, own)),
+    }
 
 
 def _series(configuration: Table) -> dict[str, str]:
@@ -265,4 +278,4 @@ def _series_of(profile: Profile) -> str:
 
 
 def _changes(method: Table) -> dict[str, Any]:
-    return {k: v for k, v in method.items() if k not in (*_ABOUT, "profile", "baseline")}
+    return {k: v for k, v in method.items() if k not in (*_ABOUT, "profile", "mode", "baseline")}

@@ -30,8 +30,6 @@ from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file
 from splice.threads import one_thread
 
-__all__ = ["Cell", "Progress", "Result", "canonical", "digest", "read_result", "run_grid"]
-
 Result: TypeAlias = dict[str, Any]
 """What a cell gave: plain JSON."""
 

@@ -46,7 +46,7 @@ from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
 from splice.pipeline.splice import Splice
-from splice.stream.batches import TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource
 

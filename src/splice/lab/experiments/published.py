@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Published", "published"]
-
 
 @dataclass(frozen=True, slots=True)
 class Published:

@@ -30,8 +30,6 @@ from splice.lab.experiments import completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.lab.experiments.tables import Row, summarise, to_csv
 
-__all__ = ["KINDS", "Experiment", "load", "named", "resume", "rows_of", "start"]
-
 KINDS: Final[dict[str, ModuleType]] = {
     "completion": completion,
     "learning": learning,

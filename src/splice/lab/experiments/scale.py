@@ -21,7 +21,7 @@ from typing import Any, Final
 import polars as pl
 
 from splice.errors import SpliceError, UnknownName
-from splice.inputs.write import OutFormat, write_source
+from splice.inputs.write import write_source
 from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.spec import (
     GROWS,
@@ -35,7 +35,7 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
-from splice.stream.batches import TimePoints
+from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
 
 __all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
@@ -161,5 +161,5 @@ def _written(dataset: str, size: int, batch: int, level: float, sample: int) -> 
     source = opened(dataset, grown=size)
     masked = MaskedSource(source, KeepBatches(level), sample, TimePoints(batch))
     data = _folder() / f"{len(list(_folder().iterdir()))}-{size}"
-    write_source(masked, data, OutFormat.PARQUET)
+    write_source(masked, data, "parquet")
     return data

@@ -17,24 +17,6 @@ from splice.lab.plaza import make_plaza
 from splice.stream.mask import Keep, KeepAtoms, KeepBatches, Unit
 from splice.stream.source import MemorySource, Source, collect
 
-__all__ = [
-    "GROWS",
-    "Table",
-    "ce_of",
-    "dataset_of",
-    "datasets",
-    "keep_of",
-    "levels_of",
-    "mask_of",
-    "methods_of",
-    "number_of",
-    "numbers_of",
-    "opened",
-    "source_of",
-    "table_of",
-    "whole_of",
-]
-
 Table: TypeAlias = Mapping[str, Any]
 
 GROWS: Final = {"maritime": "vessels", "plaza": "sequences"}

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 
 from splice.lab.experiments.grid import Cell, Result
 
-__all__ = ["Row", "label_of", "summarise", "to_csv", "wide"]
-
 Row: TypeAlias = dict[str, Any]
 
 _DIGITS = 4

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from splice.lab.maritime.positions import Floats, Ints, Positions
 
-__all__ = ["Area", "Crossings", "crossings", "disc"]
-
 
 @dataclass(frozen=True, eq=False)
 class Area:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import expand_ranges
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.program import Program, compile_program
 from splice.events.crisp.recognition import Recognised, recognise_table
@@ -27,8 +28,6 @@ from splice.lab.maritime.words import BANDS, FLUENTS, Words
 from splice.labels import FALSE, TRUE
 from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
-
-__all__ = ["Events", "Rows", "Teller", "events_of", "pair_rows"]
 
 _EMPTY = -1
 
@@ -120,11 +119,11 @@ def pair_rows(
         vessel = pairs[:, side]
         low = np.searchsorted(events.vessel, vessel, side="left")
         count = np.searchsorted(events.vessel, vessel, side="right") - low
-        row = np.repeat(low - np.cumsum(count) + count, count) + np.arange(count.sum())
+        which, row = expand_ranges(low, count)
         code = words.vessels.astype(np.int64)
         parts.append(
             Rows(
-                np.repeat(sequences, count),
+                sequences[which],
                 events.time[row],
                 events.kind[row],
                 code[events.vessel[row]],
@@ -260,9 +259,8 @@ class _Points:
             np.searchsorted(rank, sequence * span + np.clip(side - low_time, 0, span - 1))
             for side in (start, end)
         )
-        count = np.maximum(high - low, 0)
-        point = np.repeat(low - np.cumsum(count) + count, count) + np.arange(count.sum())
-        return point, np.repeat(np.arange(len(count)), count)
+        interval, point = expand_ranges(low, np.maximum(high - low, 0))
+        return point, interval
 
 
 def _rows_of(found: Recognised, functor: str) -> npt.NDArray[np.bool_]:

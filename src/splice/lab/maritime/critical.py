@@ -12,8 +12,6 @@ from splice.kernels import compiled
 from splice.lab.maritime.positions import Floats, Ints, Positions
 from splice.lab.maritime.thresholds import CRITICAL, THRESHOLDS, Thresholds
 
-__all__ = ["critical_points"]
-
 _Flags = npt.NDArray[np.int32]
 
 (

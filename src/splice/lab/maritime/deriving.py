@@ -32,8 +32,6 @@ from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["AisOptions", "DerivedSource", "derive_ais", "put_together"]
-
 _EARTH: Final = 6_371_000.0
 _BLOCK: Final = 500_000
 """Pairs are told together until they have so many events."""

@@ -11,9 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from splice.arrays import expand_ranges
 from splice.lab.maritime.positions import KNOT, Floats, Positions
-
-__all__ = ["SILENT", "Helm", "report"]
 
 SILENT: Final = 1e9
 """The period of a leg on which nothing is reported."""
@@ -170,8 +169,7 @@ def report(
     time, place = legs.time, legs.place
     takes, way = np.diff(time), np.diff(place)
     count = np.maximum(1, (takes / legs.period[:-1]).astype(np.int64))
-    leg = np.repeat(np.arange(len(takes)), count)
-    number = np.arange(len(leg)) - np.repeat(np.cumsum(count) - count, count)
+    leg, number = expand_ranges(np.zeros_like(count), count)
     share = (number + rng.uniform(0, 0.4, len(leg)) * (number > 0)) / count[leg]
     seconds = np.floor(time[leg] + share * takes[leg]).astype(np.int64)
     knots: Floats = np.abs(way) / np.maximum(takes, 1e-9) / KNOT

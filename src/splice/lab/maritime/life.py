@@ -20,8 +20,6 @@ from splice.lab.maritime import sea
 from splice.lab.maritime.helm import Helm
 from splice.lab.maritime.positions import KNOT
 
-__all__ = ["SPECIAL", "TYPES", "Meeting", "Pair", "live"]
-
 HOUR: Final = 3600.0
 _ROUGH: Final = (0.35, 0.16)
 """Speed and waver of a vessel that rides in rough water, in knots."""

@@ -17,10 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import expand_ranges
 from splice.lab.maritime.positions import Floats, Ints, Positions
 from splice.lab.maritime.thresholds import THRESHOLDS, Thresholds
-
-__all__ = ["Encounters", "proximity"]
 
 _ROWS: Final = 1 << 17
 """So many places make a block of ticks; a tick is never split."""
@@ -130,10 +129,9 @@ def _at_ticks(positions: Positions, thresholds: Thresholds) -> tuple[Ints, Ints]
     later = np.flatnonzero(positions.joined(thresholds.gap))
     first = -(-positions.time[later - 1] // size)
     count = -(-positions.time[later] // size) - first
-    row = np.repeat(later, count)
-    tick = np.arange(len(row)) + np.repeat(first - np.cumsum(count) + count, count)
+    which, tick = expand_ranges(first, count)
     order = np.argsort(tick, kind="stable")
-    return row[order], tick[order]
+    return later[which[order]], tick[order]
 
 
 def _places(
@@ -196,10 +194,8 @@ def _near(
     mine = np.repeat(np.arange(len(order)), ranges[0].shape[1])
     count = high - low
     for start, stop in _cut(count, _COMPARED):
-        times = count[start:stop]
-        shift = np.repeat(low[start:stop] - np.cumsum(times) + times, times)
-        left = order[np.repeat(mine[start:stop], times)]
-        right = order[np.arange(len(shift)) + shift]
+        which, partner = expand_ranges(low[start:stop], count[start:stop])
+        left, right = order[mine[start:stop][which]], order[partner]
         close = reduce(np.hypot, [axis[left] - axis[right] for axis in places]) <= limit
         left, right = left[close], right[close]
         one, other, at = vessel[left], vessel[right], tick[left]

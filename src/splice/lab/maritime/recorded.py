@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import padded
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, rtec_files
@@ -30,8 +31,6 @@ from splice.lab.maritime.thresholds import CRITICAL
 from splice.lab.maritime.words import BANDS, Words
 from splice.stream.source import ReadReport, collect
 from splice.stream.table import AtomTable
-
-__all__ = ["derive_recorded"]
 
 _STARTS, _ENDS = "proximity_start", "proximity_end"
 _AREAS: Final = ("entersArea", "leavesArea")
@@ -74,9 +73,7 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
 
 def _wide(table: AtomTable) -> AtomTable:
     """Return a table with a column for each argument that is looked at, even if no event has it."""
-    missing = max(0, _WIDTH - table.args.shape[1])
-    args = np.pad(table.args, ((0, 0), (0, missing)), constant_values=-1)
-    return replace(table, args=args)
+    return replace(table, args=padded(table.args, _WIDTH))
 
 
 def _wrong(

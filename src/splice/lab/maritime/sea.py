@@ -11,19 +11,6 @@ import numpy as np
 
 from splice.lab.maritime.areas import Area, disc
 
-__all__ = [
-    "AREAS",
-    "AREA_TYPES",
-    "COAST",
-    "DEPTH",
-    "PORTS",
-    "WIDTH",
-    "anchorage",
-    "at_sea",
-    "coastal",
-    "grounds",
-]
-
 AREA_TYPES: Final = ("anchorage", "fishing", "natura", "nearCoast", "nearCoast5k", "nearPorts")
 
 WIDTH: Final = 60_000.0

@@ -17,8 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CRITICAL", "THRESHOLDS", "Thresholds"]
-
 CRITICAL: Final = (
     "change_in_heading",
     "change_in_speed_start",

@@ -20,8 +20,6 @@ from splice.logic.schema import TIME
 from splice.logic.syntax import parse_atom
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["BANDS", "FLUENTS", "TARGETS", "WordChoice", "Words", "word_domain"]
-
 BANDS: Final = 40
 """Speeds come in bands of one knot; the last one holds everything faster."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-__all__ = ["FIDGET", "MEET", "MOVE", "STILL", "SWAY", "Act", "Actor", "Leg", "Point"]
-
 MEET: Final = "meet"
 MOVE: Final = "move"
 

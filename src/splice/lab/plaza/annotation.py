@@ -13,8 +13,6 @@ import numpy.typing as npt
 from splice.errors import SpliceError
 from splice.lab.plaza.actors import MEET, MOVE, Act
 
-__all__ = ["FLUENTS", "PERFECT", "USUAL", "Annotator", "annotate"]
-
 FLUENTS: Final = (MEET, MOVE)
 
 

@@ -32,8 +32,6 @@ from splice.logic.syntax import parse_atom
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["Slots", "emit"]
-
 EVENTS: Final = (*MOVEMENTS, "enter", "exit")
 _WIDTH = 3
 _CELLS = 16_000_000

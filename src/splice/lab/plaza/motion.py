@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from splice.lab.plaza.scenes import Script
 
-__all__ = ["Motion", "trace"]
-
 _BEAT: Final = 6
 """The wobble is a random walk-to-point with a new aim every so many frames."""
 _SETTLE: Final = 4

@@ -25,21 +25,6 @@ import numpy.typing as npt
 
 from splice.lab.plaza.motion import Motion
 
-__all__ = [
-    "DISTANCES",
-    "MOVEMENTS",
-    "RUN",
-    "STIR",
-    "TURN",
-    "WALK",
-    "WINDOW",
-    "Sight",
-    "close",
-    "distance_squared",
-    "orientation_move",
-    "perceive",
-]
-
 MOVEMENTS: Final = ("walking", "running", "active", "inactive")
 DISTANCES: Final = (24, 25, 30, 34)
 TURN: Final = 45

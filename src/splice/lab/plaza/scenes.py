@@ -17,8 +17,6 @@ import numpy as np
 from splice.lab.plaza.actors import FIDGET, MEET, MOVE, STILL, Act, Actor, Leg, Point
 from splice.lab.plaza.stage import Stage
 
-__all__ = ["Script", "write_script"]
-
 _PATIENCE = 60
 """How many frames somebody waits for a partner who is busy."""
 _SLOW = 0.9

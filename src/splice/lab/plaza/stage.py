@@ -10,8 +10,6 @@ import numpy as np
 
 from splice.lab.plaza.actors import Point
 
-__all__ = ["HEIGHT", "WIDTH", "Stage"]
-
 WIDTH: Final = 384
 HEIGHT: Final = 288
 _CROWD = 4

@@ -14,8 +14,13 @@ import numpy as np
 
 from splice.errors import SpliceError, UnknownName
 from splice.events.weighted.axioms import DEFAULT_WEIGHT
-from splice.events.weighted.clausal import clauses_of
-from splice.events.weighted.templates import NEXT, make_template, refusal, with_time_variables
+from splice.events.weighted.templates import (
+    NEXT,
+    clauses_of,
+    make_template,
+    refusal,
+    with_time_variables,
+)
 from splice.learners.osla.options import CHANGES
 from splice.learners.weights import Inertia
 from splice.logic.atoms import Atom, Literal

@@ -18,11 +18,8 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.schema import HOLDS_AT, TIME, Signature
 from splice.logic.terms import Function, Term, Variable
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
-
-__all__ = ["NUMBER", "Group", "Heads", "Known", "Shape", "find", "numbered", "shape_of"]
-
 
 NUMBER = Variable("")
 """The column of a relation of ground fluents that holds their numbers."""
@@ -83,7 +80,7 @@ class Group:
         return Relation(self.sequence[rows], named, timed=False)
 
 
-class Known:
+class FluentStore:
     """The ground fluents that were worked out so far, by the fluent's name."""
 
     def __init__(
@@ -171,15 +168,7 @@ class Known:
 
     def _atoms(self, group: Group, domain: Domain) -> AtomTable:
         kind = self._vocabulary.kind(kind_of(group.template, domain, self._vocabulary))
-        n = len(group)
-        return AtomTable(
-            self._vocabulary,
-            group.sequence.astype(np.int32),
-            np.full(n, NO_TIME, np.int64),
-            np.full(n, kind, np.int32),
-            group.leaves.astype(np.int32),
-            np.ones(n, np.int8),
-        )
+        return AtomTable.of_kind(self._vocabulary, kind, group.sequence, None, group.leaves)
 
 
 def kind_of(template: Term, domain: Domain, vocabulary: Vocabulary) -> Kind:

@@ -17,8 +17,6 @@ from splice.stream.batch import query_rows
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Statistics", "measure"]
-
 _BEGINNINGS: Final = ("proximity_start", "stop_start", "slow_motion_start")
 _SPAN: Final = 1 << 34
 """More seconds than a stream has."""

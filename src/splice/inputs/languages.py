@@ -1,0 +1,176 @@
+"""The languages that data can be in: evidence files, RTEC's csv, and tables of any format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from splice.io.domain_file import DomainFile
+from splice.io.lomrf.db import DbSource
+from splice.io.lomrf.db_writer import write_db
+from splice.io.rtec import RtecSource, looks_like_rtec, write_rtec
+from splice.io.tables import TableSource, has_tables, is_data_table, write_tables
+from splice.io.tables.formats import format_names, format_of
+from splice.stream.source import Source
+
+if TYPE_CHECKING:
+    from splice.inputs.open import InputOptions
+
+__all__ = [
+    "EVIDENCE",
+    "LANGUAGES",
+    "TABLES",
+    "Language",
+    "Located",
+    "language_of",
+    "written_formats",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An input that was found: its language and its files."""
+
+    language: Language
+    paths: tuple[Path, ...]
+    root: Path
+
+
+class Language(ABC):
+    """How a stream of atoms stands in files: which files, how they are read, how written."""
+
+    labelled: ClassVar[bool] = True
+    """Whether it can say labels."""
+
+    @property
+    @abstractmethod
+    def formats(self) -> Sequence[str]:
+        """The names of the formats that it is written in."""
+
+    @abstractmethod
+    def has(self, path: Path) -> bool:
+        """Whether a file is in this language."""
+
+    def format_of(self, paths: Sequence[Path]) -> str:
+        """Return the name of the format that files are in."""
+        return self.formats[0]
+
+    def inside(self, folder: Path, files: Sequence[Path]) -> tuple[Path, ...]:
+        """Return the files of a folder that are data in this language."""
+        return tuple(path for path in files if self.has(path))
+
+    @abstractmethod
+    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+        """Return an input as a source; nothing is read yet."""
+
+    @abstractmethod
+    def write(self, source: Source, folder: Path, style: str) -> int:
+        """Write a source into a folder; return how many atoms have no place in the language."""
+
+
+class Evidence(Language):
+    """LoMRF's evidence: a ``.db`` file a sequence."""
+
+    formats = ("db",)
+
+    def has(self, path: Path) -> bool:
+        """Whether a file is in this language."""
+        return path.name.removesuffix(".gz").endswith(".db")
+
+    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+        """Return an input as a source."""
+        return DbSource(found.paths, described.domain)
+
+    def write(self, source: Source, folder: Path, style: str) -> int:
+        """Write a source into a folder."""
+        write_db(source, folder)
+        return 0
+
+
+class Rtec(Language):
+    """RTEC's pipe-separated csv: a file a sequence, events alone."""
+
+    formats = ("rtec",)
+    labelled = False
+
+    def has(self, path: Path) -> bool:
+        """Whether a file is in this language."""
+        name = path.name.removesuffix(".gz")
+        return name.endswith((".csv", ".txt")) and looks_like_rtec(path)
+
+    def inside(self, folder: Path, files: Sequence[Path]) -> tuple[Path, ...]:
+        """Return the files of a folder that are data in this language: texts may be notes."""
+        named = [path for path in files if path.name.removesuffix(".gz").endswith(".csv")]
+        return super().inside(folder, named)
+
+    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+        """Return an input as a source."""
+        domain = described.domain
+        return RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
+
+    def write(self, source: Source, folder: Path, style: str) -> int:
+        """Write a source into a folder."""
+        return write_rtec(source, folder)
+
+
+class Tables(Language):
+    """Tables of events, labels and functions, in any format of tables."""
+
+    @property
+    def formats(self) -> Sequence[str]:
+        """The names of the formats that it is written in."""
+        return format_names()
+
+    def has(self, path: Path) -> bool:
+        """Whether a file is in this language."""
+        return is_data_table(path)
+
+    def format_of(self, paths: Sequence[Path]) -> str:
+        """Return the name of the format that files are in; of several, the first but CSV."""
+        found = {known.name for path in paths if (known := format_of(path)) and known.streamed}
+        first, *others = self.formats
+        return next((name for name in others if name in found), first)
+
+    def inside(self, folder: Path, files: Sequence[Path]) -> tuple[Path, ...]:
+        """Return the files of a folder that has tables by their usual names."""
+        return tuple(files) if has_tables(folder) else ()
+
+    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+        """Return an input as a source."""
+        return TableSource(
+            found.root if found.root.is_dir() else found.paths,
+            described.domain,
+            described.layout,
+            sort=options.sort,
+            max_bad=options.max_bad,
+            time_unit=options.time_unit,
+        )
+
+    def write(self, source: Source, folder: Path, style: str) -> int:
+        """Write a source into a folder."""
+        write_tables(source, folder, style)
+        return 0
+
+
+EVIDENCE: Final = Evidence()
+TABLES: Final = Tables()
+LANGUAGES: Final[tuple[Language, ...]] = (EVIDENCE, TABLES, Rtec())
+"""Every language, in the order in which a folder is taken to be in it."""
+
+
+def written_formats() -> dict[str, Language]:
+    """Return every format that data can be written in, with its language.
+
+    >>> ", ".join(sorted(written_formats()))
+    'csv, db, ndjson, parquet, rtec'
+    """
+    return {name: language for language in LANGUAGES for name in language.formats}
+
+
+def language_of(path: Path) -> Language | None:
+    """Return the language of a file, or None."""
+    # RTEC's csv is asked first: it is told from a table by what stands in it.
+    return next((language for language in reversed(LANGUAGES) if language.has(path)), None)
