@@ -273,7 +273,9 @@ def test_completion_is_chosen_as_in_complete(splice: Command, plaza: Path) -> No
     chosen = {name: told["choices"][name] for name in ("connector", "distance", "threshold")}
     assert chosen == {"connector": "knn:3", "distance": "lifted", "threshold": "logodds"}
     assert (told["choices"]["delta"], told["choices"]["rule-delta"]) == ("0.2", "0.01")
-    counted = json.loads(splice("complete", plaza / "few", *words, "--format", "json").out)
+    counted = json.loads(
+        splice("complete", "--online", plaza / "few", *words, "--format", "json").out
+    )
     assert counted["abstained"] > 0
     assert told["completed"] == counted["completed"] - counted["abstained"]
 

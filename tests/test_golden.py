@@ -71,7 +71,7 @@ def test_plaza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = ("--sequences", "2", "--frames", "300", "--people", "3", "--seed", "5", "--out", "plaza")
     run("data", "make", "plaza", *made)
-    for name, mode in (("plaza", ("--online",)), ("plaza-hindsight", ())):
+    for name, mode in (("plaza", ("--online",)), ("plaza-hindsight", ("--hindsight",))):
         road("plaza", tmp_path / f"out-{name}", *mode, levels=("20",))
         check(name, tmp_path / f"out-{name}")
 
@@ -80,7 +80,7 @@ def test_the_small_sea(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run("data", "make", "maritime", "--preset", "small", "--out", "sea")
     run("mask", "sea", "--level", "10", "--scope", "batches", "--seed", "1", "--out", "masked")
-    for name, mode in (("sea-online", ("--online",)), ("sea-hindsight", ())):
+    for name, mode in (("sea-online", ("--online",)), ("sea-hindsight", ("--hindsight",))):
         (tmp_path / name).mkdir()
         run("learn", "masked", *mode, "--out", f"{name}/oled.rules")
         run("recognise", f"{name}/oled.rules", "sea", "--out", f"{name}/oled.csv")

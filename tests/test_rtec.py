@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.cli.console import tell_reading
+from splice.cli.console import settings, tell_reading
 from splice.errors import InputError, OutputError
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, looks_like_rtec, rtec_files, write_rtec
@@ -64,7 +64,10 @@ def test_order_is_checked_unless_a_sort_is_asked_for(tmp_path: Path) -> None:
         collect(RtecSource(path))
 
 
-def test_that_several_files_are_several_sequences_is_told(tmp_path: Path, capsys: Any) -> None:
+def test_that_several_files_are_several_sequences_is_told(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "quiet", False)  # whatever was run in this process before
     (tmp_path / "a.csv").write_text("walking|1|1|p\n")
     source = RtecSource(tmp_path)
     collect(source)

@@ -53,9 +53,9 @@ COMPLETION_PARAMETERS: Final[Parameters] = (
 Online: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--online",
-        help="Complete each batch with the labels up to it, in one pass; else all labels are "
-        "counted first.",
+        "--online/--hindsight",
+        help="Complete each batch with the labels up to it, in one pass, or with all labels of the "
+        "input, which are counted first.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -73,9 +73,8 @@ def learn(
 ) -> None:
     """Learn rules from a stream of which a part is labelled, in one pass.
 
-    Missing labels are completed first, batch by batch: with all labels of the input, which are
-    counted in a pass before (--online: with those up to the batch). Each rule is told with what it got right
-    and wrong; what is written can be read by `splice recognise` and by people, and with the
+    Missing labels are completed first, batch by batch: with those up to the batch, or with all
+    labels of the input (--hindsight). Each rule is told with what it got right and wrong; what is written can be read by `splice recognise` and by people, and with the
     ending .mln by LoMRF. A run that was interrupted goes on with --resume.
     """
     if out is not None:

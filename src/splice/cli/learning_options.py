@@ -78,7 +78,7 @@ def with_learning_options(command: Callable[..., R]) -> Callable[..., R]:
         ("passes", _Passes, 1),
         ("seed", _Seed, 0),
         *map(_parameter, *zip(*_learner_options().values(), strict=True)),
-        ("online", Online, False),
+        ("online", Online, True),
         *COMPLETION_PARAMETERS,
     )
     return bundled(command, "choices", _choices, parameters)

@@ -99,7 +99,7 @@ class Profile:
         Links in time are no hindrance, they are chains; and chains have a solver of their own.
         """
         alone = self.connector.neighbours is Neighbours.LABELLED
-        return alone and (self.links is not None or isinstance(self.solver, Harmonic))
+        return alone and (self.links is not None or self.solver.blockwise)
 
 
 PROFILES: Final[dict[str, Profile]] = {

@@ -107,6 +107,9 @@ class Solver(Strategy, ABC):
     everywhere: ClassVar[bool] = False
     """Whether values mean something even where no label reaches, once there is a label."""
 
+    blockwise: ClassVar[bool] = False
+    """Whether unlabelled vertices that are no neighbours of each other may be solved together."""
+
     @property
     def unreached(self) -> Unreached:
         """What becomes of a vertex that no label can reach."""
@@ -146,6 +149,7 @@ class Harmonic(Solver):
         What becomes of a vertex that no label reaches.
     """
 
+    blockwise: ClassVar[bool] = True
     unreached: Unreached = Unreached.NEGATIVE
 
     def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:

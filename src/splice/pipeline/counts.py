@@ -44,6 +44,8 @@ class CompletionCounts:
         How long it took.
     confusion
         How right completed labels are; None: nobody knows the truth.
+    mode
+        Which labels each batch was completed with.
     """
 
     given: int = 0
@@ -55,7 +57,6 @@ class CompletionCounts:
     seconds: float = 0.0
     confusion: Confusion | None = None
     mode: Mode = Mode.HINDSIGHT
-    """The labels that each batch was completed with."""
 
     def add(self, done: Completion, truth: AtomTable | None) -> None:
         """Count a batch."""

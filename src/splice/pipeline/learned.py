@@ -52,7 +52,7 @@ class LearnOptions:
     batch_size: int = 25
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
-    mode: Mode = Mode.HINDSIGHT
+    mode: Mode = Mode.ONLINE
 
     @property
     def run_mode(self) -> Mode:
