@@ -59,7 +59,7 @@ def candidates(learner: Oled) -> list[Rule]:
     """Return all rules that a learner counts, refinements included."""
     return [
         Rule(Literal(Atom(state.predicate, state.head.args)), body)
-        for state in learner.rules
+        for state in learner.states
         for body in state.bodies(learner.options)
     ]
 

@@ -15,12 +15,12 @@ from splice.evaluation.confusion import Confusion
 from splice.evaluation.prequential import Prequential
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
+from splice.learners.learned_rule import rule_text
 from splice.learners.oled.learner import Oled
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic.syntax import parse_rule, parse_theory
 from splice.logic.theory import Theory
-from splice.pipeline.rules import learned_rules, rule_text
 from splice.stream.batch import TimePoints, batches
 from test_cli import Command
 
@@ -296,8 +296,8 @@ def test_choices_of_completion_say_nothing_where_nothing_is_completed(
     ("arguments", "code", "said"),
     [
         (["--learner", "olsa"], 2, "not one of 'oled', 'osla'"),
-        (["--rule-delta", "0"], 1, "delta lies between 0 and 1"),
-        (["--rule-delta", "nan"], 1, "delta lies between 0 and 1"),
+        (["--rule-delta", "0"], 1, "(--rule-delta) must be positive and below 1"),
+        (["--rule-delta", "nan"], 1, "(--rule-delta) must be positive and below 1"),
         (["--delta", "2"], 1, "delta lies between 0 and 1"),
         (["--threshold", "5"], 1, "'5' is not a threshold"),
         (["--connector", "knm:2"], 1, "did you mean 'knn'?"),
@@ -433,9 +433,9 @@ def test_nothing_is_said_of_what_has_no_label_or_no_end(plaza: Path) -> None:
 
 def test_learned_rules_are_those_of_the_theory(plaza: Path) -> None:
     learner = Oled().fit(batches(open_input(str(plaza / "all")), TimePoints(25)))
-    found = learned_rules(learner)
+    found = learner.rules()
     assert tuple(rule.statement for rule in found) == learner.theory_.statements
-    assert learned_rules(Oled()) == []
+    assert Oled().rules() == []
 
 
 def test_long_rules_are_broken_between_conditions() -> None:

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
     ("arrays", "errors", "kernels", "shown", "threads"),
-    ("labels", "stats"),
+    ("labels", "options", "stats"),
     ("logic",),
     ("stream",),
     ("patterns",),
@@ -90,6 +90,18 @@ def test_every_room_imports_only_from_earlier_ones() -> None:
         if parts == ("splice", "__init__"):
             continue
         found += violations(path.read_text("utf-8"), ".".join(parts))
+    assert not found, "\n".join(found)
+
+
+def test_learners_are_known_by_name_alone() -> None:
+    """Whoever needs one asks the registry."""
+    found = [
+        f"{path.name}:{line}: {name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "learners" not in path.relative_to(PACKAGE).parts
+        for line, name in modules_imported(ast.parse(path.read_text("utf-8")), "splice.x")
+        if name.startswith(("splice.learners.oled", "splice.learners.osla"))
+    ]
     assert not found, "\n".join(found)
 
 

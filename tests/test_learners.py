@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people import DOMAIN, window
+from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.program import compile_program
 from splice.events.joins import FLUENT_OF
@@ -22,12 +25,13 @@ from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE, TRUE, UNKNOWN
+from splice.learners.adagrad import AdaGrad
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FScore,
     Growth,
     Negation,
-    Options,
+    OledOptions,
     Points,
     Precision,
     Recall,
@@ -37,7 +41,7 @@ from splice.learners.oled.options import (
 from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner
-from splice.learners.weights import AdaGrad
+from splice.learners.registry import LEARNERS
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.modes import Marker, Modes
@@ -45,13 +49,13 @@ from splice.logic.schema import Signature
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import Theory
-from splice.patterns.transitions import Unlabelled
+from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import Cut, Duration, MicroBatch, TimePoints, batches, query_rows
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable
 from streams import table_of
 
-CLASSIC = Options(
+CLASSIC = OledOptions(
     initiation=Precision(),
     termination=Recall(),
     counts=TerminationCounts.TABLE,
@@ -60,7 +64,7 @@ CLASSIC = Options(
     negation=Negation.NONE,
     unlabelled=Unlabelled.SKIP,
 )
-EAGER = Options(
+EAGER = OledOptions(
     delta=0.9,
     ties=1.0,
     warm_up=1,
@@ -73,9 +77,9 @@ EAGER = Options(
 )
 """Decides on little evidence, and keeps whatever it has: for odd rules."""
 
-HEAVY = osla.Options(length=3, threshold=5, selection=osla.Selection.WEIGHT)
+HEAVY = osla.OslaOptions(length=3, threshold=5, selection=osla.Selection.WEIGHT)
 """All clauses, with the weights that AdaGrad found."""
-SOFT = osla.Options(
+SOFT = osla.OslaOptions(
     length=4,
     loss=osla.Loss.HAMMING,
     inertia=2.0,
@@ -86,21 +90,35 @@ SOFT = osla.Options(
 
 Make = Callable[[], StructureLearner]
 
-LEARNERS: dict[str, Make] = {
-    "oled": Oled,
+
+def from_the_page() -> Make:
+    """Return the learner that docs/how-to/extend.md adds, without registering it for good."""
+    text = (Path(__file__).parents[1] / "docs/how-to/extend.md").read_text("utf-8")
+    (program,) = re.findall(
+        r"^```python title=\"single.py\"\n(.*?)^```$", text, re.DOTALL | re.MULTILINE
+    )
+    before, made = dict(LEARNERS.known), {"__name__": __name__}
+    exec(compile(program, "single.py", "exec", dont_inherit=True), made)
+    LEARNERS.known = before
+    single: Make = made["Single"]  # type: ignore[assignment]
+    return single
+
+
+MAKERS: dict[str, Make] = {
+    **{name: LEARNERS.choose(name) for name in LEARNERS.known},
+    "single": from_the_page(),
     "oled-classic": lambda: Oled(CLASSIC),
-    "oled-starts": lambda: Oled(Options(points=Points.STARTS, min_score=0.0)),
-    "oled-weights": lambda: Oled(Options(weights=AdaGrad())),
+    "oled-starts": lambda: Oled(OledOptions(points=Points.STARTS, min_score=0.0)),
+    "oled-weights": lambda: Oled(OledOptions(weights=AdaGrad())),
     "oled-eager": lambda: Oled(EAGER),
-    "osla": Osla,
     "osla-weight": lambda: Osla(HEAVY),
     "osla-soft": lambda: Osla(SOFT),
 }
 GOOD = ("oled", "oled-classic", "oled-weights", "osla", "osla-soft")
 """Those that are meant to learn well from little data."""
 
-every = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
-good = pytest.mark.parametrize("make", [LEARNERS[name] for name in GOOD], ids=GOOD)
+every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+good = pytest.mark.parametrize("make", [MAKERS[name] for name in GOOD], ids=GOOD)
 
 
 @cache
@@ -197,10 +215,47 @@ def test_a_resumed_run_equals_an_uninterrupted_one(make: Make) -> None:
     for half in (0, 5):
         before = make().fit(islice(cut_plaza(), half))
         state = json.loads(json.dumps(before.to_state()))
-        after = make().restore(state, plaza().domain, plaza().vocabulary)  # type: ignore[attr-defined]
+        after = make().restore(state, plaza().domain, plaza().vocabulary)
         for batch in islice(cut_plaza(), half, None):
             after.partial_fit(batch)
         assert str(after.theory_) == str(through.theory_)
+
+
+@every
+def test_rules_are_those_of_the_theory(make: Make) -> None:
+    """Axioms may follow them; looking at rules changes nothing."""
+    assert make().rules() == []
+    learner = taught(make)
+    rules, before = learner.rules(), json.dumps(learner.to_state())
+    assert [rule.statement for rule in rules] == list(learner.theory_.statements[: len(rules)])
+    assert [rule.number for rule in rules] == list(range(1, len(rules) + 1))
+    assert learner.growing >= len(rules) > 0
+    for rule, half in zip(rules, learner.rules(passes=2), strict=True):
+        assert min(rule.tp, rule.fp, rule.fn, rule.firings) >= 0
+        assert half.firings <= rule.firings
+        json.dumps([rule.as_json(), rule.details, rule.history])
+    assert json.dumps(learner.to_state()) == before
+
+
+@every
+def test_merging_parts_adds_up_what_was_seen(make: Make) -> None:
+    first, second = make().fit(islice(cut_plaza(), 6)), make().fit(islice(cut_plaza(), 6, None))
+    alone = str(second.theory_)
+    before = first.to_state()
+    assert json.dumps(first.merge(make()).to_state()) == json.dumps(before)
+    merged = first.merge(second)
+    assert merged.to_state()["batches"] == len(list(cut_plaza()))
+    check(merged.theory_, plaza().domain)
+    assert str(second.theory_) == alone
+    assert str(make().merge(second).theory_) == alone
+
+
+@every
+def test_a_state_of_another_learner_is_refused(make: Make) -> None:
+    for change in ({"learner": "another"}, {"version": -1}, {"memory": "?"}, {"patterns": [3]}):
+        state = {**taught(make).to_state(), **change}
+        with pytest.raises(SpliceError, match=r"not a state|damaged"):
+            make().restore(state, plaza().domain, plaza().vocabulary)
 
 
 # inputs
@@ -283,10 +338,10 @@ def test_a_theory_can_be_run_and_written(make: Make) -> None:
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from(list(LEARNERS)))
+@given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from(list(MAKERS)))
 def test_odd_streams_give_theories_that_can_be_run(seed: int, size: int, name: str) -> None:
     table = table_of(window(seed))
-    learner = LEARNERS[name]().fit(batches(MemorySource(table, DOMAIN), TimePoints(size)))
+    learner = MAKERS[name]().fit(batches(MemorySource(table, DOMAIN), TimePoints(size)))
     theory = learner.theory_
     check(theory, DOMAIN)
     assert parse_theory(str(theory)).statements == theory.statements

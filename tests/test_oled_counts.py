@@ -25,7 +25,7 @@ from splice.learners.oled.options import (
     FScore,
     Growth,
     Negation,
-    Options,
+    OledOptions,
     Points,
     Precision,
     Recall,
@@ -44,7 +44,8 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.columns import Body
-from splice.patterns.transitions import Overlap, Reader, Transitions, Unlabelled
+from splice.patterns.transitions import Overlap, Reader, Transitions
+from splice.patterns.unlabelled import Unlabelled
 from splice.stats import hoeffding_bound
 from splice.stream.batch import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
@@ -240,7 +241,7 @@ def test_a_rule_and_its_candidates_fire_as_their_bodies_do(seed: int, depth: int
     rng = random.Random(seed)
     head = parse_atom("holdsAt(meet(X0,X1),T)")
     bottom = [parse_literal(rng.choice(("", "not ")) + x) for x in rng.sample(HEADED, 5)]
-    options = Options(depth=depth)
+    options = OledOptions(depth=depth)
     for reader, _ in transitions_of(window(seed), TimePoints(4)):
         state = RuleState("initiatedAt", head, tuple(bottom), picked=(1,))
         literals = Literals()
@@ -291,12 +292,14 @@ def test_a_pair_that_is_not_asked_for_at_a_point_between_makes_no_transition() -
 
 def seeds_of_the_learner(rows: list[Row]) -> set[tuple[str, Atom, Body]]:
     """The kind and the situation of every rule that one batch starts in an empty theory."""
-    options = Options(growth=Growth.UNCOVERED, negation=Negation.NONE, delta=1e-9, warm_up=10**9)
+    options = OledOptions(
+        growth=Growth.UNCOVERED, negation=Negation.NONE, delta=1e-9, warm_up=10**9
+    )
     learner = Oled(options)
     for batch in batches(MemorySource(table_of(rows), DOMAIN), TimePoints(100)):
         learner.partial_fit(batch)
-    assert not any(rule.body for rule in learner.rules)
-    return {(rule.predicate, rule.head, rule.bottom) for rule in learner.rules}
+    assert not any(rule.body for rule in learner.states)
+    return {(rule.predicate, rule.head, rule.bottom) for rule in learner.states}
 
 
 def seeds_of_clingo(rows: list[Row]) -> set[tuple[str, Atom, Body]]:
@@ -412,7 +415,7 @@ def test_the_bound_falls_below_a_twentieth_where_the_original_says(delta: float,
 BOTTOM = tuple(map(parse_literal, ("p(X0,T)", "q(X0,T)")))
 
 
-def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> RuleBlock:
+def rules_of(parent: float, p: float, q: float, n: int, options: OledOptions) -> RuleBlock:
     """An initiation rule whose own score and whose candidates' scores are given shares of n."""
     state = RuleState("initiatedAt", parse_atom("holdsAt(f(X0),T)"), BOTTOM)
     assert state.bodies(options) == [(), BOTTOM[:1], BOTTOM[1:]]
@@ -424,8 +427,8 @@ def rules_of(parent: float, p: float, q: float, n: int, options: Options) -> Rul
     return RuleBlock("initiatedAt", [state], options)
 
 
-def options_of(delta: float, warm_up: int = 1000) -> Options:
-    return Options(
+def options_of(delta: float, warm_up: int = 1000) -> OledOptions:
+    return OledOptions(
         delta=delta, ties=0.05, warm_up=warm_up, depth=1, initiation=Precision(), min_support=0
     )
 
@@ -480,7 +483,7 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
     seed: int, score: Score
 ) -> None:
     rng = np.random.default_rng(seed)
-    options = Options(initiation=score, delta=0.3, ties=0.2, warm_up=0, min_support=2)
+    options = OledOptions(initiation=score, delta=0.3, ties=0.2, warm_up=0, min_support=2)
     literals = [parse_literal(f"{name}(X0,T)") for name in "pqrs"]
     rules, alone = [], []
     for _ in range(int(rng.integers(1, 6))):
@@ -527,9 +530,9 @@ def test_a_rule_that_has_all_of_its_bottom_rule_goes_on_counting(negation: Negat
         seen = [kind for kind in (WALKING, ACTIVE) if rng.random() < 0.7]
         rows += [(0, time, kind, ("A",), 1) for kind in seen]
         both = len(seen) == 2
-    options = Options(depth=2, initiation=Precision(), negation=negation)
+    options = OledOptions(depth=2, initiation=Precision(), negation=negation)
     learner = Oled(options).fit(batches(MemorySource(table_of(rows), DOMAIN), TimePoints(100)))
-    rule = next(rule for rule in learner.rules if rule.predicate == "initiatedAt" and rule.body)
+    rule = next(rule for rule in learner.states if rule.predicate == "initiatedAt" and rule.body)
     assert {str(b) for b in rule.body} == {"happensAt(walking(X0),T)", "happensAt(active(X0),T)"}
     assert rule.fired[[0, 2]].tolist() == [0, 0]
     assert rule.total.sum() == 999

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from splice.errors import SpliceError
 from splice.lab.plaza import make_plaza
 from splice.learners import memory
+from splice.learners.adagrad import AdaGrad
 from splice.learners.inertia import agreement, holds_next
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Negation, Options, options_of
-from splice.learners.weights import AdaGrad, Chains, Stretch, learn_weights, potentials
+from splice.learners.oled.options import Negation, OledOptions, Selection
+from splice.learners.weights import learn_weights, potentials
+from splice.learners.window import TransitionWindow
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_atom
@@ -25,7 +27,7 @@ from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of
 
-PATIENT = Options(min_support=10**9, negation=Negation.NONE)
+PATIENT = OledOptions(min_support=10**9, negation=Negation.NONE)
 """Nothing is decided: every rule keeps its empty body."""
 
 
@@ -105,7 +107,7 @@ def counts(learner: Oled) -> dict[Key, tuple[list[float], list[float], list[list
             rule.total.tolist(),
             rule.candidate_fired.tolist(),
         )
-        for rule in learner.rules
+        for rule in learner.states
     }
 
 
@@ -150,7 +152,7 @@ def test_a_learner_that_saw_nothing_changes_nothing() -> None:
 
 def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> None:
     whole = stream(6)
-    small = Oled(options_of({"memory": 500})).fit(whole)
+    small = Oled(OledOptions(memory=500)).fit(whole)
     held = [len(part) for part in small._memory.parts]
     assert sum(held) - held[0] < 500 <= sum(held)
     once, twice = Oled().fit(whole), Oled().fit(whole + whole)
@@ -161,7 +163,7 @@ def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> Non
 
 
 def test_ground_atoms_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, options = stream(7, sequences=6, size=1), options_of({"memory": 10})
+    whole, options = stream(7, sequences=6, size=1), OledOptions(memory=10)
     every = Oled(options).fit(whole)
     monkeypatch.setattr(memory, "_FEW", 0)
     few = Oled(options).fit(whole)
@@ -183,7 +185,7 @@ def remembered(learner: Oled) -> Counter[tuple[object, ...]]:
 
 
 def test_merged_memories_that_do_not_fit_keep_their_shares() -> None:
-    options = options_of({"memory": 1000})
+    options = OledOptions(memory=1000)
     one, two = stream(4, sequences=1, size=5), stream(5, sequences=2, size=5)
 
     def learned() -> tuple[Oled, Oled]:
@@ -201,12 +203,12 @@ def test_merged_memories_that_do_not_fit_keep_their_shares() -> None:
 
 
 def test_merged_learners_keep_no_more_rules_that_wait_for_a_body() -> None:
-    options = options_of({"growing": 3, "min_support": 10**9})
+    options = OledOptions(growing=3, min_support=10**9)
     parts = [Oled(options).fit(stream(seed)) for seed in (4, 5)]
-    kinds = [Counter((rule.kind, rule.head) for rule in part.rules) for part in parts]
+    kinds = [Counter((rule.kind, rule.head) for rule in part.states) for part in parts]
     assert max((kinds[0] + kinds[1]).values()) > 3
     merged = parts[0].merge(parts[1])
-    assert max(Counter((rule.kind, rule.head) for rule in merged.rules).values()) == 3
+    assert max(Counter((rule.kind, rule.head) for rule in merged.states).values()) == 3
 
 
 def test_rules_of_a_theory_are_counted_over_the_same_transitions() -> None:
@@ -229,12 +231,11 @@ def test_weights_recognise_what_is_remembered_at_least_as_well_as_a_crisp_theory
     begins = rng.random(size) < 0.1
     begins[0] = True
     before = np.where(begins, rng.random(size) < 0.5, np.roll(after, 1))
-    stretch = Stretch(pattern, before, after, begins)
+    window = TransitionWindow(pattern, before, after, begins)
     weights = learn_weights(
-        initiates, fires, rng.normal(size=len(initiates)), stretch, AdaGrad(passes=passes)
+        initiates, fires, rng.normal(size=len(initiates)), window, AdaGrad(passes=passes)
     )
-    chains = Chains.of(pattern, begins, before)
-    weighted = chains.most_probable(potentials(initiates, fires, weights))
+    weighted = window.chains.most_probable(potentials(initiates, fires, weights))
     begun, ended = (fires[own].any(axis=0)[pattern] for own in (initiates, ~initiates))
     crisp = holds_next(begun, ended, begins, before)
     assert agreement(weighted, after) >= agreement(crisp, after)
@@ -250,37 +251,37 @@ def test_a_merged_learner_goes_on_as_one_that_is_restored_from_its_state() -> No
     for batch in stream(6):
         merged.partial_fit(batch)
         restored.partial_fit(batch)
-    assert [(str(rule.rule), rule.fired.tolist()) for rule in merged.rules] == [
-        (str(rule.rule), rule.fired.tolist()) for rule in restored.rules
+    assert [(str(rule.rule), rule.fired.tolist()) for rule in merged.states] == [
+        (str(rule.rule), rule.fired.tolist()) for rule in restored.states
     ]
 
 
 def test_only_so_many_rules_are_learned_side_by_side_and_bottom_rules_are_bounded() -> None:
     whole = stream(7)
-    options = options_of({"growing": 3, "bottom": 5, "length": 2})
+    options = OledOptions(growing=3, bottom=5, length=2)
     learner = Oled(options).fit(whole)
-    kinds = {(rule.kind, rule.head) for rule in learner.rules}
+    kinds = {(rule.kind, rule.head) for rule in learner.states}
     for kind, head in kinds:
-        own = [rule for rule in learner.rules if rule.kind == kind and rule.head == head]
+        own = [rule for rule in learner.states if rule.kind == kind and rule.head == head]
         assert len(own) <= 3
     free = Oled().fit(whole)
-    assert len(free.rules) > len(learner.rules)
-    for rule in learner.rules:
+    assert len(free.states) > len(learner.states)
+    for rule in learner.states:
         seen = [literal for literal in rule.bottom if literal.positive]
         assert len(rule.bottom) <= max(5, len(seen))
         assert len(rule.body) <= 2
-    assert max(len(rule.bottom) for rule in free.rules) > 5
+    assert max(len(rule.bottom) for rule in free.states) > 5
 
 
 def test_a_theory_by_score_has_no_rule_that_another_one_subsumes() -> None:
     whole = stream(8, sequences=3)
-    options = options_of({"selection": "score", "min_score": 0.3, "min_support": 2})
+    options = OledOptions(selection=Selection.SCORE, min_score=0.3, min_support=2)
     learner = Oled(options).fit(whole)
     rules = list(learner.theory_.rules())
     assert len(rules) > 2
     assert not any(subsumes(a, b) for a in rules for b in rules if a is not b)
     chosen = learner.selected()
-    every = [rule for rule in learner.rules if rule.picked and learner._known().is_good(rule)]
+    every = [rule for rule in learner.states if rule.picked and learner.selection().is_good(rule)]
     assert len(every) > len(chosen)  # some were left out, and none is missed:
     heads = {rule.head for rule in chosen}
     for rule in every:

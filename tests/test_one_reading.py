@@ -50,4 +50,4 @@ def test_a_shared_reading_changes_nothing(given_rows: list[Row]) -> None:
     completer = SupervisionCompleter()
     apart.fit(completer.complete(batch).completed() for batch in stream)
     assert str(together.theory_) == str(apart.theory_)
-    assert [str(rule) for rule in together.rules] == [str(rule) for rule in apart.rules]
+    assert [str(rule) for rule in together.states] == [str(rule) for rule in apart.states]

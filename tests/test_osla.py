@@ -1,4 +1,4 @@
-"""OSLa: axioms as templates, exact inference in its steps, AdaGrad by hand, completed theories."""
+"""OSLa: axioms as templates, exact inference in its steps, AdaGrad by hand, knowledge bases for LoMRF."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from people import DOMAIN, window
 from reference import osla_steps as twin
 from splice.errors import InputError, SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.events.weighted.axioms import read_axioms, standard_axioms
-from splice.events.weighted.inference import infer
 from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.lomrf.mln import parse_mln
 from splice.io.lomrf.mln_writer import format_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
-from splice.learners.osla.completed import completed
+from splice.learners.adagrad import AdaGrad
+from splice.learners.options import NamedTheory
 from splice.learners.osla.learner import Osla
-from splice.learners.osla.options import Loss, Options, Selection, options_of
+from splice.learners.osla.options import CHANGES, Loss, OslaOptions, Selection
 from splice.learners.osla.selection import Pool
 from splice.learners.osla.templates import read_templates
-from splice.learners.weights import AdaGrad, Chains, Inertia, potentials
+from splice.learners.registry import LEARNERS
+from splice.learners.weights import Inertia, potentials
+from splice.learners.window import Chains
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_theory
-from splice.logic.theory import HARD, Theory
+from splice.logic.theory import HARD, Statement
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
-from streams import table_of
 
 # axioms as templates
 
@@ -59,6 +59,11 @@ def test_axioms_say_what_explains_a_label() -> None:
     assert read_templates(one_sided.statements, ["initiatedAt"]).ends == ()
 
 
+def with_axioms(axioms: tuple[Statement, ...], *templates: str) -> Osla:
+    named = NamedTheory("mine", axioms)
+    return Osla(OslaOptions(axioms=named, templates=templates or CHANGES))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -71,15 +76,15 @@ def test_axioms_say_what_explains_a_label() -> None:
 )
 def test_axioms_that_explain_nothing_are_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        Osla(axioms=parse_theory(text, "mine.rules").statements)
+        with_axioms(parse_theory(text, "mine.rules").statements)
     assert "mine.rules:1" in str(caught.value)
 
 
 def test_templates_that_no_axiom_has_are_refused() -> None:
     with pytest.raises(SpliceError, match="no axiom says what follows from 'terminatedAt'"):
-        Osla(axioms=parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
+        with_axioms(parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
     with pytest.raises(UnknownName, match="initiatedAt"):
-        Osla(templates=["initiatesAt"])
+        Osla(OslaOptions(templates=("initiatesAt",)))
 
 
 # inference and weights
@@ -164,7 +169,7 @@ def sequences() -> list[MicroBatch]:
 @pytest.mark.parametrize("loss", list(Loss))
 def test_a_step_follows_the_ground_network(inertia: float, loss: Loss) -> None:
     """Gradients over patterns are those of counting true groundings in the network."""
-    options = Options(length=3, inertia=inertia, loss=loss)
+    options = OslaOptions(length=3, inertia=inertia, loss=loss)
     learner, checked = Osla(options), 0
     for given_batch in sequences():
         queries = given_batch.queries
@@ -208,7 +213,7 @@ def test_equal_situations_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_two_clauses_say_the_same() -> None:
-    learner = Osla(Options(length=4)).fit(sequences())
+    learner = Osla(OslaOptions(length=4)).fit(sequences())
     rules = [learner.candidates.rules[i] for i in learner.clauses]
     assert len(rules) > 20
     for i, one in enumerate(rules):
@@ -219,7 +224,7 @@ def test_the_threshold_decides_who_stays() -> None:
     busy = max(sequences(), key=lambda batch: int((batch.labels > 0).sum()))
     kept = []
     for threshold in (1, 60, 10**6):
-        learner = Osla(Options(length=3, threshold=threshold)).partial_fit(busy)
+        learner = Osla(OslaOptions(length=3, threshold=threshold)).partial_fit(busy)
         assert (learner.gain >= threshold).all()
         kept.append({learner.candidates.rules[i] for i in learner.clauses})
     assert kept[0] > kept[1] > kept[2] == set()
@@ -227,22 +232,23 @@ def test_the_threshold_decides_who_stays() -> None:
 
 def test_only_what_is_asked_for_is_learned() -> None:
     axioms = parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements
-    learner = Osla(axioms=axioms, templates=["initiatedAt"]).fit(sequences())
+    learner = with_axioms(axioms, "initiatedAt").fit(sequences())
     assert {r.head.atom.predicate for r in learner.candidates.rules} == {"initiatedAt"}
 
 
 def test_contributions_add_up() -> None:
     learner = Osla().fit(sequences())
-    found = learner.contributions()
-    assert [c.rule for c in found] == list(learner.theory_.rules())
-    assert all(c.right >= learner.options.min_support for c in found)
+    rules = learner.rules()
+    assert [rule.rule for rule in rules] == list(learner.theory_.rules())
+    assert all(rule.tp >= learner.options.min_support for rule in rules)
     after = np.concatenate([t.after for t in learner._memory.parts])
     rarity = math.log(((~after).sum() + 1) / (after.sum() + 1))
     assert rarity > 1
-    for c in found:
-        chance = rarity if c.rule.head.atom.predicate == "initiatedAt" else 0.0
-        assert c.weight == pytest.approx(math.log((c.right + 1) / (c.wrong + 1)) + chance)
-    assert max(c.effect for c in found) > 0.1
+    for rule in rules:
+        chance = rarity if rule.rule.head.atom.predicate == "initiatedAt" else 0.0
+        odds = math.log((rule.tp + 1) / (rule.fp + 1))
+        assert rule.statement.weight == pytest.approx(odds + chance, abs=1e-6)
+    assert max(rule.details["effect"] for rule in rules) > 0.1
 
 
 def test_clauses_for_the_rarer_state_are_weighed_against_chance() -> None:
@@ -284,10 +290,10 @@ def test_a_theory_survives_labels_that_are_missed(seed: int) -> None:
 
 
 def test_weights_that_are_too_small_are_pruned() -> None:
-    options = Options(length=3, selection=Selection.WEIGHT)
+    options = OslaOptions(length=3, selection=Selection.WEIGHT)
     learner = Osla(options).fit(sequences())
     for least in (0.0, 0.05, 0.5, 100.0):
-        learner.options, learner._theory = replace(options, min_weight=least), None
+        learner.options, learner._selected = replace(options, min_weight=least), None
         big = sum(abs(w) >= least for w in learner.weight.tolist())
         assert len(learner.theory_) == big
     assert len(learner.theory_) == 0 < (learner.weight < 0.5).sum()
@@ -297,14 +303,16 @@ def test_selection_makes_theories_small_and_no_worse() -> None:
     def errors(learner: Osla) -> int:
         return sum(int((learner.predict(b) != b.labels).sum()) for b in sequences())
 
-    few = Osla(Options(length=4)).fit(sequences())
-    many = Osla(Options(length=4, selection=Selection.WEIGHT)).fit(sequences())
+    few = Osla(OslaOptions(length=4)).fit(sequences())
+    many = Osla(OslaOptions(length=4, selection=Selection.WEIGHT)).fit(sequences())
     assert len(few.theory_) < len(many.theory_) / 5
     assert errors(few) <= errors(many)
 
 
 def test_merging_adds_up_what_was_counted() -> None:
-    one, two = (Osla(Options(length=3)).fit(part) for part in (sequences()[:2], sequences()[2:]))
+    one, two = (
+        Osla(OslaOptions(length=3)).fit(part) for part in (sequences()[:2], sequences()[2:])
+    )
     known = {one.candidates.rules[i] for i in one.clauses}
     also = {two.candidates.rules[i] for i in two.clauses}
     rows = one._table.sum() + two._table.sum()
@@ -319,17 +327,17 @@ def test_merging_adds_up_what_was_counted() -> None:
 
 
 def test_words_name_the_choices() -> None:
-    options = options_of({"length": 4, "eta": 2, "lambda": 0.1, "selection": "weight"})
-    assert options == Options(
+    options = LEARNERS["osla"].read({"length": 4, "eta": 2, "lambda": 0.1, "selection": "weight"})
+    assert options == OslaOptions(
         length=4, weights=AdaGrad(eta=2.0, lam=0.1), selection=Selection.WEIGHT
     )
     with pytest.raises(UnknownName, match="did you mean 'threshold'"):
-        options_of({"treshold": 2})
+        LEARNERS["osla"].read({"treshold": 2})
     with pytest.raises(UnknownName, match="hamming"):
-        options_of({"loss": "haming"})
+        LEARNERS["osla"].read({"loss": "haming"})
     for strange in ("four", 4.5, True, float("inf"), float("nan")):
         with pytest.raises(SpliceError, match="is no number for 'length'"):
-            options_of({"length": strange})
+            LEARNERS["osla"].read({"length": strange})
     for bad in (
         {"length": 1},
         {"beam": 0},
@@ -345,73 +353,10 @@ def test_words_name_the_choices() -> None:
         {"max_paths": 0},
     ):
         with pytest.raises(SpliceError):
-            options_of(bad)
+            LEARNERS["osla"].read(bad)
 
 
-# completed theories
-
-
-def test_completion_of_the_specification() -> None:
-    """Specification E.9."""
-    theory = parse_mln("""
-        InitiatedAt(fluent,time)
-        HoldsAt(fluent,time)
-        Happens(event,time)
-        fluent fight(id,id)
-        event abrupt(id)
-        event active(id)
-
-        InitiatedAt(fight(x0,x1),t) :- Happens(abrupt(x0),t) ^ Happens(active(x1),t)
-        InitiatedAt(f,t) => HoldsAt(f,t++).
-        !HoldsAt(f,t) ^ !InitiatedAt(f,t) => !HoldsAt(f,t++)
-    """)
-    expected = parse_mln("""
-        HoldsAt(fluent,time)
-        Happens(event,time)
-        fluent fight(id,id)
-        event abrupt(id)
-        event active(id)
-
-        Happens(abrupt(x0),t) ^ Happens(active(x1),t) => HoldsAt(fight(x0,x1),t++).
-        !HoldsAt(fight(x0,x1),t) ^ !(Happens(abrupt(x0),t) ^ Happens(active(x1),t)) =>
-            !HoldsAt(fight(x0,x1),t++)
-    """)
-    assert completed(theory).statements == expected.statements
-
-
-def test_completion_generalises_heads_and_binds_what_is_private() -> None:
-    theory = parse_theory("""
-        1.0 :: initiatedAt(meet(X,X),T) :- happensAt(walking(X),T).
-        2.0 :: initiatedAt(meet('A',T1),T) :- close(T1,X0,34,T).
-    """)
-    either = "X1=X0, happensAt(walking(X0),T0) ; exists([X0_], X0='A', close(X1,X0_,34,T0))"
-    assert str(completed(theory)).splitlines() == [
-        "1.0 :: next(T1,T0), X1=X0, happensAt(walking(X0),T0) => holdsAt(meet(X0,X1),T1).",
-        "2.0 :: next(T1,T0), X0='A', close(X1,X0_,34,T0) => holdsAt(meet(X0,X1),T1).",
-        "hard :: next(T1,T0), holdsAt(meet(X0,X1),T0) => holdsAt(meet(X0,X1),T1).",
-        f"hard :: next(T1,T0), not holdsAt(meet(X0,X1),T0), not ({either}) => not holdsAt(meet(X0,X1),T1).",
-        "hard :: startTime(T) => not holdsAt(F,T).",
-    ]
-
-
-WEIGHTED = (
-    "1.5 :: initiatedAt(meet(X,Y),T) :- happensAt(walking(X),T), close(X,Y,34,T).",
-    "-0.5 :: initiatedAt(meet(X,Y),T) :- happensAt(active(Y),T).",
-    "0.75 :: terminatedAt(meet(X,Y),T) :- happensAt(walking(Y),T).",
-    "2.0 :: terminatedAt(meet(X,Y),T) :- happensAt(talk(X,Y),T), happensAt(active(X),T).",
-)
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 2**32), st.sets(st.sampled_from(WEIGHTED), min_size=1))
-def test_completed_theories_say_the_same(seed: int, rules: set[str]) -> None:
-    theory = parse_theory("\n".join(sorted(rules)))
-    table = table_of(window(seed))
-    expected = infer(theory, table, DOMAIN)
-    found = infer(completed(theory), table, DOMAIN)
-    holds = {str(expected.queries.atom(int(i))) for i in np.flatnonzero(expected.map > 0)}
-    also = {str(found.queries.atom(int(i))) for i in np.flatnonzero(found.map > 0)}
-    assert also == holds
+# knowledge bases
 
 
 def test_learned_theories_are_valid_for_lomrf() -> None:
@@ -420,10 +365,6 @@ def test_learned_theories_are_valid_for_lomrf() -> None:
     schema = plaza().domain.schema
     plain = parse_mln(format_lomrf(theory, schema))
     assert set(theory.statements) < set(plain.statements)
-    whole = completed(theory)
-    again = parse_mln(format_lomrf(whole, schema))
-    assert again.statements == whole.statements
-    assert not any("initiatedAt" in str(s) or "terminatedAt" in str(s) for s in again.statements)
 
 
 def test_what_inference_works_on_grows_with_the_clauses_not_with_their_product() -> None:
@@ -431,11 +372,6 @@ def test_what_inference_works_on_grows_with_the_clauses_not_with_their_product()
     events = [f"e{i}" for i in range(36)]
     bodies = [", ".join(f"happensAt({e}(X),T)" for e in events[i : i + 3]) for i in range(0, 36, 3)]
     theory = parse_theory("\n".join(f"1.0 :: initiatedAt(on(X),T) :- {b}." for b in bodies))
-    assert len(completed(theory)) == len(bodies) + len(standard_axioms()) - 2
     used = read_axioms(theory, theory.schema)
     assert len(used.definitions) == len(bodies)
     assert len(used.templates) <= len(bodies) + len(standard_axioms())
-
-
-def test_nothing_is_completed_to_nothing() -> None:
-    assert completed(Theory()) == Theory()

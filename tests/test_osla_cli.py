@@ -1,4 +1,4 @@
-"""``learn --learner osla`` as a user runs it: rules, knowledge bases, completed formulas."""
+"""``learn --learner osla`` as a user runs it: rules and knowledge bases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from splice.cli import main
 from splice.inputs.theories import load_theory
-from splice.logic.clauses import Rule
 from test_cli import Command
 
 
@@ -35,18 +34,16 @@ def test_clauses_read_back_and_recognise_the_same_in_every_language(
     splice: Command, plaza: Path, tmp_path: Path
 ) -> None:
     said = []
-    for name, more in (("a.rules", ()), ("b.mln", ()), ("c.mln", ("--completed",))):
+    for name in ("a.rules", "b.mln"):
         out = tmp_path / name
-        assert splice("learn", plaza, *OSLA, *more, "--out", out).code == 0
+        assert splice("learn", plaza, *OSLA, "--out", out).code == 0
         theory = load_theory(out)
         assert not theory.is_crisp
         found = tmp_path / f"{name}.csv"
         assert splice("recognise", out, plaza, "--out", found).code == 0
         said.append(found.read_text("utf-8"))
-    assert said[0] == said[1] == said[2]
+    assert said[0] == said[1]
     assert len(said[0].splitlines()) > 3
-    completed = load_theory(tmp_path / "c.mln")
-    assert not any(isinstance(s.content, Rule) for s in completed.statements)
 
 
 def test_json_has_clauses_with_their_counts(splice: Command, plaza: Path) -> None:
@@ -158,6 +155,3 @@ def test_templates_decide_what_is_defined(splice: Command, plaza: Path) -> None:
 def test_options_of_the_other_learner_are_noticed(splice: Command, plaza: Path) -> None:
     assert "--depth says nothing here" in splice("learn", plaza, *OSLA, "--depth", "1").err
     assert "--eta says nothing here" in splice("learn", plaza, "--eta", "2").err
-    crisp = splice("learn", plaza, "--completed")
-    assert crisp.code == 1
-    assert "only weighted clauses are completed" in crisp.err

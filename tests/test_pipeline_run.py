@@ -18,7 +18,7 @@ from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Options
+from splice.learners.oled.options import OledOptions
 from splice.learners.osla.learner import Osla
 from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.complete import complete
@@ -134,7 +134,7 @@ def test_a_checkpoint_is_of_the_choices_that_it_was_made_with(folder: Path, tmp_
     path = tmp_path / "kept"
     with pytest.raises(KeyboardInterrupt):
         learn(folder, checkpoint=Checkpointing(path, every=0), watch=Interrupt(2))
-    other = LearnOptions(learner=partial(Oled, Options(depth=2)))
+    other = LearnOptions(learner=partial(Oled, OledOptions(depth=2)))
     with pytest.raises(SpliceError, match="another run: learner"):
         learn(folder, choices=other, checkpoint=Checkpointing(path, resume=True))
 

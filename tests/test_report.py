@@ -27,8 +27,7 @@ from splice.lab.figures.results import Results, read_results, results_report
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Options
-from splice.pipeline.rules import learned_rules
+from splice.learners.oled.options import OledOptions
 from splice.report.document import (
     Curve,
     Figure,
@@ -73,11 +72,11 @@ class Run:
         self.given = MemorySource(collect(masked), self.source.domain)
         self.watched = Watched(self.given, profile("default"), CUT)
         self.completed = MemorySource(collect(self.watched), self.source.domain)
-        self.learner = Oled(Options()).fit(batches(self.completed, CUT))
+        self.learner = Oled(OledOptions()).fit(batches(self.completed, CUT))
         self.report = story(
             "A run",
             [Note("Some words.")],
-            learned_rules(self.learner),
+            self.learner.rules(),
             self.watched.watcher,
             learner=self.learner,
             truth=self.source.table,
@@ -218,7 +217,7 @@ def test_every_text_can_be_read_from_the_page(title: str, cell: str) -> None:
 
 def test_the_numbers_of_the_tables_are_on_the_page(run: Run, results: Report) -> None:
     text = Seen(report_page(run.report)).text
-    rules = learned_rules(run.learner)
+    rules = run.learner.rules()
     assert rules
     for rule in rules:
         assert f"{rule.tp:,}" in text

@@ -280,18 +280,37 @@ def page_commands() -> list[str]:
     return re.findall(r"^\$ (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [c for c in page_commands() if "py complete " in c])
-def test_the_programs_of_the_page_run(command: str, square: Path) -> None:
+def page_commands_of(beginning: str) -> Any:
+    commands = [command for command in page_commands() if f"{beginning} " in command]
+    return pytest.mark.parametrize("command", commands)
+
+
+def ran(command: str, folder: Path) -> dict[str, Any]:
+    """Return what a command of the page prints as JSON."""
     for title, body in page_files().items():
-        (square / title).write_text(body, "utf-8")
+        (folder / title).write_text(body, "utf-8")
     words = [*shlex.split(command)[1:], "--format", "json"]
     done = subprocess.run(
-        [sys.executable, *words], check=False, cwd=square, capture_output=True, text=True
+        [sys.executable, *words], check=False, cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@page_commands_of(".py complete")
+def test_the_strategies_of_the_page_complete(command: str, square: Path) -> None:
+    found = ran(command, square)
     assert 0 < found["positive"] < found["completed"]
     assert found["unreached"] < found["completed"]
+
+
+@page_commands_of("single.py learn")
+def test_the_learner_of_the_page_learns(command: str, square: Path) -> None:
+    found = ran(command, square)
+    assert (found["choices"]["learner"], found["choices"]["support"]) == ("single", "50")
+    assert {rule["kind"] for rule in found["rules"]} == {"initiatedAt", "terminatedAt"}
+    assert all(rule["tp"] >= 50 and rule["literals"] == 3 for rule in found["rules"])
 
 
 def test_the_last_lines_of_the_page_run(square: Path, monkeypatch: pytest.MonkeyPatch) -> None:

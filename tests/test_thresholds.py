@@ -10,7 +10,7 @@ import pytest
 from splice.errors import SpliceError
 from splice.io.oled_modes import parse_oled_modes
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Options
+from splice.learners.oled.options import OledOptions
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_rule, parse_theory
 from splice.patterns.numeric import Thresholds, with_comparisons
@@ -127,7 +127,7 @@ def test_several_comparisons_have_variables_of_their_own() -> None:
 
 
 def test_learners_with_different_options_are_not_merged() -> None:
-    one, two = Oled().fit(stream(1, 100)), Oled(Options(depth=1)).fit(stream(2, 100))
+    one, two = Oled().fit(stream(1, 100)), Oled(OledOptions(depth=1)).fit(stream(2, 100))
     with pytest.raises(SpliceError, match="different options"):
         one.merge(two)
 

@@ -20,11 +20,11 @@ from splice.events.crisp.recognition import Recognised, recognise_table
 from splice.inputs.theories import load_theory
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN
-from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Options
+from splice.learners.learned_rule import LearnedRule
+from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
-from splice.patterns.transitions import Unlabelled
-from splice.pipeline.rules import LearnedRule, learned_rules
+from splice.patterns.unlabelled import Unlabelled
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story, table_of
@@ -74,7 +74,7 @@ def demo(
         _timeline(source, given, completed)
     note("learning rules from the completed stream with OLED")
     learner = _learned(completed)
-    rules = learned_rules(learner)
+    rules = learner.rules()
     if style is Format.TABLE:
         texts = ["\n".join(rule.lines()) for rule in rules]
         print("\n\n".join(texts or ["% No rule was good enough."]) + "\n")
@@ -118,7 +118,7 @@ def _report(
     scores: list[dict[str, Any]],
     rules: list[LearnedRule],
     watcher: Watcher,
-    learner: Oled,
+    learner: StructureLearner,
     source: MemorySource,
 ) -> Report:
     words = (
@@ -187,8 +187,8 @@ def _timeline(*streams: MemorySource) -> None:
     print()
 
 
-def _learned(source: MemorySource, unlabelled: Unlabelled = Unlabelled.FALSE) -> Oled:
-    return Oled(Options(unlabelled=unlabelled)).fit(batches(source, _CUT))
+def _learned(source: MemorySource, unlabelled: Unlabelled = Unlabelled.FALSE) -> StructureLearner:
+    return LEARNERS.choose("oled", unlabelled=unlabelled)().fit(batches(source, _CUT))
 
 
 def _recognition(

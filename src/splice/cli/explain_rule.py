@@ -44,7 +44,7 @@ def explain_rule(
     watched = is_watched() or settings.verbose
     learned = run(data, options, choices, watch=RunProgress(), test_first=watched)
     rules = learned.rules
-    tell_learned(learned)
+    tell_learned(learned, choices)
     if number is not None:
         if number > len(rules):
             some = f"rules 1 to {len(rules)}" if rules else "no rules"
@@ -56,6 +56,6 @@ def explain_rule(
     rows = [
         {"rule": rule.number, **event, "body": ", ".join(event["body"])}
         for rule in rules
-        for event in rule.history()
+        for event in rule.history
     ]
-    emit(rows, style, {"rules": [{**rule.as_json(), **rule.details()} for rule in rules]})
+    emit(rows, style, {"rules": [{**rule.as_json(), **rule.details} for rule in rules]})

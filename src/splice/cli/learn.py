@@ -26,9 +26,6 @@ from splice.inputs.check import RULE_ENDINGS
 from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
-from splice.learners.oled.learner import Oled
-from splice.learners.osla.completed import completed
-from splice.logic.theory import Theory
 from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.run import learn as run
@@ -48,13 +45,6 @@ def learn(
         Path | None,
         typer.Option("--out", metavar="THEORY", help="Where to write the theory (default: print)."),
     ] = None,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--completed",
-            help="Write weighted clauses into the axioms, as plain formulas for LoMRF.",
-        ),
-    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
     ] = False,
@@ -106,13 +96,13 @@ def learn(
         watch=RunProgress(),
         test_first=is_watched() or settings.verbose,
     )
-    lomrf = plain if out is None else out.suffix == _MLN
-    lines = (_knowledge_base if lomrf else _theory)(data, learned, choices, plain=plain)
+    lomrf = out is not None and out.suffix == _MLN
+    lines = (_knowledge_base if lomrf else _theory)(data, learned, choices)
     text = "\n".join(lines) + "\n"
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    tell_learned(learned, out)
+    tell_learned(learned, choices, out)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
@@ -138,16 +128,12 @@ def _check_out(out: Path, data: str, *, force: bool) -> None:
     sweep(out)
 
 
-def _theory(data: str, learned: Learned, choices: LearnOptions, *, plain: bool) -> Iterator[str]:
+def _theory(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
     """Yield the lines of a theory: what it was learned from, then each rule with its counts.
 
     Nothing of it depends on how long it took or where it ran: the same input gives the same text.
     """
     yield from (f"% {line}" for line in _heading(data, learned, choices))
-    if plain:
-        yield ""
-        yield str(_completed(learned))
-        return
     if not learned.rules:
         yield ""
         yield "% No rule was good enough."
@@ -160,23 +146,11 @@ def _theory(data: str, learned: Learned, choices: LearnOptions, *, plain: bool) 
         yield from map(str, axioms)
 
 
-def _knowledge_base(
-    data: str, learned: Learned, choices: LearnOptions, *, plain: bool
-) -> Iterator[str]:
+def _knowledge_base(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
     """Yield the lines of a theory in the language of LoMRF, with its schema and the axioms."""
     yield from (f"// {line}" for line in _heading(data, learned, choices))
     yield ""
-    theory = _completed(learned) if plain else learned.learner.theory_
-    yield format_lomrf(theory).removesuffix("\n")
-
-
-def _completed(learned: Learned) -> Theory:
-    theory = learned.learner.theory_
-    if theory.statements and theory.is_crisp:
-        raise SpliceError(
-            "only weighted clauses are completed", "learn them with --learner osla, or --weights"
-        )
-    return completed(theory)
+    yield format_lomrf(learned.theory).removesuffix("\n")
 
 
 def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
@@ -197,7 +171,7 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3)}
 
 
-def tell_learned(learned: Learned, out: Path | None = None) -> None:
+def tell_learned(learned: Learned, choices: LearnOptions, out: Path | None = None) -> None:
     """Tell how many rules came of how much; where there are none, what may help."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
@@ -209,7 +183,7 @@ def tell_learned(learned: Learned, out: Path | None = None) -> None:
         others = "--open-world, if time-points that nobody labels are there and unknown"
         helps = [
             "more labels",
-            *(["a lower --min-score"] if isinstance(learned.learner, Oled) else []),
+            *(["a lower --min-score"] if "min-score" in choices.words else []),
             alone if learned.completed else others,
             "more --passes",
         ]

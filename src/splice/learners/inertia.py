@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splice.arrays import Mask
+from splice.stats import f1_score
 
 __all__ = ["agreement", "holds_next"]
 
@@ -26,11 +27,11 @@ def holds_next(initiated: Mask, terminated: Mask, begins: Mask, held: Mask) -> M
     return value[at] if len(at) else value
 
 
-def agreement(said: Mask, after: Mask) -> float:
-    """Return the F1 of what is said against what held.
+def agreement(predicted: Mask, after: Mask) -> float:
+    """Return the F1 of what a theory predicts against what held.
 
     >>> round(agreement(np.array([True, True, False]), np.array([True, False, False])), 3)
     0.667
     """
-    right, wrong = int((said & after).sum()), int((said != after).sum())
-    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+    tp = np.count_nonzero(predicted & after)
+    return float(f1_score(tp, np.count_nonzero(predicted) - tp, np.count_nonzero(after) - tp))

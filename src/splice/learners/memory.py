@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import Codes, Indices, Ints, Mask
+from splice.learners.window import TransitionWindow
 from splice.patterns.transitions import Transitions
 from splice.stream.vocabulary import Vocabulary
 
@@ -133,6 +134,12 @@ class Memory:
         begins = new | np.append(True, time[1:] != until[:-1])
         known = before[order] & ~new  # recognition begins with nothing that holds
         return pattern[order].astype(np.int64), known, after[order], begins
+
+    def window(self, about: Mask) -> TransitionWindow:
+        """Return the transitions of some patterns: ``about`` says which."""
+        pattern, before, after, begins = self.columns()
+        rows = about[pattern]
+        return TransitionWindow(pattern[rows], before[rows], after[rows], begins[rows])
 
     def merge(self, other: Memory, patterns: Codes) -> None:
         """Take over what another memory holds; ``patterns`` are our numbers for its patterns.

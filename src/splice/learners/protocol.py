@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
 from splice.labels import LabelArray
+from splice.learners.learned_rule import LearnedRule
+from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
+from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["StructureLearner"]
 
@@ -20,6 +23,16 @@ class StructureLearner(Protocol):
     @property
     def theory_(self) -> Theory:
         """What was learned so far."""
+
+    @property
+    def growing(self) -> int:
+        """How many rules are worked on that say something, in the theory or not."""
+
+    def rules(self, passes: int = 1) -> list[LearnedRule]:
+        """Return the rules of the theory, with their counts and how they came about.
+
+        Where the input was read several times, counts are those of one pass, on the average.
+        """
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Learn from one more batch."""
@@ -38,3 +51,9 @@ class StructureLearner(Protocol):
 
     def to_state(self) -> dict[str, Any]:
         """Return everything that was learned, as plain JSON."""
+
+    def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
+        """Go on from a state, over the vocabulary of the stream that follows."""
+
+    def merge(self, other: Self) -> Self:
+        """Take over what another learner has learned from another part of the stream."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 
@@ -21,18 +20,12 @@ from splice.logic.terms import Variable
 from splice.patterns.columns import Patterns
 from splice.patterns.lifting import PatternStore
 from splice.patterns.reading import Reading
+from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-
-class Unlabelled(Enum):
-    """What a learner makes of query atoms without a label."""
-
-    FALSE = "false"
-    """The closed world: what nobody said does not hold (the paper's *incomplete*)."""
-    SKIP = "skip"
-    """Transitions with an unknown end are left out: only the labelled part is learned from."""
+__all__ = ["Overlap", "Reader", "Transitions"]
 
 
 @dataclass(frozen=True, eq=False)

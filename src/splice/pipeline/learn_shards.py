@@ -13,10 +13,9 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.hindsight import in_hindsight
 from splice.completion.mode import Mode
 from splice.completion.source import Before, by_sequence, merged
-from splice.learners.oled.learner import Oled
-from splice.learners.osla.learner import Osla
+from splice.learners.protocol import StructureLearner
 from splice.logic.domain import Domain
-from splice.pipeline.learned import Learner, LearnOptions
+from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Stage, Watch, follow
 from splice.pipeline.shards import (
     LabelCounting,
@@ -56,7 +55,7 @@ class LearnedShard:
 
 def learn_shards(
     opened: OpenSource, choices: LearnOptions, count: int, jobs: int, watch: Watch
-) -> tuple[Learner, list[LearnedShard]]:
+) -> tuple[StructureLearner, list[LearnedShard]]:
     """Learn from each part; return the merged learner, and what each part gave."""
     before: list[Before] = [{} for _ in range(count)]
     if choices.profile:
@@ -71,17 +70,8 @@ def learn_shards(
     learner = choices.learner()
     for part in parts:
         if part.batches:
-            _merge(learner, choices.learner().restore(part.state, part.domain, Vocabulary()))
+            learner.merge(choices.learner().restore(part.state, part.domain, Vocabulary()))
     return learner, parts
-
-
-def _merge(learner: Learner, other: Learner) -> None:
-    if isinstance(learner, Oled):
-        assert isinstance(other, Oled)
-        learner.merge(other)
-    else:
-        assert isinstance(other, Osla)
-        learner.merge(other)
 
 
 def _learn_shard(task: _ShardTask) -> LearnedShard:

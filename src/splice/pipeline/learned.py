@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
@@ -12,20 +11,17 @@ from splice.errors import InputError, SpliceError
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.io.oled_unseen import unseen_modes
-from splice.learners.oled.learner import Oled
-from splice.learners.osla.learner import Osla
+from splice.learners.learned_rule import LearnedRule
+from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS, LearnerChoice
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Theory
 from splice.pipeline.progress import Warned, Watch
-from splice.pipeline.rules import LearnedRule
 from splice.pipeline.splice import StepReport
 from splice.stream.source import Source
 
-__all__ = ["LearnOptions", "Learned", "Learner", "check_learned", "check_query"]
-
-Learner: TypeAlias = Oled | Osla
-"""A structure learner that a run knows to save, restore and merge."""
+__all__ = ["LearnOptions", "Learned", "check_learned", "check_query"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +33,25 @@ class LearnOptions:
     profile
         How missing labels are completed; None: the learner sees them as they are.
     learner
-        Makes a learner that knows nothing yet: a class, or a :func:`functools.partial` of one, so
-        that other processes can be sent it, and a checkpoint can tell it from others by its text.
+        Makes a learner that knows nothing yet: a :class:`LearnerChoice`, a class, or a
+        :func:`functools.partial` of one, so that other processes can be sent it, and a checkpoint can
+        tell it from others by its text.
     batch_size
         Time-points in a batch.
     passes
         How often the input is read.
     words
         The same as people say it, for headings.
-    exact
-        The same to the last digit: a run goes on only from a checkpoint of equal choices. Where it
-        is left out, it is made of the other values.
     mode
         Which labels a batch is completed with: all of the input, which is then read once more, or
         those up to the batch.
     """
 
     profile: Profile | None = PROFILES["default"]
-    learner: Callable[[], Learner] = Oled
+    learner: Callable[[], StructureLearner] = field(default_factory=LEARNERS.choose)
     batch_size: int = 25
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
-    exact: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = Mode.ONLINE
 
     @property
@@ -68,14 +61,15 @@ class LearnOptions:
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
-        if self.exact:
-            return self.exact
+        made = self.learner
+        chosen = made.identity() if isinstance(made, LearnerChoice) else {"learner": repr(made)}
         return {
-            "learner": repr(self.learner),
-            "completion": str(self.profile),
+            "completion": str(self.profile or "none"),
             "mode": self.run_mode.value,
             "batch-size": str(self.batch_size),
             "passes": str(self.passes),
+            **self.words,
+            **chosen,
         }
 
 
@@ -107,7 +101,7 @@ class Learned:
         What keeps the run on disk, if anything does.
     """
 
-    learner: Learner
+    learner: StructureLearner
     examples: int = 0
     batches: int = 0
     given: int = 0
@@ -126,9 +120,7 @@ class Learned:
     @property
     def growing(self) -> int:
         """How many rules the learner works on that say something, in the theory or not."""
-        if isinstance(self.learner, Osla):
-            return len(self.learner.clauses)
-        return sum(bool(rule.body) for rule in self.learner.rules)
+        return self.learner.growing
 
     @property
     def speed(self) -> float:

@@ -30,7 +30,6 @@ from splice.pipeline.progress import (
     follow,
     ignore,
 )
-from splice.pipeline.rules import learned_rules
 from splice.pipeline.shards import OpenSource
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
@@ -131,7 +130,7 @@ def _learn_in_shards(
             setattr(learned, name, getattr(learned, name) + getattr(part, name))
     learned.read = learned.examples * choices.passes
     check_learned(learned, source, options, watch)
-    learned.rules = learned_rules(learner, choices.passes)
+    learned.rules = learner.rules(choices.passes)
     return learned
 
 
@@ -172,7 +171,7 @@ def _learn_in_passes(
         if number == 0:
             watch(Read(source.report))
             check_learned(learned, source, options, watch)
-    learned.rules = learned_rules(learned.learner, choices.passes)
+    learned.rules = learned.learner.rules(choices.passes)
     learned.seconds = time.perf_counter() - begun
     return learned
 

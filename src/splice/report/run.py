@@ -10,10 +10,10 @@ from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
 from splice.evaluation.recognition import labels_in
 from splice.labels import decode
+from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
 from splice.logic.syntax import ground_text
-from splice.pipeline.rules import LearnedRule, rule_text
 from splice.report.document import (
     Cell,
     Note,
@@ -93,24 +93,14 @@ def _rules(rules: Sequence[LearnedRule]) -> Section:
 
 def rule_entry(rule: LearnedRule) -> RuleEntry:
     """Return a learned rule as a report shows it."""
-    plain, details = rule.as_json(), rule.details()
+    plain = rule.as_json()
     names = ("number", "kind", "fluent", "tp", "fp", "fn", "score", "firings")
     return RuleEntry(
         **{name: plain[name] for name in names},
         text=rule_text(rule.statement),
         weight=plain.get("weight"),
-        origin=_origin(details),
-        history=_history(rule.history()) if "bottom" in details else None,
-    )
-
-
-def _origin(details: Mapping[str, Any]) -> str:
-    if "bottom" in details:
-        called = ", ".join(details["bottom"])
-        return f"Began at batch {details['born']} without a body; what called for it: {called}."
-    return (
-        f"Found in batch {details['born']}: it would have set {details['gain']:,} states right. "
-        f"Worth {details['effect']:+.3f} of F1 over what is remembered, beside the others."
+        origin=rule.origin,
+        history=_history(rule.history) if all("bound" in e for e in rule.history) else None,
     )
 
 

@@ -11,10 +11,11 @@ from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.inputs.check import RULE_ENDINGS
 from splice.io.lomrf.mln import parse_mln_all, read_mln_all
 from splice.io.text import read_text
+from splice.learners.options import NamedTheory
 from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Theory
 
-__all__ = ["AXIOMS", "load_theory", "load_theory_all", "theory_names"]
+__all__ = ["AXIOMS", "load_theory", "load_theory_all", "named_theory", "theory_names"]
 
 AXIOMS: Final = "mln-ec"
 """The name of the axioms that ship: the Event Calculus as a knowledge base for Markov logic."""
@@ -52,6 +53,11 @@ def load_theory(name_or_path: str | PathLike[str]) -> Theory:
     if problems:
         raise InputError(problems)
     return theory
+
+
+def named_theory(text: str) -> NamedTheory:
+    """Return the theory that an option names, as :func:`load_theory` reads it."""
+    return NamedTheory(Path(text).name, load_theory(text).statements)
 
 
 def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Problem]]:

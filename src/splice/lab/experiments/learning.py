@@ -23,6 +23,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.folds import FoldRule, assigned, read_folds
 from splice.inputs.open import input_paths
+from splice.inputs.theories import named_theory
 from splice.io.text import read_text
 from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.published import published
@@ -40,11 +41,9 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
-from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import options_of
-from splice.learners.osla import options as osla
-from splice.learners.osla.learner import Osla
+from splice.learners.options import NamedTheory
 from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
 from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
@@ -110,24 +109,16 @@ def _choices(method: Table) -> dict[str, Any]:
     if labels not in _COMPLETE:
         raise UnknownName("way to treat missing labels", labels, _COMPLETE)
     learner = str(own.pop("learner", "oled"))
-    if learner not in LEARNERS:
-        raise UnknownName("learner", learner, LEARNERS)
     profile = str(own.pop("profile", "default"))
     profile_of(profile, {})
-    LEARNERS[learner](own)
+    _learner(learner, own)
     return {"labels": labels, "learner": learner, "profile": profile, "changes": own}
 
 
-def _oled(changes: Table) -> StructureLearner:
-    return Oled(options_of(changes))
-
-
-def _osla(changes: Table) -> StructureLearner:
-    return Osla(osla.options_of(changes))
-
-
-LEARNERS: Final = {"oled": _oled, "osla": _osla}
-"""The learners by name: from the changes of a method to a fresh learner."""
+def _learner(name: str, changes: Table) -> StructureLearner:
+    """Return a learner with the options that the words of a method name."""
+    kind = LEARNERS[name]
+    return kind.learner(kind.read(changes, {NamedTheory: named_theory}))
 
 
 def reference(configuration: Table, row: Table) -> dict[str, Any]:
@@ -174,9 +165,9 @@ def _splice(parameters: Table) -> Splice:
     changes = dict(parameters["changes"])
     if parameters["labels"] != "completed":
         changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
-        return Splice(LEARNERS[parameters["learner"]](changes))
+        return Splice(_learner(parameters["learner"], changes))
     completer = SupervisionCompleter(profile_of(parameters["profile"], {}))
-    return Splice(LEARNERS[parameters["learner"]](changes), completer)
+    return Splice(_learner(parameters["learner"], changes), completer)
 
 
 def _folds(dataset: str, rule: str) -> Iterator[tuple[MemorySource, MemorySource]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
-from splice.learners.checks import number_of
-from splice.learners.weights import AdaGrad
-from splice.patterns.transitions import Unlabelled
+from splice.learners.adagrad import AdaGrad
+from splice.learners.options import LearnerOptions
+from splice.options import option
 
 __all__ = [
     "FScore",
@@ -19,14 +18,13 @@ __all__ = [
     "Growth",
     "Negation",
     "OledOptions",
-    "Options",
     "Points",
     "Precision",
     "Recall",
     "Score",
     "Selection",
     "TerminationCounts",
-    "options_of",
+    "score_of",
 ]
 
 
@@ -116,125 +114,6 @@ class FScore:
 Score: TypeAlias = Precision | Recall | FoilGain | FScore
 
 
-_YES: Final = (True, "adagrad")
-_NO: Final = (False, "none")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Every choice of the learner.
-
-    Parameters
-    ----------
-    delta
-        The chance of a wrong decision that the Hoeffding bound allows.
-    ties
-        A bound below this breaks ties.
-    warm_up
-        Transitions before a tie may be broken.
-    depth
-        The most literals that a refinement adds.
-    initiation
-        How rules that initiate are scored.
-    termination
-        How rules that terminate are scored.
-    counts
-        What counts as right and wrong for a rule that terminates.
-    points
-        Which time-points count as right for a change.
-    negation
-        Whether bodies may have negated literals.
-    growth
-        When a new rule is started.
-    selection
-        Which rules make the theory.
-    min_score
-        The least score of a rule of the theory.
-    min_support
-        Right firings that a rule of the theory needs.
-    min_keep
-        The share of the parent's right firings that a refinement must keep.
-    unlabelled
-        What query atoms without a label are taken for.
-    weights
-        How rules are weighed; None: not at all. With weights, rules that are often wrong can stay,
-        and recognition weighs them.
-    memory
-        The transitions that are remembered to choose the theory by.
-    bottom
-        The most literals of a bottom rule: all that were seen, and the negations that tell most.
-    length
-        The most literals of a body: a person has to read it.
-    growing
-        The most rules of a kind and about a head that are learned side by side.
-    """
-
-    delta: float = 0.01
-    ties: float = 0.05
-    warm_up: int = 1000
-    depth: int = 2
-    initiation: Score = field(default_factory=lambda: Precision(50.0))
-    termination: Score = field(default_factory=lambda: Precision(50.0))
-    counts: TerminationCounts = TerminationCounts.NEXT
-    points: Points = Points.BOTH
-    negation: Negation = Negation.ALL
-    growth: Growth = Growth.ERRORS
-    selection: Selection = Selection.EFFECT
-    min_score: float = 0.5
-    min_support: int = 5
-    min_keep: float = 0.0
-    unlabelled: Unlabelled = Unlabelled.FALSE
-    weights: AdaGrad | None = None
-    memory: int = 1_000_000
-    bottom: int = 24
-    length: int = 10
-    growing: int = 64
-
-    def __post_init__(self) -> None:
-        if not 0 < self.delta < 1:
-            raise SpliceError(f"delta lies between 0 and 1, not at {self.delta:g}")
-        if self.depth < 1:
-            raise SpliceError(f"a refinement adds at least one literal, not {self.depth}")
-        if not 0 <= self.min_score <= 1:
-            raise SpliceError(f"a score lies between 0 and 1, not at {self.min_score:g}")
-        if min(self.ties, self.warm_up, self.min_support, self.min_keep) < 0:
-            raise SpliceError("ties, warm-up, support and what is kept cannot be negative")
-        if min(self.memory, self.bottom, self.length, self.growing) < 1:
-            raise SpliceError("memory, bottom, length and growing must be positive")
-
-
-OledOptions: TypeAlias = Options
-"""The name outside of this package, where there are options of several learners."""
-
-
-def options_of(words: Mapping[str, Any]) -> Options:
-    """Return the choices that words name: numbers as they are, enumerations by their values.
-
-    >>> options_of({"depth": 1, "points": "starts", "initiation": "precision:10"}).initiation
-    Precision(prior=10.0)
-    """
-    known = {f.name: f for f in fields(Options)}
-    chosen: dict[str, Any] = {}
-    for name, word in words.items():
-        if name not in known:
-            raise UnknownName("choice of OLED", name, known)
-        usual = getattr(Options(), name)
-        if isinstance(usual, Enum):
-            values = {str(value.value): value for value in type(usual)}
-            if str(word) not in values:
-                raise UnknownName(name, str(word), values)
-            chosen[name] = values[str(word)]
-        elif name == "weights":
-            if word not in (*_YES, *_NO):
-                raise UnknownName("way to weigh rules", str(word), ("adagrad", "none"))
-            chosen[name] = AdaGrad() if word in _YES else None
-        elif name in ("initiation", "termination"):
-            chosen[name] = score_of(str(word))
-        else:
-            chosen[name] = number_of(name, word, usual)
-    return Options(**chosen)
-
-
 def score_of(text: str) -> Score:
     """Return the score that a text names: ``precision:50``, ``recall:10``, ``foil``, ``fscore``."""
     word, _, number = text.partition(":")
@@ -251,3 +130,94 @@ def score_of(text: str) -> Score:
     if word in ("foil", "fscore") or not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", number):
         raise SpliceError(f"'{text}' is no score", "write precision:50, recall:10, foil or fscore")
     return Precision(float(number)) if word == "precision" else Recall(float(number))
+
+
+@dataclass(frozen=True, slots=True)
+class OledOptions(LearnerOptions):
+    """Every choice of the learner.
+
+    Parameters
+    ----------
+    unlabelled
+        What query atoms without a label are taken for.
+    memory
+        The transitions that are remembered to choose the theory by.
+    points
+        Which time-points count as right for a change.
+    delta
+        The chance of a wrong decision that the Hoeffding bound allows.
+    depth
+        The most literals that a refinement adds.
+    min_score
+        The least score of a rule of the theory.
+    weights
+        How rules are weighed; None: not at all. With weights, rules that are often wrong can stay,
+        and recognition weighs them.
+    ties
+        A bound below this breaks ties.
+    warm_up
+        Transitions before a tie may be broken.
+    initiation, termination
+        How rules that initiate and rules that terminate are scored.
+    counts
+        What counts as right and wrong for a rule that terminates.
+    negation
+        Whether bodies may have negated literals.
+    growth
+        When a new rule is started.
+    selection
+        Which rules make the theory.
+    min_support
+        Right firings that a rule of the theory needs.
+    min_keep
+        The share of the parent's right firings that a refinement must keep.
+    bottom
+        The most literals of a bottom rule: all that were seen, and the negations that tell most.
+    length
+        The most literals of a body: a person has to read it.
+    growing
+        The most rules of a kind and about a head that are learned side by side.
+    """
+
+    points: Points = option(
+        Points.BOTH,
+        "Which time-points are examples of a beginning: all at which the fluent holds next, "
+        "those alone at which it starts, or rules of both kinds side by side.",
+    )
+    delta: float = option(
+        0.01,
+        "Confidence of the Hoeffding bound.",
+        spelling="rule-delta",
+        metavar="D",
+        above=0,
+        below=1,
+    )
+    depth: int = option(
+        2, "Conditions that one decision may add.", metavar="N", at_least=1, at_most=5
+    )
+    min_score: float = option(
+        0.5,
+        "How precise a rule must be to be considered.",
+        metavar="S",
+        at_least=0,
+        at_most=1,
+    )
+    weights: AdaGrad | None = option(
+        None,
+        "Give rules weights: recognition weighs them.",
+        named={"none": None, "adagrad": AdaGrad()},
+        quiet=True,
+    )
+    ties: float = option(0.05, at_least=0)
+    warm_up: int = option(1000, at_least=0)
+    initiation: Score = option(Precision(50.0), read=score_of)
+    termination: Score = option(Precision(50.0), read=score_of)
+    counts: TerminationCounts = TerminationCounts.NEXT
+    negation: Negation = Negation.ALL
+    growth: Growth = Growth.ERRORS
+    selection: Selection = Selection.EFFECT
+    min_support: int = option(5, at_least=0)
+    min_keep: float = option(0.0, at_least=0)
+    bottom: int = option(24, at_least=1)
+    length: int = option(10, at_least=1)
+    growing: int = option(64, at_least=1)

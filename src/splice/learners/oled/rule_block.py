@@ -16,7 +16,7 @@ from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import counted, fires_by_join
 from splice.learners.oled.firing import Firing
 from splice.learners.oled.literals import Literals
-from splice.learners.oled.options import Options, Points, Precision, Selection
+from splice.learners.oled.options import OledOptions, Points, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, scored
 from splice.logic.atoms import Atom
@@ -46,7 +46,7 @@ class RuleBlock:
         self,
         predicate: str,
         rules: Sequence[RuleState],
-        options: Options,
+        options: OledOptions,
         literals: Literals | None = None,
     ) -> None:
         self.predicate, self.rules, self.options = predicate, list(rules), options

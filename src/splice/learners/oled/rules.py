@@ -11,7 +11,7 @@ import numpy as np
 from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import needs_join
 from splice.learners.oled.literals import NOTHING, Literals, Numbered
-from splice.learners.oled.options import Options, Points, Precision, Score
+from splice.learners.oled.options import OledOptions, Points, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,
     NO_YES,
@@ -119,25 +119,25 @@ class RuleState:
         """The transitions since the candidates were made."""
         return int(self.since.sum())
 
-    def counts(self, options: Options) -> Counts:
+    def counts(self, options: OledOptions) -> Counts:
         """Return the counts of the rule over all it has seen."""
         return self._counts(self.fired, self.total, options)
 
-    def score(self, options: Options) -> float:
+    def score(self, options: OledOptions) -> float:
         """Return what the rule is worth."""
         own = self.counts(options)
         return float(scored(score_of(self.predicate, options), own, own))
 
-    def precision(self, options: Options) -> float:
+    def precision(self, options: OledOptions) -> float:
         """Return how often the rule is right when it fires, with a little doubt."""
         return float(scored(Precision(float(options.min_support)), self.counts(options)))
 
-    def support(self, options: Options) -> float:
+    def support(self, options: OledOptions) -> float:
         """Return how often the best of its candidates was right."""
         counts = self._counts(self.candidate_fired, self.since, options)
         return float(counts.tp.max(initial=0.0))
 
-    def _counts(self, fired: Floats, total: Floats, options: Options) -> Counts:
+    def _counts(self, fired: Floats, total: Floats, options: OledOptions) -> Counts:
         return counts_of(self.predicate, fired, total, self.points, options)
 
     def shortened(self, patterns: Patterns) -> RuleState:
@@ -151,7 +151,12 @@ class RuleState:
         return self if picked == self.picked else replace(self, picked=picked)
 
     def with_body(
-        self, picked: tuple[int, ...], fired: Floats, total: Floats, options: Options, batch: int
+        self,
+        picked: tuple[int, ...],
+        fired: Floats,
+        total: Floats,
+        options: OledOptions,
+        batch: int,
     ) -> RuleState:
         """Return the rule with other literals of its bottom rule, taken for their effect."""
         mine, n = self.score(options), int(total.sum())
@@ -161,11 +166,11 @@ class RuleState:
         changed.history = [*self.history, event]
         return changed
 
-    def _steps(self, options: Options) -> int:
+    def _steps(self, options: OledOptions) -> int:
         """Return how many literals may be added at once."""
         return max(min(options.depth, options.length - len(self.picked)), 0)
 
-    def added(self, options: Options) -> Indices:
+    def added(self, options: OledOptions) -> Indices:
         """Return what the body and its candidates have beyond the body, a row each.
 
         These are places in the bottom rule, fewer additions first; the first row adds nothing, and
@@ -175,7 +180,7 @@ class RuleState:
         ways = _combined(len(rest), self._steps(options), options.depth)
         return np.array([*rest, NOTHING], np.intp)[ways]
 
-    def prepare(self, options: Options) -> None:
+    def prepare(self, options: OledOptions) -> None:
         """Make room for the counts of the candidates, if there is none."""
         rest = len(self.bottom) - len(self.picked)
         wanted = len(_combined(rest, self._steps(options), options.depth)) - 1
@@ -188,7 +193,7 @@ class RuleState:
         """Which literals of the bottom rule have variables that the head does not have."""
         return np.array([needs_join(self.head, (b,)) for b in self.bottom], bool)
 
-    def joined(self, options: Options) -> Indices:
+    def joined(self, options: OledOptions) -> Indices:
         """Return which bodies, the rule's own first, need a join."""
         if not self._has_more.any():
             return np.empty(0, np.intp)
@@ -196,7 +201,7 @@ class RuleState:
         own = bool(more[list(self.picked)].any())
         return np.flatnonzero(more[self.added(options)].any(axis=1) | own)
 
-    def bodies(self, options: Options) -> list[Body]:
+    def bodies(self, options: OledOptions) -> list[Body]:
         """Return the rule's own body and those of its candidates."""
         every = (self._with(extra) for extra in self.added(options).tolist())
         return [tuple(self.bottom[i] for i in picked) for picked in every]
@@ -205,7 +210,7 @@ class RuleState:
         """Return the places in the bottom rule of a body with more literals."""
         return tuple(sorted((*self.picked, *(i for i in extra if i != NOTHING))))
 
-    def numbered(self, options: Options, literals: Literals) -> Numbered:
+    def numbered(self, options: OledOptions, literals: Literals) -> Numbered:
         """Return the bodies by the numbers of their literals."""
         if self._numbered is None:
             bottom = literals.numbers(self.bottom)
@@ -229,7 +234,7 @@ class RuleState:
         self.candidate_fired = self.candidate_fired + other.candidate_fired
         self.since, self.own = self.since + other.since, self.own + other.own
 
-    def promising(self, options: Options, count: int, batch: int) -> list[RuleState]:
+    def promising(self, options: OledOptions, count: int, batch: int) -> list[RuleState]:
         """Return refinements as rules, though nothing is decided: those that are right most often.
 
         Half of them over all transitions, half at the edges, where the fluent begins or ends. Each
@@ -254,7 +259,7 @@ class RuleState:
             return fired[:, NO_YES], fired[:, NO_NO]
         return fired[:, YES_NO], fired[:, YES_YES]
 
-    def _early(self, candidate: int, worth: float, options: Options, batch: int) -> RuleState:
+    def _early(self, candidate: int, worth: float, options: OledOptions, batch: int) -> RuleState:
         """Return a candidate as a rule of its own, though nothing is decided."""
         picked = self._with(self.added(options)[1 + candidate].tolist())
         body = tuple(self.bottom[i] for i in picked)
@@ -271,7 +276,7 @@ class RuleState:
         )
 
     def decide(
-        self, candidate: int, scores: tuple[float, float, float], options: Options, batch: int
+        self, candidate: int, scores: tuple[float, float, float], options: OledOptions, batch: int
     ) -> bool:
         """Become the best candidate if the bound allows it; return whether that happened.
 
@@ -291,7 +296,7 @@ class RuleState:
         self.candidate_fired = np.zeros((0, 4))
         return True
 
-    def _become(self, best: int, options: Options) -> None:
+    def _become(self, best: int, options: OledOptions) -> None:
         """Take the body and the counts of a candidate."""
         self.fired, self.total = self.candidate_fired[best].copy(), self.since.copy()
         self.picked = self._with(self.added(options)[1 + best].tolist())
@@ -313,7 +318,7 @@ def _combined(count: int, most: int, width: int) -> Indices:
 
 
 def counts_of(
-    predicate: str, fired: Floats, total: Floats, points: Points, options: Options
+    predicate: str, fired: Floats, total: Floats, points: Points, options: OledOptions
 ) -> Counts:
     """Return the counts of rules of a kind, the way that the options ask for."""
     if predicate == INITIATED_AT:
@@ -321,6 +326,6 @@ def counts_of(
     return termination_counts(fired, total, options.counts, points)
 
 
-def score_of(predicate: str, options: Options) -> Score:
+def score_of(predicate: str, options: OledOptions) -> Score:
     """Return how rules of a kind are judged."""
     return options.initiation if predicate == INITIATED_AT else options.termination

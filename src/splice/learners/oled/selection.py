@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from splice.arrays import Floats, Ints, Mask
+from splice.arrays import Floats, Mask
+from splice.learners.window import TransitionWindow
 from splice.logic.terms import Variable
 
-__all__ = ["Candidate", "Part", "Remembered", "chosen"]
+__all__ = ["Candidate", "Part", "price_of", "select"]
 
 _Theory = tuple["Part", ...]
 
@@ -51,7 +51,7 @@ _DOUBT = 5
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A rule that may join the theory: the situations that make each of its literals true.
+    """A rule that may join the theory: the patterns that make each of its literals true.
 
     The rows of ``fires_if`` are parts of the body that can be left out (all but the last one).
     """
@@ -66,7 +66,7 @@ class Candidate:
     """The variables that must be bound: if they are not, that takes one more literal."""
 
     def fires(self, kept: tuple[int, ...]) -> Mask:
-        """Return the situations in which it fires with some rows of its body."""
+        """Return the patterns in which it fires with some rows of its body."""
         found: Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
         return found
 
@@ -84,37 +84,24 @@ class Part:
     kept: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Remembered:
-    """A stretch of the stream: situations, labels after each transition, where runs begin."""
-
-    situation: Ints
-    after: Mask
-    begins: Mask
-    held: Mask
-
-    @cached_property
-    def price(self) -> float:
-        """The F1 that a literal must earn here: chance is as the root of the positive points."""
-        positives = max(int(np.count_nonzero(self.after)), 1)
-        return PRICE * math.sqrt(min(1.0, PLENTY / positives))
-
-    def often(self, where: Mask, size: int) -> Ints:
-        """Return how often each situation is met at some of the transitions."""
-        return np.bincount(self.situation[where], minlength=size)
+def price_of(window: TransitionWindow) -> float:
+    """Return the F1 that a literal must earn: chance is as the root of the positive points."""
+    positives = max(int(np.count_nonzero(window.after)), 1)
+    return PRICE * math.sqrt(min(1.0, PLENTY / positives))
 
 
 class _Search:
-    """Theories that candidates make, and what they are worth over a stretch."""
+    """Theories that candidates make, and what they are worth over what is remembered."""
 
-    def __init__(self, candidates: Sequence[Candidate], stretch: Remembered) -> None:
-        self.candidates, self.stretch = candidates, stretch
+    def __init__(self, candidates: Sequence[Candidate], window: TransitionWindow) -> None:
+        self.candidates, self.window = candidates, window
+        self.price = price_of(window)
         self.whole = [Part(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
         self._fires: dict[Part, Mask] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
 
     def fires(self, part: Part) -> Mask:
-        """Return the situations in which a rule fires."""
+        """Return the patterns in which a rule fires."""
         if part not in self._fires:
             self._fires[part] = self.candidates[part.candidate].fires(part.kept)
         return self._fires[part]
@@ -123,11 +110,11 @@ class _Search:
         """Return what theories are worth: the F1 of their recognition less the price of literals."""
         some = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
         lengths = np.array([self._length(theory) for theory in theories])
-        found: Floats = np.concatenate(list(map(self._f1, some))) - self.stretch.price * lengths
+        found: Floats = np.concatenate(list(map(self._f1, some))) - self.price * lengths
         return found
 
     def _f1(self, theories: Sequence[_Theory]) -> Floats:
-        """Return how well some theories recognise the stretch."""
+        """Return how well some theories recognise what is remembered."""
         from splice.learners.oled.simulate import agreements  # noqa: PLC0415  (loads numba)
 
         shape = len(theories), self._size
@@ -136,8 +123,7 @@ class _Search:
             for part in theory:
                 says = initiated if self.candidates[part.candidate].initiates else terminated
                 says[row] |= self.fires(part)
-        seen = self.stretch
-        return agreements(seen.situation, seen.after, seen.begins, seen.held, initiated, terminated)
+        return agreements(self.window, initiated, terminated)
 
     def _length(self, theory: _Theory) -> int:
         return sum(self.candidates[part.candidate].literals(part.kept) for part in theory)
@@ -174,7 +160,7 @@ class _Search:
         """Return the places of the pairs to go on from: the best, and the best that differ."""
         # The climb is greedy, so where it begins matters more than how far it looks. Good initiations
         # are often variants of one another; the list ``apart`` begins at ones that fire elsewhere.
-        often = self.stretch.often(np.ones_like(self.stretch.after), self._size)
+        often = self.window.count(np.ones_like(self.window.after), self._size)
         best: dict[Part, int] = {}
         for place in np.argsort(-worths, kind="stable").tolist():
             best.setdefault(pairs[place][0], place)
@@ -187,42 +173,42 @@ class _Search:
 
     def _foremost(self, *, initiates: bool) -> list[Part]:
         """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
-        own = [
+        rules = [
             part for part in self.whole if self.candidates[part.candidate].initiates == initiates
         ]
-        if not own:
+        if not rules:
             return []
-        fires = np.array([self.fires(part) for part in own])
-        good = self.stretch.after == initiates
+        fires = np.array([self.fires(part) for part in rules])
+        good = self.window.after == initiates
         right, share = self._rightness(fires, good, np.ones_like(good))
-        at_edges, edge_share = self._rightness(fires, good, self.stretch.held != initiates)
+        at_edges, edge_share = self._rightness(fires, good, self.window.before != initiates)
         best = {
             place
             for worth in (share, right * share, at_edges * edge_share)
             for place in np.argsort(-worth, kind="stable")[:PAIRED].tolist()
         }
-        return [own[place] for place in sorted(best)]
+        return [rules[place] for place in sorted(best)]
 
     def _rightness(self, fires: Mask, good: Mask, where: Mask) -> tuple[Floats, Floats]:
         """Return how often rules are right at some transitions, and in which share of firings there."""
         right, all_ = (
-            fires @ self.stretch.often(some, fires.shape[1]) for some in (good & where, where)
+            fires @ self.window.count(some, fires.shape[1]) for some in (good & where, where)
         )
         return right.astype(np.float64), right / (all_ + _DOUBT)
 
 
-def chosen(candidates: Sequence[Candidate], stretch: Remembered) -> list[Part]:
+def select(candidates: Sequence[Candidate], window: TransitionWindow) -> list[Part]:
     """Return the rules that are worth having together, in the order of their choice.
 
     It begins with a pair of an initiation and a termination, and takes the step that helps most
     as long as one helps; that is done from the best pairs with different initiations, and from the
     best ones whose initiations have little in common.
     """
-    search = _Search(candidates, stretch)
-    pairs = search.pairs() if stretch.after.any() else []
+    search = _Search(candidates, window)
+    pairs = search.pairs() if window.after.any() else []
     if not pairs:
         return []
     worths = search.worths(pairs)
     climbed = [search.climb(pairs[place], worths[place]) for place in search.begin(pairs, worths)]
-    theory, best = max(climbed, key=lambda found: found[1])
+    theory, best = max(climbed, key=lambda climb: climb[1])
     return list(theory) if best > 0 else []

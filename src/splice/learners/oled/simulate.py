@@ -1,4 +1,4 @@
-"""What rules say together, with inertia, for many theories at once: a compiled pass over a stretch.
+"""What rules say together, with inertia, for many theories at once: a compiled pass over what is remembered.
 
 This module imports numba; import it only where theories are compared.
 """
@@ -10,32 +10,32 @@ import numpy.typing as npt
 
 from splice.arrays import Codes, Floats, Ints, Mask
 from splice.kernels import compiled
+from splice.learners.window import TransitionWindow
 from splice.stats import f1_score
 
 __all__ = ["agreements"]
 
 
-def agreements(
-    situation: Ints, after: Mask, begins: Mask, held: Mask, initiated: Mask, terminated: Mask
-) -> Floats:
-    """Return the F1 of theories that initiate and terminate in some situations, a row a theory.
+def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> Floats:
+    """Return the F1 of theories that initiate and terminate in some patterns, a row a theory.
 
     It is what :func:`splice.learners.inertia.holds_next` and ``agreement`` give for each of them.
 
     >>> yes, no = True, False
     >>> once, never = np.array([[yes, no]]), np.array([[no, no]])
-    >>> agreements(np.array([1, 0, 1]), np.array([no, yes, yes]), np.array([yes, no, no]),
-    ...            np.zeros(3, bool), once, never).tolist()
+    >>> window = TransitionWindow(np.array([1, 0, 1]), np.zeros(3, bool), np.array([no, yes, yes]),
+    ...                           np.array([yes, no, no]))
+    >>> agreements(window, once, never).tolist()
     [1.0]
     """
     begin, keep = (np.ascontiguousarray(part.T, np.uint8) for part in (initiated, ~terminated))
-    right, said = _run(situation, after, begins, held, begin, keep)
-    return f1_score(right, said - right, np.count_nonzero(after) - right)
+    right, said = _run(window.pattern, window.after, window.begins, window.before, begin, keep)
+    return f1_score(right, said - right, np.count_nonzero(window.after) - right)
 
 
 @compiled
 def _run(
-    situation: Ints,
+    pattern: Ints,
     after: Mask,
     begins: Mask,
     held: Mask,
@@ -45,8 +45,8 @@ def _run(
     count = begin.shape[1]
     now = np.zeros(count, np.uint8)
     right, said = np.zeros(count, np.int32), np.zeros(count, np.int32)
-    for t in range(len(situation)):
-        place = situation[t]
+    for t in range(len(pattern)):
+        place = pattern[t]
         if begins[t]:
             now[:] = held[t]
         for c in range(count):

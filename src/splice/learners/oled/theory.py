@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from splice.arrays import Floats, Ints
 from splice.events.joins import FLUENT_OF, binds
 from splice.learners.bodies import needs_join
+from splice.learners.learned_rule import LearnedRule, literal_lines
 from splice.learners.memory import Memory
-from splice.learners.oled.options import Options, Points, Selection
-from splice.learners.oled.rules import RuleState
-from splice.learners.oled.selection import Candidate, Remembered, chosen
-from splice.learners.weights import Stretch, learn_weights
+from splice.learners.oled.options import OledOptions, Points, Selection
+from splice.learners.oled.rules import Event, RuleState
+from splice.learners.oled.selection import Candidate, select
+from splice.learners.weights import learn_weights
+from splice.learners.window import TransitionWindow
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.subsumption import subsumes
@@ -22,20 +25,20 @@ from splice.logic.theory import Statement
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 
-__all__ = ["Known"]
+__all__ = ["TheorySelection", "learned_rule"]
 
 _PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class TheorySelection:
     """What a theory is made of: the rules of a learner, and what it remembers."""
 
     rules: Sequence[RuleState]
     patterns: Patterns
     memory: Memory
-    options: Options
+    options: OledOptions
     batches: int
 
     def selected(self) -> list[RuleState]:
@@ -61,14 +64,14 @@ class Known:
 
     def _effective(self, head: Atom, rules: list[RuleState]) -> list[RuleState]:
         """Return the rules about a head that improve recognition of what is remembered."""
-        kept = self.stretch(head)
-        table = kept.table(len(self.patterns))
-        own = [rule for rule in rules if rule.head == head] + self.former(head, table)
-        present, situation = np.unique(kept.pattern, return_inverse=True)
-        candidates = [self._candidate(rule, present) for rule in own]
-        stretch = Remembered(situation, kept.after, kept.begins, kept.before)
-        found = chosen(candidates, stretch)
-        return [self._taken(own[part.candidate], part.kept, table) for part in found]
+        window = self.window(head)
+        table = window.table(len(self.patterns))
+        about = [rule for rule in rules if rule.head == head] + self.former(head, table)
+        # Patterns are numbered anew, so that candidates have columns for those that are remembered.
+        present, pattern = np.unique(window.pattern, return_inverse=True)
+        candidates = [self._candidate(rule, present) for rule in about]
+        theory = select(candidates, replace(window, pattern=pattern))
+        return [self._taken(about[part.candidate], part.kept, table) for part in theory]
 
     def former(self, head: Atom, table: Floats) -> list[RuleState]:
         """Return what the rules about a head were before they became more special, if that was good.
@@ -128,24 +131,22 @@ class Known:
         """Return the weights of rules, if weights are wanted: they begin at the log-odds."""
         if self.options.weights is None:
             return [None] * len(rules)
-        found = dict[int, float]()
+        weight_of = dict[int, float]()
         for head in dict.fromkeys(rule.head for rule in rules):
-            own = [rule for rule in rules if rule.head == head]
-            initiates = np.array([rule.initiates for rule in own])
-            fires = np.array([self.patterns.fires(head, rule.body) for rule in own])
-            counts = [rule.counts(self.options) for rule in own]
+            about = [rule for rule in rules if rule.head == head]
+            initiates = np.array([rule.initiates for rule in about])
+            fires = np.array([self.patterns.fires(head, rule.body) for rule in about])
+            counts = [rule.counts(self.options) for rule in about]
             start = np.array([np.log((c.tp + 1) / (c.fp + 1)) for c in counts])
             weights = learn_weights(
-                initiates, fires, start, self.stretch(head), self.options.weights
+                initiates, fires, start, self.window(head), self.options.weights
             )
-            found |= {id(rule): round(float(w), 6) for rule, w in zip(own, weights, strict=True)}
-        return [found[id(rule)] for rule in rules]
+            weight_of |= {id(r): round(float(w), 6) for r, w in zip(about, weights, strict=True)}
+        return [weight_of[id(rule)] for rule in rules]
 
-    def stretch(self, head: Atom) -> Stretch:
+    def window(self, head: Atom) -> TransitionWindow:
         """Return what is remembered about a head."""
-        pattern, before, after, begins = self.memory.columns()
-        about = self.patterns.about(head)[pattern]
-        return Stretch(pattern[about], before[about], after[about], begins[about])
+        return self.memory.window(self.patterns.about(head))
 
 
 def _most_general(rules: list[RuleState]) -> list[RuleState]:
@@ -167,3 +168,38 @@ def _safe(state: RuleState) -> Rule:
         return rule
     known = Literal(Atom(FLUENT_OF, (rule.head.atom.args[0],)))
     return Rule(rule.head, (*rule.body, known))
+
+
+def learned_rule(
+    number: int, statement: Statement, rule: RuleState, options: OledOptions, one_pass: float
+) -> LearnedRule:
+    """Return a rule of the theory as people see it; ``one_pass`` are the transitions of a pass."""
+    counts = rule.counts(options)
+    share = min(1.0, one_pass / max(float(rule.total.sum()), 1.0))
+    tp, fp, fn = (round(float(part) * share) for part in (counts.tp, counts.fp, counts.fn))
+    firings = round(float(rule.fired.sum()) * share)
+    bottom, history = [str(literal) for literal in rule.bottom], tuple(map(_plain, rule.history))
+    called = f"batch {rule.born} without a body"
+    told = (
+        f"  began at {called}; the situation that called for it:",
+        *literal_lines(rule.bottom),
+        *(f"  {line}" for event in rule.history for line in str(event).splitlines()),
+    )
+    return LearnedRule(
+        number,
+        statement,
+        tp,
+        fp,
+        fn,
+        rule.score(options),
+        firings,
+        origin=f"Began at {called}; what called for it: {', '.join(bottom)}.",
+        told=told,
+        details={"born": rule.born, "bottom": bottom, "history": list(history)},
+        history=history,
+    )
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    figures = {f.name: getattr(event, f.name) for f in fields(event) if f.name != "body"}
+    return {**figures, "body": [str(literal) for literal in event.body], "tie": event.tie}

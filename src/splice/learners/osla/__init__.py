@@ -8,6 +8,5 @@ weights follow by AdaGrad.
 
 :mod:`.options` are the choices, :mod:`.templates` reads the axioms, :mod:`.hypergraph`,
 :mod:`.paths` and :mod:`.clauses` find clauses, :mod:`.candidates` remembers what was found,
-:mod:`.learner` is the whole, :mod:`.selection` decides which clauses make the theory, and
-:mod:`.completed` writes the theory out for those who need it without ``initiatedAt``.
+:mod:`.learner` is the whole, and :mod:`.selection` decides which clauses make the theory.
 """

@@ -7,7 +7,7 @@ import numpy as np
 from splice.arrays import Mask
 from splice.learners.osla.clauses import Distinct, rule_of
 from splice.learners.osla.hypergraph import Bias, Hypergraph
-from splice.learners.osla.options import Options
+from splice.learners.osla.options import OslaOptions
 from splice.learners.osla.paths import find_paths
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
@@ -25,7 +25,7 @@ class Candidates:
     part of a pattern.
     """
 
-    def __init__(self, patterns: Patterns, modes: Modes, options: Options) -> None:
+    def __init__(self, patterns: Patterns, modes: Modes, options: OslaOptions) -> None:
         self._patterns = patterns
         self._modes = modes
         self._bias = Bias(modes)

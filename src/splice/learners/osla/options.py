@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-from splice.errors import SpliceError, UnknownName
-from splice.learners.checks import number_of
+from splice.errors import SpliceError
+from splice.learners.adagrad import AdaGrad
+from splice.learners.options import LearnerOptions, NamedTheory
 from splice.learners.osla.paths import FreeVariables
-from splice.learners.weights import AdaGrad
+from splice.logic.schema import INITIATED_AT, TERMINATED_AT, Schema
 from splice.logic.theory import HARD
-from splice.patterns.transitions import Unlabelled
+from splice.options import option, parts
 
-__all__ = ["Loss", "Options", "OslaOptions", "Selection", "options_of"]
+__all__ = ["CHANGES", "Loss", "OslaOptions", "Selection", "templates_of"]
+
+CHANGES: Final = (INITIATED_AT, TERMINATED_AT)
+"""The changes that axioms speak of."""
 
 
 class Loss(Enum):
@@ -35,32 +37,62 @@ class Selection(Enum):
     """The few that together explain the remembered stream best, weighed by their log-odds."""
 
 
+def templates_of(text: str) -> tuple[str, ...]:
+    """Return the changes that a text names.
+
+    >>> templates_of("InitiatedAt/2, TerminatedAt")
+    ('initiatedAt', 'terminatedAt')
+    """
+    return tuple(map(_template, text.split(",")))
+
+
+def _template(text: str) -> str:
+    name, _, arity = text.strip().partition("/")
+    if not name or arity not in ("", "2"):
+        hint = "changes take a fluent and a time: InitiatedAt/2"
+        raise SpliceError(f"'{text.strip()}' is no template", hint)
+    return Schema().internal_name(name)
+
+
+def _written(templates: tuple[str, ...]) -> str:
+    return ",".join(f"{Schema().spelling(name)}/2" for name in templates)
+
+
 @dataclass(frozen=True, slots=True)
-class Options:
+class OslaOptions(LearnerOptions):
     """Every choice of the learner.
 
     Parameters
     ----------
+    unlabelled
+        What query atoms without a label are taken for.
+    memory
+        The transitions that are remembered to choose the theory by.
+    axioms
+        What follows from changes, in the place of the axioms of the discrete Event Calculus; they
+        become part of the theory.
+    templates
+        The changes that clauses define.
     length
         The most literals of a clause, its head included.
-    free
-        Whether a clause may have a variable that occurs once.
-    max_paths
-        The most clauses that one situation gives, the short ones first; modes give fewer.
     threshold
         By how many groundings a clause must be more often true in the labels than in what was said.
-    initial
-        The weight of a new clause.
     weights
-        How weights are learned.
-    loss
-        Whether inference earns something for being wrong while weights are learned.
-    inertia
-        The weight of the axioms of inertia, unless others are given.
+        How weights move.
     selection
         Which clauses make the theory.
     min_weight
         Clauses of a smaller weight, either sign, are pruned from the theory.
+    free
+        Whether paths may leave variables open.
+    max_paths
+        The most clauses that one situation gives, the short ones first; modes give fewer.
+    initial
+        The weight of a new clause.
+    loss
+        What inference is told of the labels while weights are learned.
+    inertia
+        The weight of the axioms of inertia, unless others are given.
     min_support
         Right firings that a clause of the theory needs, if it is selected by effect.
     price
@@ -71,78 +103,44 @@ class Options:
         The log-odds from which a clause that does no harm may join without earning its price.
     max_literals
         No clause joins so when the theory about a fluent has more literals than this.
-    unlabelled
-        What query atoms without a label are taken for.
-    memory
-        The transitions that are remembered to choose the theory by.
     """
 
-    length: int = 8
+    memory: int = option(200_000, at_least=1)
+    axioms: NamedTheory | None = option(
+        None,
+        "What follows from changes; a .mln, or its name.",
+        metavar="THEORY",
+        kind=NamedTheory,
+        usual="mln-ec",
+    )
+    templates: tuple[str, ...] = option(
+        CHANGES,
+        "The changes that clauses define.",
+        spelling="template",
+        metavar="P/N,...",
+        read=templates_of,
+        write=_written,
+    )
+    length: int = option(8, "Literals of a clause.", spelling="max-length", metavar="N", at_least=2)
+    threshold: float = option(
+        1.0, "What a new clause must set right.", spelling="min-gain", metavar="N"
+    )
+    weights: AdaGrad = parts(AdaGrad())
+    selection: Selection = option(
+        Selection.EFFECT,
+        "Which clauses make the theory: the few that explain the stream best, or all, with "
+        "AdaGrad's weights.",
+    )
+    min_weight: float = option(
+        0.0, "Prune clauses that weigh less.", metavar="W", at_least=0, quiet=True
+    )
     free: FreeVariables = FreeVariables.FORBIDDEN
-    max_paths: int = 300
-    threshold: float = 1.0
-    initial: float = 0.01
-    weights: AdaGrad = field(default_factory=AdaGrad)
+    max_paths: int = option(300, at_least=1)
+    initial: float = option(0.01)
     loss: Loss = Loss.NONE
-    inertia: float = HARD
-    selection: Selection = Selection.EFFECT
-    min_weight: float = 0.0
+    inertia: float = option(HARD, at_least=0, infinite=True)
     min_support: int = 5
-    price: float = 0.0003
-    beam: int = 5
-    confidence: float = 2.0
+    price: float = option(0.0003)
+    beam: int = option(5, at_least=1)
+    confidence: float = option(2.0)
     max_literals: int = 60
-    unlabelled: Unlabelled = Unlabelled.FALSE
-    memory: int = 200_000
-
-    def __post_init__(self) -> None:
-        least = (("length", 2), ("max_paths", 1), ("beam", 1), ("memory", 1))
-        for name, low in least:
-            if getattr(self, name) < low:
-                raise SpliceError(f"{name} is at least {low}, not {getattr(self, name)}")
-        step = self.weights
-        for name, number in (("eta", step.eta), ("delta", step.delta)):
-            if not 0 < number < math.inf:
-                raise SpliceError(f"{name} must be positive and finite, not {number:g}")
-        for name, number in (
-            ("lambda", step.lam),
-            ("the weight of inertia", self.inertia),
-            ("the least weight", self.min_weight),
-        ):
-            if not number >= 0:
-                raise SpliceError(f"{name} must not be negative: {number:g}")
-        if not math.isfinite(self.threshold):
-            raise SpliceError(f"the threshold is a number of groundings, not {self.threshold:g}")
-
-
-_STEP: Final = {"eta": "eta", "delta": "delta", "lambda": "lam"}
-"""What AdaGrad's numbers are called, and their fields."""
-
-
-OslaOptions: TypeAlias = Options
-"""The name outside of this package, where there are options of several learners."""
-
-
-def options_of(words: Mapping[str, Any]) -> Options:
-    """Return the choices that words name: numbers as they are, enumerations by their values.
-
-    >>> options_of({"length": 4, "loss": "hamming", "eta": 0.5}).weights
-    AdaGrad(eta=0.5, delta=1.0, lam=0.01, passes=1)
-    """
-    usual = Options()
-    known = {f.name: getattr(usual, f.name) for f in fields(Options) if f.name != "weights"}
-    chosen: dict[str, Any] = {}
-    for name, word in words.items():
-        if name in _STEP:
-            step = {_STEP[name]: number_of(name, word, getattr(usual.weights, _STEP[name]))}
-            chosen["weights"] = replace(chosen.get("weights", usual.weights), **step)
-        elif name not in known:
-            raise UnknownName("choice of OSLa", name, (*known, *_STEP))
-        elif isinstance(known[name], Enum):
-            values = {str(value.value): value for value in type(known[name])}
-            if str(word) not in values:
-                raise UnknownName(name, str(word), values)
-            chosen[name] = values[str(word)]
-        else:
-            chosen[name] = number_of(name, word, known[name])
-    return Options(**chosen)

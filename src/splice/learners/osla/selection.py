@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.learners.osla.options import Options
-from splice.learners.weights import Chains, Inertia, potentials
-from splice.stats import f1_score
+from splice.learners.inertia import agreement
+from splice.learners.osla.options import OslaOptions
+from splice.learners.weights import Inertia, potentials
+from splice.learners.window import TransitionWindow
 
-__all__ = ["Pool", "Stream", "chosen", "f1_of"]
+__all__ = ["Pool", "f1_of", "select"]
 
 _Set = tuple[int, ...]
 
@@ -57,67 +58,63 @@ class Pool:
         return self.odds + np.where(self.initiates, max(0.0, self.rarity), max(0.0, -self.rarity))
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """What is remembered about one query atom: its chains, and whether it held next."""
-
-    chains: Chains
-    after: Mask
-    inertia: Inertia
-
-
-def f1_of(found: _Set, pool: Pool, stream: Stream, weight: Floats | None = None) -> float:
-    """Return how well some clauses recognise the stream, with other weights if given."""
-    rows, weight = list(found), pool.weight if weight is None else weight
-    table = potentials(pool.initiates[rows], pool.fires[rows], weight[rows], stream.inertia)
-    said = stream.chains.most_probable(table)
-    right = np.count_nonzero(said & stream.after)
-    return float(
-        f1_score(
-            right, np.count_nonzero(said & ~stream.after), np.count_nonzero(~said & stream.after)
-        )
-    )
+def f1_of(
+    clauses: _Set,
+    pool: Pool,
+    window: TransitionWindow,
+    inertia: Inertia,
+    weight: Floats | None = None,
+) -> float:
+    """Return how well some clauses recognise what is remembered, with other weights if given."""
+    rows, weight = list(clauses), pool.weight if weight is None else weight
+    table = potentials(pool.initiates[rows], pool.fires[rows], weight[rows], inertia)
+    return agreement(window.chains.most_probable(table), window.after)
 
 
-def chosen(pool: Pool, stream: Stream, options: Options) -> _Set:
+def select(pool: Pool, window: TransitionWindow, inertia: Inertia, options: OslaOptions) -> _Set:
     """Return the clauses that are worth having together."""
-    if not stream.after.any():
+    if not window.after.any():
         return ()
-    search = _Search(pool, stream, options)
+    search = _Search(pool, window, inertia, options)
     return search.joined(search.best())
 
 
 class _Search:
     """A search through sets of clauses, each judged once."""
 
-    def __init__(self, pool: Pool, stream: Stream, options: Options) -> None:
-        self._pool, self._stream, self._options = pool, stream, options
+    def __init__(
+        self, pool: Pool, window: TransitionWindow, inertia: Inertia, options: OslaOptions
+    ) -> None:
+        self._pool, self._window, self._options = pool, window, options
+        self._inertia = inertia
         self._weight = pool.weight
         self._f1: dict[_Set, float] = {}
         self._candidates = list(self._eligible())
 
     def _eligible(self) -> Iterator[int]:
         """Yield clauses that speak for their state; the shortest of those that agree."""
-        seen = np.unique(self._stream.chains.pattern)
-        known = set[tuple[bool, bytes]]()
+        seen = np.unique(self._window.chains.pattern)
+        kinds_of_firing = set[tuple[bool, bytes]]()
         for i in np.argsort(self._pool.length, kind="stable").tolist():
             fires = self._pool.fires[i, seen].tobytes()
             key = bool(self._pool.initiates[i]), fires
             good = self._weight[i] > 0 and self._pool.right[i] >= self._options.min_support
-            if good and key not in known:
-                known.add(key)
+            if good and key not in kinds_of_firing:
+                kinds_of_firing.add(key)
                 yield i
 
-    def f1(self, found: _Set) -> float:
-        if found not in self._f1:
-            self._f1[found] = f1_of(found, self._pool, self._stream, self._weight)
-        return self._f1[found]
+    def f1(self, clauses: _Set) -> float:
+        if clauses not in self._f1:
+            self._f1[clauses] = f1_of(
+                clauses, self._pool, self._window, self._inertia, self._weight
+            )
+        return self._f1[clauses]
 
-    def worth(self, found: _Set) -> float:
-        return self.f1(found) - self._options.price * self.literals(found)
+    def worth(self, clauses: _Set) -> float:
+        return self.f1(clauses) - self._options.price * self.literals(clauses)
 
-    def literals(self, found: _Set) -> int:
-        return int(self._pool.length[list(found)].sum())
+    def literals(self, clauses: _Set) -> int:
+        return int(self._pool.length[list(clauses)].sum())
 
     def best(self) -> _Set:
         """Return the best set that adding and leaving out clauses leads to."""
@@ -125,32 +122,32 @@ class _Search:
         best: _Set = ()
         value = 0.0
         while True:
-            near = {other for found in beam for other in self._neighbours(found)}
-            ranked = sorted((-self.worth(found), found) for found in near)
+            near = {other for clauses in beam for other in self._neighbours(clauses)}
+            ranked = sorted((-self.worth(clauses), clauses) for clauses in near)
             if not ranked or -ranked[0][0] <= value + 1e-12:
                 return best
             value, best = -ranked[0][0], ranked[0][1]
-            beam = [found for _, found in ranked[: self._options.beam]]
+            beam = [clauses for _, clauses in ranked[: self._options.beam]]
 
-    def _neighbours(self, found: _Set) -> Iterator[_Set]:
+    def _neighbours(self, clauses: _Set) -> Iterator[_Set]:
         for i in self._candidates:
-            if i not in found:
-                yield tuple(sorted((*found, i)))
-        if len(found) > 1:
-            for i in found:
-                yield tuple(j for j in found if j != i)
+            if i not in clauses:
+                yield tuple(sorted((*clauses, i)))
+        if len(clauses) > 1:
+            for i in clauses:
+                yield tuple(j for j in clauses if j != i)
 
-    def joined(self, found: _Set) -> _Set:
+    def joined(self, clauses: _Set) -> _Set:
         """Return the set with the clauses that are sure, new and harmless, short ones first."""
         pool, options = self._pool, self._options
         sure = [i for i in self._candidates if pool.odds[i] >= options.confidence]
         for i in sorted(sure, key=lambda i: (pool.length[i], -pool.right[i])):
-            if self.literals(found) > options.max_literals:
+            if self.literals(clauses) > options.max_literals:
                 break
-            kind = [j for j in found if pool.initiates[j] == pool.initiates[i]]
-            if i in found or not (pool.fires[i] & ~pool.fires[kind].any(axis=0)).any():
+            kind = [j for j in clauses if pool.initiates[j] == pool.initiates[i]]
+            if i in clauses or not (pool.fires[i] & ~pool.fires[kind].any(axis=0)).any():
                 continue
-            more = tuple(sorted((*found, i)))
-            if self.f1(more) >= self.f1(found):
-                found = more
-        return found
+            more = tuple(sorted((*clauses, i)))
+            if self.f1(more) >= self.f1(clauses):
+                clauses = more
+        return clauses

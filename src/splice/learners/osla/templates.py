@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -22,17 +21,16 @@ from splice.events.weighted.templates import (
     refusal,
     with_time_variables,
 )
+from splice.learners.osla.options import CHANGES
 from splice.learners.weights import Inertia
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.formulas import atoms_of
-from splice.logic.schema import HOLDS_AT, INITIATED_AT, TERMINATED_AT, Schema
+from splice.logic.schema import HOLDS_AT, Schema
 from splice.logic.terms import Term, Variable
 from splice.logic.theory import HARD, Statement
 
-__all__ = ["CHANGES", "Templates", "read_templates"]
-
-CHANGES: Final = (INITIATED_AT, TERMINATED_AT)
+__all__ = ["Templates", "read_templates"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Ints
+from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import Memory
 from splice.learners.osla.candidates import Candidates
-from splice.learners.osla.options import Options
-from splice.learners.osla.selection import Pool, Stream, chosen, f1_of
-from splice.learners.weights import Chains, Inertia
+from splice.learners.osla.options import OslaOptions
+from splice.learners.osla.selection import Pool, f1_of, select
+from splice.learners.weights import Inertia
+from splice.learners.window import TransitionWindow
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
+from splice.logic.theory import Statement
 from splice.patterns.columns import Patterns
 
-__all__ = ["Contribution", "Known", "signs"]
+__all__ = ["Contribution", "TheorySelection", "learned_clause", "signs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +31,18 @@ class Contribution:
 
     ``right`` and ``wrong`` count its firings by what held next, ``missed`` where it would have
     been right and did not fire; ``effect`` is the F1 over what is remembered that would be lost
-    without it. It stayed in batch ``born`` since it would have set ``gain`` states more right
-    than wrong.
+    without it.
     """
 
     clause: int
-    rule: Rule
-    weight: float
     right: int
     wrong: int
     missed: int
     effect: float
-    born: int = 0
-    gain: int = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class TheorySelection:
     """What a theory is chosen by: clauses, where they fire, all counts, and what is remembered."""
 
     candidates: Candidates
@@ -53,35 +51,29 @@ class Known:
     memory: Memory
     inertia: Inertia
 
-    def selected(self, clauses: Sequence[int], options: Options) -> list[tuple[int, float]]:
+    def selected(self, clauses: Sequence[int], options: OslaOptions) -> list[tuple[int, float]]:
         """Return the clauses that explain best what is remembered, with their weights."""
-        found: list[tuple[int, float]] = []
-        for head, own in self._by_head(clauses):
-            pool = self.pool(own)
-            rows = chosen(pool, self.stream(head), options)
-            found += [(own[row], float(pool.weight[row])) for row in rows]
-        return found
+        weighted: list[tuple[int, float]] = []
+        for head, about in self._by_head(clauses):
+            pool = self.pool(about)
+            rows = select(pool, self.window(head), self.inertia, options)
+            weighted += [(about[row], float(pool.weight[row])) for row in rows]
+        return weighted
 
     def contributions(self, weights: dict[int, float]) -> list[Contribution]:
         """Return what each clause of a theory contributes, in the order of the theory."""
-        found: dict[int, Contribution] = {}
-        for head, own in self._by_head(list(weights)):
-            pool, stream = self.pool(own), self.stream(head)
-            used = np.array([weights[i] for i in own])
-            rows = tuple(range(len(own)))
-            whole = f1_of(rows, pool, stream, used)
-            for row, i in enumerate(own):
-                rest = f1_of(tuple(r for r in rows if r != row), pool, stream, used)
-                found[i] = Contribution(
-                    i,
-                    self.candidates.rules[i],
-                    weights[i],
-                    int(pool.right[row]),
-                    int(pool.wrong[row]),
-                    int(pool.missed[row]),
-                    whole - rest,
-                )
-        return [found[i] for i in weights]
+        contributions: dict[int, Contribution] = {}
+        for head, about in self._by_head(list(weights)):
+            pool, window = self.pool(about), self.window(head)
+            used = np.array([weights[i] for i in about])
+            rows = tuple(range(len(about)))
+            whole = f1_of(rows, pool, window, self.inertia, used)
+            for row, i in enumerate(about):
+                others = tuple(r for r in rows if r != row)
+                rest = f1_of(others, pool, window, self.inertia, used)
+                right, wrong, missed = (int(n[row]) for n in (pool.right, pool.wrong, pool.missed))
+                contributions[i] = Contribution(i, right, wrong, missed, whole - rest)
+        return [contributions[i] for i in weights]
 
     def _by_head(self, clauses: Sequence[int]) -> list[tuple[Atom, list[int]]]:
         heads = self.candidates.heads
@@ -101,15 +93,40 @@ class Known:
         rarity = math.log((ends + 1) / (holds + 1))
         return Pool(initiates, fires, right, wrong, missed, length, rarity)
 
-    def stream(self, head: Atom) -> Stream:
+    def window(self, head: Atom) -> TransitionWindow:
         """Return what is remembered about a query atom."""
-        pattern, before, after, begins = self.memory.columns()
-        about = self.patterns.about(head)[pattern]
-        chains = Chains.of(pattern[about], begins[about], before[about])
-        return Stream(chains, after[about], self.inertia)
+        return self.memory.window(self.patterns.about(head))
 
 
 def signs(rules: Sequence[Rule], clauses: Sequence[int]) -> Ints:
     """Return 1 for clauses that initiate, -1 for those that terminate."""
     heads = (rules[i].head.atom.predicate for i in clauses)
     return np.array([1 if head == INITIATED_AT else -1 for head in heads], np.int64)
+
+
+def learned_clause(
+    number: int, statement: Statement, part: Contribution, *, born: int, gain: int, passes: int
+) -> LearnedRule:
+    """Return a clause of the theory as people see it; what it scores is its precision.
+
+    It stayed in batch ``born`` since it would have set ``gain`` states more right than wrong.
+    """
+    assert isinstance(statement.content, Rule)
+    right, wrong, missed = (n // passes for n in (part.right, part.wrong, part.missed))
+    found = f"ound in batch {born}: it would have set {gain:,} states right"
+    worth = f"orth {part.effect:+.3f} of F1 over what is remembered, beside the others"
+    details = {"born": born, "gain": gain, "effect": part.effect}
+    body = [str(literal) for literal in statement.content.body]
+    return LearnedRule(
+        number,
+        statement,
+        right,
+        wrong,
+        missed,
+        score=part.right / (part.right + part.wrong) if right + wrong else 0.0,
+        firings=right + wrong,
+        origin=f"F{found}. W{worth}.",
+        told=(f"  f{found}", f"  w{worth}"),
+        details=details,
+        history=({"batch": born, "body": body, **details},),
+    )

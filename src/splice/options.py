@@ -1,0 +1,305 @@
+"""Options declared once: the fields of a frozen dataclass, and all that follows from them.
+
+A field has a type and a default; :func:`option` adds what people are told of it and the values that
+are allowed. From this follow the checks of a value that is made in Python (:class:`Checked`), what the
+words of a TOML file or of a command line mean (:func:`read_options`), the words of headings
+(:func:`words_of`) and those by which a checkpoint tells runs apart (:func:`identity_of`).
+
+>>> @dataclass(frozen=True, slots=True)
+... class Counting(Checked):
+...     at_most: int = option(3, "How many are counted.", at_least=1)
+>>> read_options(Counting, {"at-most": 2}, "counting"), words_of(Counting(5))
+(Counting(at_most=2), {'at-most': '5'})
+>>> Counting(0)
+Traceback (most recent call last):
+splice.errors.SpliceError: at_most must be at least 1, not 0
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, Final, TypeAlias, TypeVar
+
+from splice.errors import SpliceError, UnknownName
+
+__all__ = [
+    "Checked",
+    "Declared",
+    "Readers",
+    "declared",
+    "identity_of",
+    "option",
+    "parts",
+    "read_options",
+    "words_of",
+]
+
+T = TypeVar("T")
+
+Readers: TypeAlias = Mapping[type, Callable[[str], Any]]
+"""What reads texts that name something outside: a theory in a file."""
+
+_LONG: Final = 60
+"""Longer texts are told apart by their sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is said of an option beside its type and its default."""
+
+    about: str = ""
+    spelling: str = ""
+    metavar: str | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    infinite: bool = False
+    named: Mapping[str, object] | None = None
+    read: Callable[[str], Any] | None = None
+    write: Callable[[Any], str] | None = None
+    kind: type | None = None
+    usual: str = ""
+    quiet: bool = False
+
+
+def option(default: Any, about: str = "", **said: Any) -> Any:
+    """Return the field of an option.
+
+    Parameters
+    ----------
+    default
+        Its default; the type says how it is written: a number, a word of an enumeration, a flag.
+    about
+        What the command says of it in its help. Without that the command does not have it; Python and TOML do.
+    said
+        ``spelling``: its name on the command line, where that is not the field's; ``metavar``: what
+        stands for its value there. ``at_least``, ``at_most``, ``above``, ``below``: the numbers that
+        are allowed; ``infinite``: whether they need not be finite. ``named``: values by their names,
+        the default first. ``read``, ``write``: from text to value and back. ``kind``: what a caller's
+        readers make of the text; ``usual``: the text that stands for the default. ``quiet``: headings
+        tell it only where it is not the default.
+    """
+    return field(default=default, metadata={"option": _Said(about, **said)})
+
+
+def parts(default: Any) -> Any:
+    """Return a field that is itself made of options: they are written as if they stood beside it."""
+    return field(default=default, metadata={"parts": True})
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An option of a dataclass: where its value is, and all that is said of it."""
+
+    path: tuple[str, ...]
+    default: Any
+    said: _Said
+
+    @property
+    def name(self) -> str:
+        """The name of the field."""
+        return self.path[-1]
+
+    @property
+    def spelling(self) -> str:
+        """The name on the command line, without the dashes before it."""
+        return self.said.spelling or self.name.replace("_", "-")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that a file may call it."""
+        return tuple(dict.fromkeys((self.name, self.spelling, self.spelling.replace("-", "_"))))
+
+    @property
+    def on_command(self) -> bool:
+        """Whether the command has it."""
+        return bool(self.said.about)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is said or not said, without a value."""
+        return isinstance(self.default, bool) or self.said.named is not None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return isinstance(self.default, int | float) and not isinstance(self.default, bool)
+
+    def value(self, options: object) -> Any:
+        """Return its value among some options."""
+        for name in self.path:
+            options = getattr(options, name)
+        return options
+
+    def read(self, word: object, readers: Readers) -> Any:
+        """Return the value that a word means."""
+        said, usual = self.said, self.default
+        if said.named is not None:
+            return self._named(word, said.named)
+        if isinstance(usual, Enum):
+            if isinstance(word, type(usual)):
+                return word
+            return self._member(str(word), {str(v.value): v for v in type(usual)})
+        if isinstance(usual, bool):
+            if not isinstance(word, bool):
+                raise SpliceError(f"'{word}' is neither true nor false, for '{self.name}'")
+            return word
+        if self.is_number:
+            return self._number(word)
+        if said.usual and word == said.usual:
+            return usual
+        read = readers.get(said.kind) if said.kind else said.read
+        if read is None:
+            raise SpliceError(f"'{self.name}' cannot be said in words")
+        return read(str(word))
+
+    def _named(self, word: object, named: Mapping[str, object]) -> object:
+        if word in (False, True):
+            return list(named.values())[bool(word)]
+        return self._member(str(word), named)
+
+    def _member(self, word: str, values: Mapping[str, Any]) -> Any:
+        if word not in values:
+            raise UnknownName(self.name, word, values)
+        return values[word]
+
+    def _number(self, word: object) -> float:
+        """Return a number, a whole one where the default is."""
+        if isinstance(word, int | float) and not isinstance(word, bool):
+            if isinstance(self.default, float):
+                return float(word)
+            if math.isfinite(word) and int(word) == word:
+                return int(word)
+        raise SpliceError(
+            f"'{word}' is no number for '{self.name}'", f"the usual one is {self.default}"
+        )
+
+    def word(self, value: Any) -> str:
+        """Return what is written for a value."""
+        said = self.said
+        if value == self.default and said.usual:
+            return said.usual
+        if said.named is not None:
+            return next((name for name, one in said.named.items() if one == value), str(value))
+        if said.write is not None:
+            return said.write(value)
+        if isinstance(value, Enum):
+            return str(value.value)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def exact(self, value: Any) -> str:
+        """Return a text that only equal values have; it names them where that is short."""
+        known = isinstance(value, Enum) or value == self.default
+        text = self.word(value) if known else repr(value)
+        if len(text) <= _LONG:
+            return text
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def check(self, value: Any) -> None:
+        """Refuse a number that is not allowed."""
+        if not self.is_number:
+            return
+        said = self.said
+        bounds = (
+            (said.above, operator.gt, "above"),
+            (said.at_least, operator.ge, "at least"),
+            (said.below, operator.lt, "below"),
+            (said.at_most, operator.le, "at most"),
+        )
+        stated = [(bound, met, words) for bound, met, words in bounds if bound is not None]
+        finite = said.infinite or math.isfinite(value)
+        if finite and all(met(value, bound) for bound, met, _ in stated):
+            return
+        wanted = [f"{words} {bound:g}" for bound, _, words in stated]
+        demand = " and ".join(wanted + ["finite"] * (not finite)).replace("above 0", "positive")
+        also = f" (--{said.spelling})" if said.spelling else ""
+        raise SpliceError(f"{self.name}{also} must be {demand}, not {value:g}")
+
+
+class Checked:
+    """A dataclass of options that refuses numbers which are not allowed."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for each in declared(type(self)):
+            if len(each.path) == 1:  # what is inside of another value has been checked there
+                each.check(each.value(self))
+
+
+_DECLARED: Final[dict[type, tuple[Declared, ...]]] = {}
+
+
+def declared(cls: type) -> tuple[Declared, ...]:
+    """Return the options of a dataclass, in the order of its fields."""
+    if cls not in _DECLARED:
+        _DECLARED[cls] = tuple(_declared(cls, ()))
+    return _DECLARED[cls]
+
+
+def _declared(cls: Any, path: tuple[str, ...]) -> Iterator[Declared]:
+    for each in fields(cls):
+        own = (*path, each.name)
+        default = each.default
+        if default is MISSING:
+            raise SpliceError(f"'{each.name}' of {cls.__name__} has no default")
+        if each.metadata.get("parts"):
+            yield from _declared(type(default), own)
+        elif "option" in each.metadata:
+            yield Declared(own, default, each.metadata["option"])
+        elif not path:
+            yield Declared(own, default, _Said())
+
+
+def read_options(
+    cls: type[T], words: Mapping[str, object], what: str, readers: Readers | None = None
+) -> T:
+    """Return the options that words name: numbers as they are, enumerations by their values.
+
+    Parameters
+    ----------
+    cls
+        The dataclass of the options.
+    words
+        Their values, each under its field's name or its spelling on the command line.
+    what
+        Whose options they are, for messages.
+    readers
+        What reads texts that name something outside of a program, by what they make of it.
+    """
+    known = {name: each for each in declared(cls) for name in each.names}
+    options = cls()
+    inside: dict[str, dict[str, Any]] = {}
+    for name, word in words.items():
+        if name not in known:
+            raise UnknownName(f"choice of {what}", name, [each.name for each in declared(cls)])
+        each = known[name]
+        *outer, last = each.path
+        inside.setdefault(outer[0] if outer else "", {})[last] = each.read(word, readers or {})
+    own = inside.pop("", {})
+    for outer_name, values in inside.items():
+        own[outer_name] = replace(getattr(options, outer_name), **values)
+    return cls(**own)
+
+
+def words_of(options: Any) -> dict[str, str]:
+    """Return what a heading says of some options: those that the command has, as they are spelled."""
+    return {
+        each.spelling: each.word(value)
+        for each in declared(type(options))
+        for value in [each.value(options)]
+        if each.on_command and not (each.said.quiet and value == each.default)
+    }
+
+
+def identity_of(options: Any) -> dict[str, str]:
+    """Return all options as text, to the last digit: equal text means equal options."""
+    if not is_dataclass(options):
+        return {}
+    return {each.spelling: each.exact(each.value(options)) for each in declared(type(options))}
