@@ -32,9 +32,9 @@ from splice.stream.mask import KeepAtoms, MaskedSource
 from splice.stream.source import MemorySource, collect
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of
-from test_learners import LEARNERS, Make
+from test_learners import MAKERS, Make
 
-every = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
+every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 PEOPLE = {"A": "25", "B": "-7", "C": "it's"}
 """Other names, one of them that of a distance."""
@@ -63,10 +63,10 @@ def learned(make: Make, source: MemorySource, size: int = 25) -> str:
 @pytest.mark.parametrize("name", ["oled-classic", "oled-eager", "osla-weight"])
 def test_odd_streams_shuffled_and_renamed(name: str, seed: int, order: int, size: int) -> None:
     source = MemorySource(table_of(window(seed)), DOMAIN)
-    expected = learned(LEARNERS[name], source, size)
-    assert learned(LEARNERS[name], rearranged(source, order), size) == expected
+    expected = learned(MAKERS[name], source, size)
+    assert learned(MAKERS[name], rearranged(source, order), size) == expected
     other = rearranged(source, order, "id", PEOPLE)
-    assert learned(LEARNERS[name], other, size) == expected
+    assert learned(MAKERS[name], other, size) == expected
 
 
 @every
