@@ -111,7 +111,12 @@ def emit(
 
 
 def tell_problems(
-    name: str, problems: Sequence[Problem], style: Format, *, every: bool = False
+    name: str,
+    problems: Sequence[Problem],
+    style: Format,
+    *,
+    every: bool = False,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
     if style is Format.TABLE:
@@ -126,8 +131,11 @@ def tell_problems(
                 fail(str(problem))
             if len(shown) < len(same):
                 fail(f"... and {len(same) - len(shown):,} more of these; --all tells every one")
+        for warning in warnings:
+            note(f"warning: {warning}")
         count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
-        print(f"{name}: {count}")
+        doubts = f", {len(warnings)} warning{'s' * (len(warnings) != 1)}" if warnings else ""
+        print(f"{name}: {count}{doubts}")
         return
     rows = [
         {
@@ -140,7 +148,7 @@ def tell_problems(
         }
         for problem in problems
     ]
-    emit(rows, style, {"input": name, "problems": rows})
+    emit(rows, style, {"input": name, "problems": rows, "warnings": list(warnings)})
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

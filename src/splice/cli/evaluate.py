@@ -11,7 +11,7 @@ import typer
 from splice.cli.console import Format, emit, note, tell_reading
 from splice.cli.options import SEVERAL_FILES, FluentOption, Printed, with_input_options
 from splice.errors import SpliceError
-from splice.evaluation.recognition import score, universe
+from splice.evaluation.recognition import Scores, score, universe
 from splice.events.crisp.recognition import Recognised
 from splice.inputs.open import InputOptions, Queries, open_input
 from splice.io.intervals import holds_intervals, read_intervals
@@ -19,6 +19,7 @@ from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
 from splice.stream.source import collect
+from splice.stream.summary import CLOSING_HINT, one_sided_text
 from splice.stream.table import AtomTable
 
 __all__ = ["evaluate"]
@@ -62,6 +63,7 @@ def evaluate(
         said = _read(predicted, options, _only_sequence(labelled), domain)
     _tell_strangers(said, labelled, predicted)
     scores = score(labelled, said)
+    _tell_one_sided(scores, truth)
     if fluents:
         scores = scores.only(fluents)
     parts = {**scores.fluents, "all": scores.total}
@@ -80,7 +82,7 @@ def _read(
 
 
 def _labelled(name: str, options: InputOptions) -> tuple[AtomTable, Domain]:
-    source = open_input(name, options, queries=Queries.WRITTEN)
+    source = open_input(name, options, queries=Queries.LABELLED)
     table = collect(source)
     tell_reading(source.report)
     return table.take(query_rows(table, source.domain)), source.domain
@@ -99,6 +101,18 @@ def _only_sequence(table: AtomTable) -> str | None:
     """Return the one sequence that there is: intervals without a sequence belong to it."""
     names = list(dict.fromkeys(table.sequence.tolist()))
     return table.vocabulary.sequences[names[0]] if len(names) == 1 else None
+
+
+def _tell_one_sided(scores: Scores, truth: str) -> None:
+    """Tell of fluents with labels of one sort only: what a score says of them is little."""
+    tally = {
+        name: {"true": counts.tp + counts.fn, "false": counts.fp + counts.tn}
+        for name, counts in scores.fluents.items()
+    }
+    if text := one_sided_text(tally, "false"):
+        note(f"warning: {text} in {truth}, so nothing that is recognised is wrong: {CLOSING_HINT}")
+    if text := one_sided_text(tally, "true"):
+        note(f"warning: {text} in {truth}, so nothing that is recognised is right")
 
 
 def _tell_strangers(said: AtomTable | Recognised, truth: AtomTable, name: str) -> None:

@@ -140,7 +140,7 @@ def _theory(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]
     for rule in learned.rules:
         yield ""
         yield from rule.lines()
-    axioms = learned.learner.theory_.statements[len(learned.rules) :]
+    axioms = learned.theory.statements[len(learned.rules) :]
     if axioms:
         yield ""
         yield from map(str, axioms)

@@ -190,7 +190,15 @@ _Every: TypeAlias = Annotated[
     typer.Option(
         "--every",
         metavar="STEP",
-        help="Put time on a grid with this step, such as 1min; a number counts units of the data.",
+        help="Put time on a grid with this step, such as 1min; a number counts units of the data, auto takes the step that the data has.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_Exhaustive: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="From the first label of a sequence to its last, what is not labelled true is false.",
         rich_help_panel=_INPUT_PANEL,
     ),
 ]
@@ -208,6 +216,7 @@ _PARAMETERS: Parameters = (
     ("max_bad", _MaxBad, 0.0),
     ("time_unit", _TimeUnit, None),
     ("every", _Every, None),
+    ("exhaustive", _Exhaustive, False),
 )
 
 

@@ -13,6 +13,7 @@ from splice.pipeline.progress import (
     Read,
     Resumed,
     Stopped,
+    Told,
     Warned,
 )
 
@@ -38,14 +39,8 @@ class RunProgress:
                 self._bar.stop()
             case Read(report):
                 tell_reading(report)
-            case Warned(problem):
-                note(str(problem))
-            case Resumed(batch, number):
-                note(f"going on after batch {batch:,} of pass {number + 1}")
-            case NoCheckpoint(path):
-                note(f"there is no checkpoint '{path}': learning from the start")
-            case Stopped(path):
-                note(f"kept '{path}': --resume goes on from it")
+            case Told() | Warned() | Resumed() | NoCheckpoint() | Stopped():
+                note(_told(event))
 
     def _tell_batch(self, event: LearnedBatch) -> None:
         if settings.verbose:
@@ -62,3 +57,17 @@ def _spell(event: LearnedBatch) -> str:
     if event.learned.seconds:
         words.append(f"{event.learned.speed:,.0f} examples/s")
     return f"learning: {', '.join(words)}"
+
+
+def _told(event: Told | Warned | Resumed | NoCheckpoint | Stopped) -> str:
+    match event:
+        case Told(text):
+            return f"warning: {text}"
+        case Warned(problem):
+            return str(problem)
+        case Resumed(batch, number):
+            return f"going on after batch {batch:,} of pass {number + 1}"
+        case NoCheckpoint(path):
+            return f"there is no checkpoint '{path}': learning from the start"
+        case Stopped(path):
+            return f"kept '{path}': --resume goes on from it"

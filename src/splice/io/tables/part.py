@@ -28,6 +28,7 @@ from splice.io.tables.planners import (
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import label_fault, read_labels, read_times, time_fault
 from splice.logic.schema import PredicateDecl
+from splice.stream.closing import WATCHED_NAME, with_watched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Symbols, Vocabulary
 
@@ -280,6 +281,8 @@ class Part:
             truth[kept],
             chunk.lines[kept] | (self._number << LINE_BITS),
         )
+        if self._spec.atom == "labels" and WATCHED_NAME not in self._kinds.domain.fluents:
+            table = with_watched(table)
         return Rows(table, None if end is None else end[kept]), faulty
 
     def _atoms(self, frame: pl.DataFrame, time: Ints) -> Encoded:
