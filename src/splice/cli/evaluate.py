@@ -53,13 +53,15 @@ def evaluate(
     intervals (csv, ndjson, json, parquet), .db files or tables.
     """
     if holds_intervals(Path(truth)):
-        right = read_intervals(Path(truth))
+        right = read_intervals(Path(truth), time_unit=options.time_unit or "s")
         said = _read(predicted, options, _only_sequence(right.fluents))
         labelled = universe(right, said, _stream(stream, options))
     else:
         if stream is not None:
             note("--stream says nothing here: TRUTH has its own time-points")
         labelled, domain = _labelled(truth, options)
+        unit = labelled.vocabulary.times.unit
+        options = replace(options, time_unit=options.time_unit or unit)
         said = _read(predicted, options, _only_sequence(labelled), domain)
     _tell_strangers(said, labelled, predicted)
     scores = score(labelled, said)
@@ -75,9 +77,10 @@ def _read(
     name: str, options: InputOptions, sequence: str | None, domain: Domain | None = None
 ) -> AtomTable | Recognised:
     if holds_intervals(Path(name)):
+        unit = options.time_unit or "s"  # as a column of dates; a file of intervals declares none
         if sequence is None:
-            return read_intervals(Path(name), domain)
-        return read_intervals(Path(name), domain, sequence=sequence)
+            return read_intervals(Path(name), domain, time_unit=unit)
+        return read_intervals(Path(name), domain, sequence=sequence, time_unit=unit)
     return _labelled(name, options)[0]
 
 

@@ -140,7 +140,9 @@ def recognise(
         given=given or (),
     )
     _tell_how(found, simultaneous, all_shown=bool(fluents))
+    times = source.vocabulary.times
     frame = found.intervals(fluents)
+    frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
     tell_reading(source.report)
     _deliver(frame, style, out, out_format)
 
