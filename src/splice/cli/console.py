@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 _PATIENCE = 1.0
 
+_LINE_EVERY = 10.0
+"""Seconds between two lines that tell how far something is, where there is no terminal."""
+
 _SHOWN_ALIKE = 3
 """How many equal problems are told with their places; the others are counted."""
 
@@ -205,11 +208,13 @@ def tracked(
 class Bar:
     """A progress bar on stderr, there once it has taken more than a second, gone at the end.
 
-    Where nobody watches, it does nothing.
+    Where stderr is no terminal, it is a line every ten seconds.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
         self._progress = _progress() if is_watched() else None
+        self._what, self._total, self.count = what, total, 0
+        self._told = time.monotonic()
         if self._progress:
             self._task = self._progress.add_task(what, total=total)
         self._begun, self._shown = time.monotonic(), False
@@ -222,12 +227,25 @@ class Bar:
 
     def advance(self, ask: Callable[[], str] | None = None) -> None:
         """Count an item; say anew what is done, where that is asked."""
+        self.count += 1
         if self._progress is None:
+            self._tell(ask)
             return
         self._progress.update(self._task, advance=1, description=ask() if ask else None)
         if not self._shown and time.monotonic() - self._begun > _PATIENCE:
             self._progress.start()
             self._shown = True
+
+    def _tell(self, ask: Callable[[], str] | None) -> None:
+        """Tell how far it is, if the last line is old enough."""
+        now = time.monotonic()
+        if now - self._told < _LINE_EVERY:
+            return
+        self._told = now
+        done = f"{self.count:,}"
+        if self._total:
+            done += f" of {self._total:,}, {min(1.0, self.count / self._total):.0%}"
+        note(f"{ask() if ask else self._what}: {done} after {now - self._begun:.0f} s")
 
     def stop(self) -> None:
         """Take the bar away."""

@@ -25,18 +25,21 @@ class RunProgress:
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
+        self._steps: int | None = None
+        """The steps of a pass over the input, once one has been made."""
 
     def __call__(self, event: Event) -> None:
         """Tell of an event."""
         match event:
             case Begun(stage, total):
-                self._bar = Bar(stage.value, total)
+                self._bar = Bar(stage.value, total or self._steps)
             case LearnedBatch():
                 self._tell_batch(event)
             case Advanced() if self._bar:
                 self._bar.advance()
             case Ended() if self._bar:
                 self._bar.stop()
+                self._steps = self._bar.count
             case Read(report):
                 tell_reading(report)
             case Told() | Warned() | Resumed() | NoCheckpoint() | Stopped():
