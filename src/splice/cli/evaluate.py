@@ -11,6 +11,7 @@ import typer
 from splice.cli.console import Format, emit, note, tell_reading
 from splice.cli.options import SEVERAL_FILES, FluentOption, Printed, with_input_options
 from splice.errors import SpliceError
+from splice.evaluation.measures import By
 from splice.evaluation.recognition import Scores, score, universe
 from splice.events.crisp.recognition import Recognised
 from splice.inputs.open import InputOptions, Queries, open_input
@@ -44,6 +45,23 @@ def evaluate(
             help="Where TRUTH is intervals: the data whose time-points count.",
         ),
     ] = None,
+    by: Annotated[
+        By,
+        typer.Option(
+            "--by",
+            case_sensitive=False,
+            help="What counts: time-points, the time they stand for, or whole intervals.",
+        ),
+    ] = By.POINTS,
+    tolerance: Annotated[
+        int,
+        typer.Option(
+            "--tolerance",
+            metavar="N",
+            min=0,
+            help="How many labelled time-points an answer may be early or late.",
+        ),
+    ] = 0,
     fluents: FluentOption = None,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -64,8 +82,9 @@ def evaluate(
         options = replace(options, time_unit=options.time_unit or unit)
         said = _read(predicted, options, _only_sequence(labelled), domain)
     _tell_strangers(said, labelled, predicted)
-    scores = score(labelled, said)
-    _tell_one_sided(scores, truth)
+    scores = score(labelled, said, by=by, tolerance=tolerance)
+    if by is not By.INTERVALS:  # where nothing holds, there is no interval
+        _tell_one_sided(scores, truth)
     if fluents:
         scores = scores.only(fluents)
     parts = {**scores.fluents, "all": scores.total}

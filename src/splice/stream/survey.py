@@ -92,7 +92,7 @@ class Survey:
             yield (
                 f"half of the labelled intervals have at most {int(np.median(self.points))} "
                 "time-points: what begins at a point holds from the next one on, and being one "
-                "point late costs much"
+                "point late costs much; evaluate --tolerance 1 tells how much"
             )
         gaps = self.gaps
         if not has_step and gaps.median and gaps.observed < 1 / _SPARSE:
