@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from splice.cli import console
+from splice.cli import console, main
 from splice.cli.learn import tell_what_helps
 from splice.events.unmatched import SeenAtoms, unmatched
 from splice.inputs.open import InputOptions
@@ -92,3 +93,28 @@ def test_where_nothing_was_learned_other_options_are_tried(
     low = learn(data, options, LearnOptions(None, LEARNERS.choose("oled", min_score=0.3)))
     assert low.rules
     assert f"--min-score 0.3 gives {len(low.rules)} rule" in told
+
+
+def test_a_rule_below_the_least_score_says_why_it_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The lamp is lit for ten points after three of four presses: a rule for it is right when it
+    # speaks and silent at most lit points, so that its score is low.
+    events = "".join(f"{t},{'press' if t % 20 == 1 else 'idle'},a\n" for t in range(800))
+    off = "".join(f"{t},dark,a\n" for t in range(12, 800, 20))
+    rows = sorted((events + off).splitlines(), key=lambda row: int(row.split(",")[0]))
+    lit = [t % 20 in range(2, 13) and t % 80 > 19 for t in range(800)]
+    labels = "".join(f"lit(a),{t},{'true' if on else 'false'}\n" for t, on in enumerate(lit))
+    (tmp_path / "events.csv").write_text("time,event,arg1\n" + "\n".join(rows) + "\n", "utf-8")
+    (tmp_path / "labels.csv").write_text(f"fluent,time,label\n{labels}", "utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["learn", str(tmp_path), "--no-complete", "--format", "json"])
+    assert not ended.value.code
+    said = capsys.readouterr()
+    low = [rule for rule in json.loads(said.out)["rules"] if rule["score"] < 0.5]
+    assert low
+    for rule in low:
+        share = rule["tp"] / (rule["tp"] + rule["fp"])
+        assert share >= 0.5
+        assert f"rule {rule['number']} has a score of {rule['score']:.3f}, below" in said.err
+        assert f"here {share:.3f}" in said.err

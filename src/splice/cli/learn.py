@@ -110,6 +110,7 @@ def learn(
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
     tell_learned(learned, out)
+    _tell_low_scores(learned, choices)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
@@ -186,6 +187,19 @@ def tell_learned(learned: Learned, out: Path | None = None) -> None:
         f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
         f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
     )
+
+
+def _tell_low_scores(learned: Learned, choices: LearnOptions) -> None:
+    """Tell why rules are in the theory whose score is below the least one."""
+    least = float(choices.words.get("min-score", 0))
+    for rule in learned.rules:
+        if rule.score < least:
+            right = rule.tp / max(1, rule.tp + rule.fp)
+            note(
+                f"rule {rule.number} has a score of {rule.score:.3f}, below --min-score {least:g}: that "
+                f"is asked of the share of right firings, here {right:.3f}, and with the rule the "
+                "theory recognises more of the labels"
+            )
 
 
 def tell_what_helps(
