@@ -138,7 +138,7 @@ def test_a_row_for_each_rule(splice: Command, plaza: Path, learned: Path, style:
     lines = splice("learn", plaza / "few", "--format", style).out.splitlines()
     assert len(lines) == len(load_theory(learned)) + (style == "csv")
     if style == "csv":
-        assert lines[0] == "number,text,kind,fluent,tp,fp,fn,score,firings,literals"
+        assert lines[0] == "number,text,kind,fluent,tp,fp,fn,score,firings,literals,words"
 
 
 def test_without_completion_the_given_labels_are_all_there_is(splice: Command, plaza: Path) -> None:
@@ -190,7 +190,7 @@ def test_no_rule_is_an_answer(splice: Command, plaza: Path, tmp_path: Path) -> N
     ran = splice("learn", plaza / "few", "--min-score", 1, "--out", theory)
     assert ran.code == 0
     assert "no rule was good enough" in ran.err
-    for word in ("more labels", "--min-score", "--unlabelled skip --no-complete", "--passes"):
+    for word in ("--min-score 0.3 gives", "--no-complete --unlabelled skip", "--passes 2"):
         assert word in ran.err
     assert len(load_theory(theory)) == 0
     found = splice("recognise", theory, plaza / "few", "--fluent", "meet", "--format", "csv")

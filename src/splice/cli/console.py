@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 _PATIENCE = 1.0
 
+_LINE_EVERY = 10.0
+"""Seconds between two lines that tell how far something is, where there is no terminal."""
+
 _SHOWN_ALIKE = 3
 """How many equal problems are told with their places; the others are counted."""
 
@@ -111,7 +114,12 @@ def emit(
 
 
 def tell_problems(
-    name: str, problems: Sequence[Problem], style: Format, *, every: bool = False
+    name: str,
+    problems: Sequence[Problem],
+    style: Format,
+    *,
+    every: bool = False,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
     if style is Format.TABLE:
@@ -126,8 +134,11 @@ def tell_problems(
                 fail(str(problem))
             if len(shown) < len(same):
                 fail(f"... and {len(same) - len(shown):,} more of these; --all tells every one")
+        for warning in warnings:
+            note(f"warning: {warning}")
         count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
-        print(f"{name}: {count}")
+        doubts = f", {len(warnings)} warning{'s' * (len(warnings) != 1)}" if warnings else ""
+        print(f"{name}: {count}{doubts}")
         return
     rows = [
         {
@@ -140,7 +151,7 @@ def tell_problems(
         }
         for problem in problems
     ]
-    emit(rows, style, {"input": name, "problems": rows})
+    emit(rows, style, {"input": name, "problems": rows, "warnings": list(warnings)})
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -197,11 +208,13 @@ def tracked(
 class Bar:
     """A progress bar on stderr, there once it has taken more than a second, gone at the end.
 
-    Where nobody watches, it does nothing.
+    Where stderr is no terminal, it is a line every ten seconds.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
         self._progress = _progress() if is_watched() else None
+        self._what, self._total, self.count = what, total, 0
+        self._told = time.monotonic()
         if self._progress:
             self._task = self._progress.add_task(what, total=total)
         self._begun, self._shown = time.monotonic(), False
@@ -214,12 +227,25 @@ class Bar:
 
     def advance(self, ask: Callable[[], str] | None = None) -> None:
         """Count an item; say anew what is done, where that is asked."""
+        self.count += 1
         if self._progress is None:
+            self._tell(ask)
             return
         self._progress.update(self._task, advance=1, description=ask() if ask else None)
         if not self._shown and time.monotonic() - self._begun > _PATIENCE:
             self._progress.start()
             self._shown = True
+
+    def _tell(self, ask: Callable[[], str] | None) -> None:
+        """Tell how far it is, if the last line is old enough."""
+        now = time.monotonic()
+        if now - self._told < _LINE_EVERY:
+            return
+        self._told = now
+        done = f"{self.count:,}"
+        if self._total:
+            done += f" of {self._total:,}, {min(1.0, self.count / self._total):.0%}"
+        note(f"{ask() if ask else self._what}: {done} after {now - self._begun:.0f} s")
 
     def stop(self) -> None:
         """Take the bar away."""

@@ -10,7 +10,7 @@ import typer
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
 from splice.cli.data_make import tell_summary
 from splice.cli.options import DATA_FORMAT, Force, InputArgument, Printed, with_input_options
-from splice.inputs.check import input_problems
+from splice.inputs.check import input_problems, input_warnings
 from splice.inputs.open import InputOptions, input_paths, open_input
 from splice.inputs.write import WatchedSource, write_source
 from splice.io.outputs import check_output
@@ -117,9 +117,11 @@ def check(
 ) -> None:
     """Report every problem of an input, each with its place; exit 1 if there is one.
 
-    Equal problems of a file are told together: three with their places, and how many more. Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
+    Equal problems of a file are told together: three with their places, and how many more. What is
+    no problem but likely not meant is told as a warning: fluents without a false label, labels that are about nothing, time with holes. Reads data as the other commands do, and also .mln, .modes, rule and domain.toml files.
     """
     problems = list(tracked(input_problems(data, options), "checking"))
-    tell_problems(data, problems, style, every=every_problem)
+    warnings = [] if problems else input_warnings(data, options)
+    tell_problems(data, problems, style, every=every_problem, warnings=warnings)
     if problems:
         raise typer.Exit(1)

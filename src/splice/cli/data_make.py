@@ -13,6 +13,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import PRESETS, WordChoice, make_maritime
+from splice.stream.gaps import Gaps
 from splice.stream.summary import CountedSource, Summary
 
 __all__ = ["make", "tell_summary"]
@@ -138,6 +139,7 @@ def tell_summary(summary: Summary, style: Format) -> None:
     rows = [
         {"what": "sequences", "name": "", "count": summary.sequences},
         {"what": "time-points", "name": "", "count": summary.time_points},
+        *_gap_rows(summary.gaps),
         *({"what": "atoms", "name": n, "count": c} for n, c in report["predicates"].items()),
         *(
             {"what": f"labels {label}", "name": fluent, "count": count}
@@ -146,3 +148,13 @@ def tell_summary(summary: Summary, style: Format) -> None:
         ),
     ]
     emit(rows, style, report)
+
+
+def _gap_rows(gaps: Gaps) -> list[dict[str, Any]]:
+    """Return how regular time is, as rows of a summary."""
+    if gaps.median is None or gaps.largest is None:
+        return []
+    return [
+        {"what": "gaps in time", "name": "median", "count": gaps.median},
+        {"what": "gaps in time", "name": "largest", "count": gaps.largest},
+    ]

@@ -56,7 +56,8 @@ def explain_interval(
         given=given or (),
     )
     table = one_sequence(source, sequence)
-    said = explain(program, table, parse_ground_term(fluent), moment_of(at, options), source.domain)
+    moment = moment_of(at, options, source.vocabulary.times)
+    said = explain(program, table, parse_ground_term(fluent), moment, source.domain)
     if style is Format.TABLE:
         print("\n".join(said.lines()))
     else:

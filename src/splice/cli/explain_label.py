@@ -46,11 +46,12 @@ def explain_label(
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
     cut, mode = TimePoints(batch_size), mode_of(online)
     source = CompletedSource(open_input(data, options), chosen, cut, mode)
-    wanted, moment = str(parse_ground_term(fluent)), moment_of(time_point, options)
+    wanted = str(parse_ground_term(fluent))
     for completer, done in tracked(source.completions(), "completing"):
         if sequence not in (None, done.batch.sequence):
             continue
         queries = done.batch.queries
+        moment = moment_of(time_point, options, queries.vocabulary.times)
         for row in (queries.time == moment).nonzero()[0].tolist():
             if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
                 said = completer.explain(row)

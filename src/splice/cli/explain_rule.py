@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, is_watched, settings
-from splice.cli.learn import tell_learned
+from splice.cli.learn import tell_learned, tell_what_helps
 from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     InputArgument,
@@ -44,7 +44,8 @@ def explain_rule(
     watched = is_watched() or settings.verbose
     learned = run(data, options, choices, watch=RunProgress(), test_first=watched)
     rules = learned.rules
-    tell_learned(learned, choices)
+    tell_learned(learned)
+    tell_what_helps(data, options, choices, learned)
     if number is not None:
         if number > len(rules):
             some = f"rules 1 to {len(rules)}" if rules else "no rules"

@@ -26,13 +26,20 @@ from splice.inputs.check import RULE_ENDINGS
 from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
+from splice.learners.registry import LearnerChoice
+from splice.patterns.unlabelled import Unlabelled
 from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.run import learn as run
 
-__all__ = ["learn", "tell_learned"]
+__all__ = ["learn", "tell_learned", "tell_what_helps"]
 
 _MLN = ".mln"
+
+_MOST_TRIED = 100_000
+"""Other options are tried on inputs of so many examples, which take some seconds each."""
+
+_LOW_SCORE = 0.3
 
 
 @with_input_options
@@ -102,7 +109,8 @@ def learn(
     if out is not None:
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    tell_learned(learned, choices, out)
+    tell_learned(learned, out)
+    _tell_low_scores(learned, choices)
     if style is Format.TABLE:
         print(text if out is None else "", end="")
     else:
@@ -110,6 +118,7 @@ def learn(
         told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}
         emit(rows, style, {"rules": rows, **told})
     learned.discard_checkpoint()
+    tell_what_helps(data, options, choices, learned)
     if report is not None:
         from splice.report.learned import learned_report
 
@@ -140,7 +149,7 @@ def _theory(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]
     for rule in learned.rules:
         yield ""
         yield from rule.lines()
-    axioms = learned.learner.theory_.statements[len(learned.rules) :]
+    axioms = learned.theory.statements[len(learned.rules) :]
     if axioms:
         yield ""
         yield from map(str, axioms)
@@ -171,20 +180,62 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3)}
 
 
-def tell_learned(learned: Learned, choices: LearnOptions, out: Path | None = None) -> None:
-    """Tell how many rules came of how much; where there are none, what may help."""
+def tell_learned(learned: Learned, out: Path | None = None) -> None:
+    """Tell how many rules came of how much."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
         f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
         f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
     )
-    if not rules:
-        alone = "the given labels alone (--unlabelled skip --no-complete)"
-        others = "--open-world, if time-points that nobody labels are there and unknown"
-        helps = [
-            "more labels",
-            *(["a lower --min-score"] if "min-score" in choices.words else []),
-            alone if learned.completed else others,
-            "more --passes",
-        ]
-        note(f"no rule was good enough; what may help: {', '.join(helps)}")
+
+
+def _tell_low_scores(learned: Learned, choices: LearnOptions) -> None:
+    """Tell why rules are in the theory whose score is below the least one."""
+    least = float(choices.words.get("min-score", 0))
+    for rule in learned.rules:
+        if rule.score < least:
+            right = rule.tp / max(1, rule.tp + rule.fp)
+            note(
+                f"rule {rule.number} has a score of {rule.score:.3f}, below --min-score {least:g}: that "
+                f"is asked of the share of right firings, here {right:.3f}, and with the rule the "
+                "theory recognises more of the labels"
+            )
+
+
+def tell_what_helps(
+    data: str, options: InputOptions, choices: LearnOptions, learned: Learned
+) -> None:
+    """Where nothing was learned, tell what would help: other options are tried on the same input."""
+    if learned.rules or settings.quiet:
+        return
+    others = dict(_other_choices(choices))
+    if learned.examples > _MOST_TRIED:
+        names = "; ".join(others)
+        note(f"no rule was good enough; what may help: more labels; {names}")
+        return
+    counts = {name: len(run(data, options, other).rules) for name, other in others.items()}
+    helps = [
+        f"{name} gives {count} rule{'s' * (count != 1)}" for name, count in counts.items() if count
+    ]
+    tried = ", ".join(name for name, count in counts.items() if not count)
+    said = (
+        f"no rule was good enough; tried on the same input: {'; '.join(helps) or 'nothing helps'}"
+    )
+    note(f"{said} ({tried}: none)" if tried else said)
+    if not helps:
+        note("label more of it: some time-points at which each fluent holds, and some at which not")
+
+
+def _other_choices(choices: LearnOptions) -> Iterator[tuple[str, LearnOptions]]:
+    """Yield options that are worth a try, and how the command says them."""
+    made = choices.learner
+    if not isinstance(made, LearnerChoice):
+        return
+    if choices.profile is not None:
+        alone = replace(made, options=replace(made.options, unlabelled=Unlabelled.SKIP))
+        yield "--no-complete --unlabelled skip", replace(choices, profile=None, learner=alone)
+    if getattr(made.options, "min_score", 0.0) > _LOW_SCORE:
+        low: Any = replace(made.options, min_score=_LOW_SCORE)  # type: ignore[call-arg]
+        yield f"--min-score {_LOW_SCORE}", replace(choices, learner=replace(made, options=low))
+    if choices.passes == 1:
+        yield "--passes 2", replace(choices, passes=2)

@@ -18,6 +18,7 @@ from splice.inputs.languages import written_formats
 from splice.inputs.open import InputName, InputOptions
 from splice.io.tables.values import read_times
 from splice.stream.table import NO_TIME
+from splice.stream.times import TimeFormat
 
 __all__ = [
     "DATA_FORMAT",
@@ -190,7 +191,15 @@ _Every: TypeAlias = Annotated[
     typer.Option(
         "--every",
         metavar="STEP",
-        help="Put time on a grid with this step, such as 1min; a number counts units of the data.",
+        help="Put time on a grid with this step, such as 1min; a number counts units of the data, auto takes the step that the data has.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+_Exhaustive: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="From the first label of a sequence to its last, what is not labelled true is false.",
         rich_help_panel=_INPUT_PANEL,
     ),
 ]
@@ -208,6 +217,7 @@ _PARAMETERS: Parameters = (
     ("max_bad", _MaxBad, 0.0),
     ("time_unit", _TimeUnit, None),
     ("every", _Every, None),
+    ("exhaustive", _Exhaustive, False),
 )
 
 
@@ -248,11 +258,15 @@ def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
-def moment_of(text: str, options: InputOptions) -> int:
-    """Return a time-point as a number; timestamps are read as in tables."""
-    times, bad = read_times(pl.Series([text]), options.time_unit)
+def moment_of(text: str, options: InputOptions, known: TimeFormat | None = None) -> int:
+    """Return a time-point as a number; timestamps are read as in tables.
+
+    ``known`` says how the input writes its times, where it has been read.
+    """
+    unit = (known.unit if known else None) or options.time_unit
+    times, bad = read_times(pl.Series([text]), unit)
     if bad[0] or times[0] == NO_TIME:
-        unit = "write it as the input does" if options.time_unit else "timestamps need --time-unit"
+        unit = "write it as the input does" if unit else "timestamps need --time-unit"
         raise SpliceError(f"'{text}' is not a time-point", unit)
     return int(times[0])
 

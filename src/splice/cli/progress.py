@@ -13,6 +13,7 @@ from splice.pipeline.progress import (
     Read,
     Resumed,
     Stopped,
+    Told,
     Warned,
 )
 
@@ -24,28 +25,25 @@ class RunProgress:
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
+        self._steps: int | None = None
+        """The steps of a pass over the input, once one has been made."""
 
     def __call__(self, event: Event) -> None:
         """Tell of an event."""
         match event:
             case Begun(stage, total):
-                self._bar = Bar(stage.value, total)
+                self._bar = Bar(stage.value, total or self._steps)
             case LearnedBatch():
                 self._tell_batch(event)
             case Advanced() if self._bar:
                 self._bar.advance()
             case Ended() if self._bar:
                 self._bar.stop()
+                self._steps = self._bar.count
             case Read(report):
                 tell_reading(report)
-            case Warned(problem):
-                note(str(problem))
-            case Resumed(batch, number):
-                note(f"going on after batch {batch:,} of pass {number + 1}")
-            case NoCheckpoint(path):
-                note(f"there is no checkpoint '{path}': learning from the start")
-            case Stopped(path):
-                note(f"kept '{path}': --resume goes on from it")
+            case Told() | Warned() | Resumed() | NoCheckpoint() | Stopped():
+                note(_told(event))
 
     def _tell_batch(self, event: LearnedBatch) -> None:
         if settings.verbose:
@@ -62,3 +60,17 @@ def _spell(event: LearnedBatch) -> str:
     if event.learned.seconds:
         words.append(f"{event.learned.speed:,.0f} examples/s")
     return f"learning: {', '.join(words)}"
+
+
+def _told(event: Told | Warned | Resumed | NoCheckpoint | Stopped) -> str:
+    match event:
+        case Told(text):
+            return f"warning: {text}"
+        case Warned(problem):
+            return str(problem)
+        case Resumed(batch, number):
+            return f"going on after batch {batch:,} of pass {number + 1}"
+        case NoCheckpoint(path):
+            return f"there is no checkpoint '{path}': learning from the start"
+        case Stopped(path):
+            return f"kept '{path}': --resume goes on from it"

@@ -22,6 +22,7 @@ from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
 from splice.events.recognise import recognise as run
+from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory
@@ -126,8 +127,9 @@ def recognise(
         check_file(out, (*input_paths(data), *own), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
+    seen = SeenAtoms()
     source = WatchedSource(
-        open_input(data, options, queries=Queries.WRITTEN), tracked, "recognising"
+        SeenSource(open_input(data, options, queries=Queries.WRITTEN), seen), tracked, "recognising"
     )
     found = run(
         rules,
@@ -140,8 +142,12 @@ def recognise(
         given=given or (),
     )
     _tell_how(found, simultaneous, all_shown=bool(fluents))
+    times = source.vocabulary.times
     frame = found.intervals(fluents)
+    frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
     tell_reading(source.report)
+    for text in unmatched(rules, seen):
+        note(f"warning: {text}")
     _deliver(frame, style, out, out_format)
 
 

@@ -71,7 +71,8 @@ class Peer:
 class Link:
     """The same entities at a neighbouring time-point."""
 
-    time: int | None
+    time: int | str | None
+    """As the input writes it; None: before the batch."""
     value: float
     weight: float
 
@@ -283,7 +284,9 @@ def _links(scene: Scene, row: int) -> Iterator[Link]:
         return
     order, link = chains.layout.order, chains.link
     place = int(np.flatnonzero(order == row)[0])
-    times, values = scene.completion.batch.queries.time, scene.completion.values
+    queries = scene.completion.batch.queries
+    times, values = queries.time, scene.completion.values
+    written = queries.vocabulary.times.value
     if chains.carried[place] > 0:
         yield Link(None, float(chains.value[place]), float(chains.carried[place]))
     both = _label_follows(scene, place)
@@ -291,10 +294,10 @@ def _links(scene: Scene, row: int) -> Iterator[Link]:
         other = int(order[place - 1])
         firm = np.inf if both else float(scene.conductance[other])
         weight = in_series(float(link[place]), firm)
-        yield Link(int(times[other]), float(values[other]), weight)
+        yield Link(written(int(times[other])), float(values[other]), weight)
     if both and place + 1 < len(order) and link[place + 1] > 0:
         other = int(order[place + 1])
-        yield Link(int(times[other]), float(values[other]), float(link[place + 1]))
+        yield Link(written(int(times[other])), float(values[other]), float(link[place + 1]))
 
 
 def _label_follows(scene: Scene, place: int) -> bool:

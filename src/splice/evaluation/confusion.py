@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from splice.arrays import Ints
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.stats import f1_score
@@ -44,8 +45,10 @@ class Confusion:
     tn: int = 0
 
     @classmethod
-    def of(cls, truth: LabelArray, said: LabelArray) -> Confusion:
+    def of(cls, truth: LabelArray, said: LabelArray, weight: Ints | None = None) -> Confusion:
         """Count labels (+1, -1) against the truth; what is unknown on either side is left out.
+
+        Each counts once, or as its weight says.
 
         >>> Confusion.of(np.array([1, 1, -1, -1, 0]), np.array([1, -1, 1, 0, 1]))
         Confusion(tp=1, fp=1, fn=1, tn=0)
@@ -54,8 +57,10 @@ class Confusion:
             raise SpliceError(f"{len(said)} labels cannot be compared with {len(truth)} true ones")
         known = (truth != UNKNOWN) & (said != UNKNOWN)
         positive, chosen = truth[known] > 0, said[known] > 0
-        counts = np.bincount(2 * positive + chosen, minlength=4).tolist()
-        return cls(tp=counts[3], fp=counts[1], fn=counts[2], tn=counts[0])
+        counts = np.zeros(4, np.int64)
+        np.add.at(counts, 2 * positive + chosen, 1 if weight is None else weight[known])
+        tn, fp, fn, tp = counts.tolist()
+        return cls(tp=tp, fp=fp, fn=fn, tn=tn)
 
     @classmethod
     def total(cls, counts: Iterable[Confusion]) -> Confusion:

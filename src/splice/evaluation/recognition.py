@@ -15,6 +15,7 @@ import numpy as np
 from splice.arrays import Ints, padded, unique_rows
 from splice.errors import UnknownName
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.measures import By, cases
 from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
 from splice.events.recognise import Recognition
@@ -55,7 +56,13 @@ class Scores:
         return {**self.total.as_json(), "fluents": parts}
 
 
-def score(truth: Source | AtomTable, said: AtomTable | Recognised | Recognition) -> Scores:
+def score(
+    truth: Source | AtomTable,
+    said: AtomTable | Recognised | Recognition,
+    *,
+    by: By = By.POINTS,
+    tolerance: int = 0,
+) -> Scores:
     """Return how right what was said is; query atoms without a label do not count.
 
     Parameters
@@ -64,6 +71,10 @@ def score(truth: Source | AtomTable, said: AtomTable | Recognised | Recognition)
         Data with labels, or its query atoms alone.
     said
         What was recognised, or atoms with other labels.
+    by
+        What is counted: time-points, the time they stand for, or intervals.
+    tolerance
+        How many labelled points an answer may be early or late.
     """
     if not isinstance(truth, AtomTable):
         table = collect(truth)
@@ -78,9 +89,12 @@ def score(truth: Source | AtomTable, said: AtomTable | Recognised | Recognition)
         labels = labels_in(said, truth)
         labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
     names, which = _names(truth)
+    found = cases(truth, labels, by, tolerance)
+    about = which[found.row]
     fluents = {
-        name: Confusion.of(truth.truth[which == i], labels[which == i])
+        name: Confusion.of(found.truth[own], found.said[own], found.weight[own])
         for i, name in enumerate(names)
+        for own in [about == i]
     }
     return Scores(Confusion.total(fluents.values()), dict(sorted(fluents.items())))
 

@@ -17,11 +17,16 @@ from splice.io.rtec import RtecSource
 from splice.io.tables import TableSource
 from splice.io.text import natural_key, read_text
 from splice.logic.syntax import parse_theory_all
+from splice.stream.open_world import WorldSource
+from splice.stream.summary import CLOSING_HINT, one_sided_text
+from splice.stream.survey import survey
 
-__all__ = ["RULE_ENDINGS", "input_problems"]
+__all__ = ["RULE_ENDINGS", "input_problems", "input_warnings"]
 
 RULE_ENDINGS = (".rules", ".pl", ".prolog", ".lp")
 """The endings of files that hold rules."""
+
+_KNOWLEDGE = (".mln", ".modes", ".toml", *RULE_ENDINGS)
 
 
 def input_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
@@ -43,6 +48,28 @@ def input_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
         yield from _data_problems(name, options)
 
 
+def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
+    """Return what is no problem and yet likely not meant: labels about nothing, of one sort, ...
+
+    Only of data: a theory, modes or a domain have none.
+    """
+    paths = input_paths(name)
+    if len(paths) == 1 and (paths[0].suffix in _KNOWLEDGE or _is_folder_of_folders(paths[0])):
+        return []
+    source = open_input(name, options, queries=Queries.LABELLED)
+    tables = source.inner if isinstance(source, WorldSource) else source
+    found = survey(source, tables if isinstance(tables, TableSource) else None)
+    clock = source.domain.clock
+    sides = (one_sided_text(found.labels, "false"), one_sided_text(found.labels, "true"))
+    warnings = [f"{sides[0]}: {CLOSING_HINT}"] if sides[0] else []
+    warnings += [f"{sides[1]}: nothing can say when it holds"] if sides[1] else []
+    return [*warnings, *found.warnings(has_step=clock.step is not None)]
+
+
+def _is_folder_of_folders(path: Path) -> bool:
+    return path.is_dir() and _only_folders(path)
+
+
 def _only_folders(path: Path) -> bool:
     try:
         locate(path)
@@ -54,7 +81,7 @@ def _only_folders(path: Path) -> bool:
 def _file_problems(path: Path, name: str, options: InputOptions) -> Iterator[Problem]:
     if path.suffix == ".mln":
         yield from read_mln_all(path)[1]
-    elif path.suffix in (".modes", ".toml", *RULE_ENDINGS):
+    elif path.suffix in _KNOWLEDGE:
         try:
             if path.suffix == ".modes":
                 text = read_text(path)
@@ -79,7 +106,9 @@ def _rule_problems(path: Path) -> Iterator[Problem]:
 
 def _data_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
     try:
-        source = open_input(name, replace(options, open_world=False), queries=Queries.WRITTEN)
+        source = open_input(
+            name, replace(options, open_world=False, exhaustive=False), queries=Queries.WRITTEN
+        )
         if isinstance(source, DbSource | TableSource | RtecSource):
             yield from source.problems()
         else:

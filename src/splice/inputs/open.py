@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from os import PathLike
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
@@ -24,8 +24,10 @@ from splice.io.tables import Layout, TableSource
 from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
-from splice.stream.open_world import IntervalWorldSource, OpenWorldSource
+from splice.stream.closing import Closing
+from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
 from splice.stream.source import Source
+from splice.stream.survey import found_step
 from splice.stream.timeline import Timeline, TimelineSource
 
 __all__ = [
@@ -39,6 +41,9 @@ __all__ = [
     "locate",
     "open_input",
 ]
+
+AUTO_STEP: Final = "auto"
+"""The step of time that the data has, where it is regular."""
 
 
 def _expected() -> str:
@@ -72,7 +77,9 @@ class InputOptions:
     time_unit
         The unit of ISO timestamps: d, h, min, s, ms or us.
     every
-        The step of a grid that time is put on, such as 1min.
+        The step of a grid that time is put on, such as 1min; auto: as the data has it.
+    exhaustive
+        Between the first label of a sequence and its last, what is not labelled true is false.
     partial
         The schema is a beginning: what it does not declare is inferred.
     """
@@ -86,6 +93,7 @@ class InputOptions:
     max_bad: float = 0.0
     time_unit: str | None = None
     every: str | None = None
+    exhaustive: bool = False
     partial: bool = False
 
 
@@ -117,6 +125,8 @@ class Queries(Enum):
 
     UNLABELLED = "unlabelled"
     """Those that it writes and, where a fluent has interval labels, what nobody labelled."""
+    LABELLED = "labelled"
+    """Those that it writes, and those that are false by convention."""
     WRITTEN = "written"
     """Only those that it writes."""
 
@@ -142,11 +152,17 @@ def open_input(
     options = options or InputOptions()
     names = _names(name)
     source = _open(names[0], options) if len(names) == 1 else _open_files(names, options)
+    closing = Closing(options.exhaustive, source.domain.exclusive)
+    unknown = queries is Queries.UNLABELLED
     if options.open_world:
-        return OpenWorldSource(source)
-    if isinstance(source, TableSource) and queries is Queries.UNLABELLED:
-        return IntervalWorldSource(source)
-    return source
+        return OpenWorldSource(source, closing)
+    if queries is Queries.WRITTEN:
+        return source
+    if closing.exhaustive and not isinstance(source, TableSource):
+        return OpenWorldSource(source, closing, unknown)
+    if isinstance(source, TableSource):
+        return IntervalWorldSource(source, closing, unknown)
+    return WorldSource(source, closing, unknown) if closing else source
 
 
 def input_paths(name: Inputs) -> tuple[Path, ...]:
@@ -227,6 +243,10 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
 def _opened(found: Located, described: DomainFile, options: InputOptions) -> Source:
     """Return an input as a source, its events at time-points; tables see to that themselves."""
     source = found.language.open(found, described, options)
+    if options.every == AUTO_STEP:
+        clock = replace(described.domain.clock, step=found_step(source))
+        described = replace(described, domain=replace(described.domain, clock=clock))
+        source = found.language.open(found, described, options)
     timeline = Timeline(described.domain.clock.step, described.layout.states)
     if timeline and not isinstance(source, TableSource):
         return TimelineSource(source, timeline)
@@ -294,7 +314,7 @@ def _domain(path: Path, options: InputOptions) -> DomainFile:
     if options.query:
         domain = replace(domain, query=_signature(options.query, domain.schema), fluents=())
     layout = described.layout
-    if options.every:
+    if options.every and options.every != AUTO_STEP:
         step, unit = step_in(options.every, options.time_unit or layout.time_unit)
         domain = replace(domain, clock=replace(domain.clock, step=step))
         layout = replace(layout, time_unit=unit)

@@ -12,6 +12,7 @@
     query = "HoldsAt/2"
     fluents = ["meet"]
     self_pairs = false
+    exclusive = false
 
     [predicates]
     Happens = ["event", "time"]
@@ -69,6 +70,7 @@ _TOP: Final = (
     "states", "tables",
 )  # fmt: skip
 _TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
+_FLAGS: Final = ("self_pairs", "exclusive")
 _AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
@@ -228,16 +230,18 @@ class _Reader:
     def _target(self, schema: Schema) -> dict[str, Any]:
         path = ("target",)
         target = self._check.table(path, self._data.get("target"))
-        self._check.keys(path, target, ("query", "fluents", "self_pairs"))
+        self._check.keys(path, target, ("query", "fluents", *_FLAGS))
         query = self._check.signature((*path, "query"), target.get("query"), schema)
         fluents = self._check.texts((*path, "fluents"), target.get("fluents", []))
         declared = {decl.name for decl in schema.functions}
         for name in fluents:
             if self._check.closed and name not in declared:
                 self._check.unknown((*path, "fluents"), "fluent", name, declared)
-        given = target.get("self_pairs")
-        self_pairs = self._check.boolean((*path, "self_pairs"), given, default=False)
-        return {"query": query or DEFAULT_QUERY, "fluents": fluents, "self_pairs": self_pairs}
+        flags = {
+            name: self._check.boolean((*path, name), target.get(name), default=False)
+            for name in _FLAGS
+        }
+        return {"query": query or DEFAULT_QUERY, "fluents": fluents, **flags}
 
     def _time(self) -> tuple[str | None, Clock]:
         """Return the unit of time, and how it goes on."""
@@ -355,8 +359,7 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
     lines += ["", "[target]", f"query = {_quoted(query)}"]
     if domain.fluents:
         lines.append(f"fluents = {_list(domain.fluents)}")
-    if domain.self_pairs:
-        lines.append("self_pairs = true")
+    lines += [f"{name} = true" for name in _FLAGS if getattr(domain, name)]
     if schema.types:
         lines += ["", "[types]", *(f"{_key(t.name)} = {_type(t)}" for t in schema.types)]
     if schema.predicates:

@@ -90,7 +90,11 @@ def holds_intervals(path: Path) -> bool:
 
 
 def read_intervals(
-    path: Path, domain: Domain | None = None, *, sequence: str = DEFAULT_SEQUENCE
+    path: Path,
+    domain: Domain | None = None,
+    *,
+    sequence: str = DEFAULT_SEQUENCE,
+    time_unit: str | None = None,
 ) -> Recognised:
     """Read intervals; ``sequence`` is where they belong if the file does not say it.
 
@@ -105,7 +109,7 @@ def read_intervals(
         vocabulary,
         number=0,
         sequences=vocabulary.sequences,
-        time_unit=None,
+        time_unit=time_unit,
         sequence=sequence,
     )
     rows = list(part.rows(BadRows(0.0, ReadReport(), None)))

@@ -28,6 +28,7 @@ from typing import Final, Literal, TypeAlias
 from splice.errors import Place, SpliceError
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
 from splice.stream.states import States
+from splice.stream.times import UNITS
 
 __all__ = [
     "UNITS",
@@ -43,12 +44,6 @@ __all__ = [
     "pattern_columns",
     "step_in",
 ]
-
-UNITS: Final = {
-    "us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000,
-    "d": 86_400_000_000,
-}  # fmt: skip
-"""Units of time, in microseconds."""
 
 _DURATION: Final = re.compile(r"\s*([0-9]{1,18})\s*([a-z]*)\s*\Z")
 

@@ -15,6 +15,7 @@ from splice.events.fluents import fluent_of
 from splice.logic.atoms import Literal
 from splice.logic.clauses import Rule
 from splice.logic.theory import Statement
+from splice.logic.words import in_words
 
 __all__ = ["LearnedRule", "literal_lines", "rule_text"]
 
@@ -82,6 +83,7 @@ class LearnedRule:
         """Yield how the rule came about, decision by decision."""
         yield f"rule {self.number}"
         yield rule_text(self.statement)
+        yield f"  {in_words(self.rule)}"
         yield f"  {self.summary}"
         yield from self.told
 
@@ -100,6 +102,7 @@ class LearnedRule:
             "score": self.score,
             "firings": self.firings,
             "literals": 1 + len(self.rule.body),
+            "words": in_words(self.rule),
             **weighted,
         }
 

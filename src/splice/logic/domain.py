@@ -49,6 +49,8 @@ class Domain:
     self_pairs
         Whether somebody is paired with themselves where instances of fluents are enumerated.
         Otherwise arguments of one type differ.
+    exclusive
+        Whether of the fluents about the same entities one holds at a time.
     clock
         How time goes on.
     """
@@ -60,4 +62,5 @@ class Domain:
     fluents: tuple[str, ...] = ()
     closed: bool = False
     self_pairs: bool = False
+    exclusive: bool = False
     clock: Clock = Clock()

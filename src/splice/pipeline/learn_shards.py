@@ -6,6 +6,7 @@ wherever they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,7 @@ class LearnedShard:
 
     state: dict[str, Any]
     domain: Domain
+    labels: dict[str, Counter[str]]
     examples: int
     batches: int
     given: int
@@ -79,7 +81,7 @@ def _learn_shard(task: _ShardTask) -> LearnedShard:
     source = ShardSource(task.opened(), task.shard)
     choices = task.choices
     learner = choices.learner()
-    counts = [0, 0, 0, 0]
+    counts, labels = [0, 0, 0, 0], dict[str, Counter[str]]()
     hindsight = choices.run_mode is Mode.HINDSIGHT
     for number in range(choices.passes):
         completer = SupervisionCompleter(choices.profile) if choices.profile else None
@@ -93,4 +95,6 @@ def _learn_shard(task: _ShardTask) -> LearnedShard:
                 if number == 0:
                     new = (report.examples, 1, report.given, report.completed)
                     counts = [a + b for a, b in zip(counts, new, strict=True)]
-    return LearnedShard(learner.to_state(), source.domain, *counts)
+                    for fluent, found in report.labels().items():
+                        labels.setdefault(fluent, Counter()).update(found)
+    return LearnedShard(learner.to_state(), source.domain, labels, *counts)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
+from splice.events.fluents import fluent_of
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.io.oled_unseen import unseen_modes
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS, LearnerChoice
+from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
-from splice.logic.theory import Theory
-from splice.pipeline.progress import Warned, Watch
+from splice.logic.theory import Statement, Theory
+from splice.patterns.unlabelled import Unlabelled
+from splice.pipeline.progress import Told, Warned, Watch
 from splice.pipeline.splice import StepReport
 from splice.stream.source import Source
+from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
 
 __all__ = ["LearnOptions", "Learned", "check_learned", "check_query"]
 
@@ -58,6 +63,13 @@ class LearnOptions:
     def run_mode(self) -> Mode:
         """The mode in which the profile runs; online where nothing is completed."""
         return self.profile.mode(self.mode) if self.profile else Mode.ONLINE
+
+    @property
+    def closed(self) -> bool:
+        """Whether what nobody labelled is false to the learner."""
+        made = self.learner
+        reads = made.options.unlabelled if isinstance(made, LearnerChoice) else Unlabelled.FALSE
+        return self.profile is None and reads is Unlabelled.FALSE
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
@@ -99,6 +111,10 @@ class Learned:
         Examples of all passes so far.
     checkpoint
         What keeps the run on disk, if anything does.
+    labels
+        How many of the given labels of each fluent are true and false.
+    untold
+        Fluents without a false label: their rules would be right whatever they say, and are none.
     """
 
     learner: StructureLearner
@@ -111,11 +127,27 @@ class Learned:
     step: int = field(default=0, repr=False)
     read: int = field(default=0, repr=False)
     checkpoint: Keeper | None = field(default=None, repr=False)
+    labels: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
+    untold: frozenset[str] = frozenset()
 
     @property
     def theory(self) -> Theory:
         """The theory."""
-        return self.learner.theory_
+        theory = self.learner.theory_
+        if not self.untold:
+            return theory
+        kept = tuple(s for s in theory.statements if _fluent_name(s) not in self.untold)
+        return replace(theory, statements=kept)
+
+    def finish(self, passes: int) -> None:
+        """Take the rules of the learner, but those of fluents of which no false label is known."""
+        rules = self.learner.rules(passes)
+        self.rules = [rule for rule in rules if _fluent_name(rule.statement) not in self.untold]
+
+    def count_labels(self, labels: Mapping[str, Mapping[str, int]]) -> None:
+        """Count given labels, by fluent."""
+        for fluent, counts in labels.items():
+            self.labels.setdefault(fluent, Counter()).update(counts)
 
     @property
     def growing(self) -> int:
@@ -136,6 +168,7 @@ class Learned:
             self.examples += report.examples
             self.given += report.given
             self.completed += report.completed
+            self.count_labels(report.labels())
 
     def discard_checkpoint(self) -> None:
         """Remove the checkpoint: the theory is kept elsewhere by now.
@@ -159,8 +192,13 @@ def _shown(query: Signature) -> str:
     return f"{Schema().spelling(query.name)}/{query.arity}"
 
 
-def check_learned(learned: Learned, source: Source, options: InputOptions, watch: Watch) -> None:
-    """Refuse an input that says nothing to learn from; tell which modes are about nothing in it."""
+def check_learned(
+    learned: Learned, source: Source, options: InputOptions, watch: Watch, *, closed: bool
+) -> None:
+    """Refuse an input that says nothing to learn from; tell which modes are about nothing in it.
+
+    ``closed`` says that what nobody labelled is false to the learner.
+    """
     unseen = unseen_modes(options.modes, source.vocabulary.kinds) if options.modes else []
     if unseen and not learned.examples:
         raise InputError(unseen)
@@ -176,3 +214,27 @@ def check_learned(learned: Learned, source: Source, options: InputOptions, watch
             f"none of the {learned.examples:,} query atoms has a label",
             "some must be true or false; the rest is filled in from these",
         )
+    if not closed:
+        _check_sides(learned, watch)
+
+
+def _check_sides(learned: Learned, watch: Watch) -> None:
+    """Refuse labels that are all true; tell the fluents that have labels of one sort only."""
+    missing = one_sided(learned.labels)
+    learned.untold = frozenset(name for name, lacks in missing.items() if lacks == "false")
+    text = one_sided_text(learned.labels, "false")
+    if learned.untold and learned.untold == {n for n, c in learned.labels.items() if c["true"]}:
+        raise SpliceError(f"{text}: any rule would look right", CLOSING_HINT)
+    if learned.untold:
+        watch(Told(f"{text}, so no rules for it: {CLOSING_HINT}"))
+    if text := one_sided_text(learned.labels, "true"):
+        watch(Told(f"{text}: nothing can say when it holds"))
+
+
+def _fluent_name(statement: Statement) -> str | None:
+    """Return the name of the fluent that a rule is about; None: of all."""
+    if not isinstance(statement.content, Rule):
+        return None
+    head = statement.content.head.atom
+    fluent = fluent_of(head.args[0]) if head.args else None
+    return fluent.name if fluent else None

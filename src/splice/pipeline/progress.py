@@ -29,6 +29,7 @@ __all__ = [
     "Resumed",
     "Stage",
     "Stopped",
+    "Told",
     "Warned",
     "Watch",
     "follow",
@@ -102,6 +103,13 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """Something worth knowing of the whole input, in a sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """A run goes on where an interrupted one stood."""
 
@@ -126,7 +134,16 @@ class Stopped:
 
 
 Event: TypeAlias = (
-    Begun | Advanced | LearnedBatch | Ended | Read | Warned | Resumed | NoCheckpoint | Stopped
+    Begun
+    | Advanced
+    | LearnedBatch
+    | Ended
+    | Read
+    | Warned
+    | Told
+    | Resumed
+    | NoCheckpoint
+    | Stopped
 )
 Watch: TypeAlias = Callable[[Event], None]
 

@@ -128,9 +128,10 @@ def _learn_in_shards(
     for part in parts:
         for name in ("examples", "batches", "given", "completed"):
             setattr(learned, name, getattr(learned, name) + getattr(part, name))
+        learned.count_labels(part.labels)
     learned.read = learned.examples * choices.passes
-    check_learned(learned, source, options, watch)
-    learned.rules = learner.rules(choices.passes)
+    check_learned(learned, source, options, watch, closed=choices.closed)
+    learned.finish(choices.passes)
     return learned
 
 
@@ -170,8 +171,8 @@ def _learn_in_passes(
             watch(Ended(Stage.LEARN))
         if number == 0:
             watch(Read(source.report))
-            check_learned(learned, source, options, watch)
-    learned.rules = learned.learner.rules(choices.passes)
+            check_learned(learned, source, options, watch, closed=choices.closed)
+    learned.finish(choices.passes)
     learned.seconds = time.perf_counter() - begun
     return learned
 
@@ -264,6 +265,8 @@ class _Run:
         return {
             "pass": self.number,
             "batch": self._done,
+            "labels": {name: dict(counts) for name, counts in self._learned.labels.items()},
+            "untold": sorted(self._learned.untold),
             "counts": {name: getattr(self._learned, name) for name in COUNTS},
             "learner": self._learned.learner.to_state(),
             "completer": self._completer,
@@ -289,6 +292,8 @@ class _Run:
             self._splice.completer.restore(state["completer"], domain, vocabulary)
         for name in COUNTS:
             setattr(self._learned, name, state["counts"][name])
+        self._learned.count_labels(state["labels"])
+        self._learned.untold = frozenset(state["untold"])
 
 
 def _skip(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Block, int]:

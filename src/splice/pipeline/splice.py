@@ -6,6 +6,7 @@ completer's cache and what the learner keeps.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,11 +19,12 @@ from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.errors import SpliceError
-from splice.labels import LabelArray
+from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
 from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
+from splice.stream.summary import label_tally
 
 __all__ = ["Splice", "StepReport"]
 
@@ -52,6 +54,12 @@ class StepReport:
     def examples(self) -> int:
         """The number of query atoms."""
         return len(self.batch.queries)
+
+    def labels(self) -> dict[str, Counter[str]]:
+        """Return how many of the given labels of each fluent are true and false."""
+        queries = self.batch.queries
+        given = queries.truth != UNKNOWN if self.completion is None else self.completion.given
+        return label_tally(queries.take(given), self.batch.domain) if given.any() else {}
 
 
 class Splice:

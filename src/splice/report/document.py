@@ -11,11 +11,12 @@ Nothing here knows how a page or a picture is made. :mod:`.html` makes one page 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from splice.errors import SpliceError
+from splice.stream.times import TimeFormat
 
 __all__ = [
     "Cell",
@@ -179,6 +180,8 @@ class Timeline:
     end: int
     lanes: tuple[Lane, ...]
     note: str = ""
+    times: TimeFormat = field(default_factory=TimeFormat)
+    """How the input writes its times."""
 
 
 @dataclass(frozen=True, slots=True)

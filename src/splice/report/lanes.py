@@ -68,6 +68,7 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
         int(clock.ends[-1]),
         (*lanes, *events),
         " ".join(note for note in notes if note),
+        batch.table.vocabulary.times,
     )
 
 
@@ -226,4 +227,5 @@ def _warnings(found: Labelling, lanes: Sequence[Lane]) -> Iterator[str]:
     if any(len(lane.spans) == _SPANS for lane in lanes):
         yield f"A lane has at most {_SPANS} stretches: what follows is left out."
     if found.cut:
-        yield f"The sequence goes on after {found.batch.times[-1]}; the rest is left out."
+        last = found.batch.table.vocabulary.times.text(int(found.batch.times[-1]))
+        yield f"The sequence goes on after {last}; the rest is left out."

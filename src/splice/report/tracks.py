@@ -8,6 +8,7 @@ from typing import Final
 from splice.report.colours import shade
 from splice.report.document import Lane, Role, Timeline
 from splice.report.figures import Spec, axis_of, base, escaped, rgba
+from splice.stream.times import TimeFormat
 
 __all__ = ["timeline_spec"]
 
@@ -26,12 +27,13 @@ def timeline_spec(timeline: Timeline) -> Spec:
             heading = above
             layout["annotations"].append(_lane_heading(above, place))
             place += 1
-        traces.append(_bars(lane, place))
+        traces.append(_bars(lane, place, timeline.times))
         ticks.append((place, lane.name if lane.role is Role.EVENT else lane.role.value))
         place += 1
     layout["xaxis"] = {
         **axis_of("time"),
-        "range": [timeline.start, timeline.end],
+        "range": [timeline.times.wall_clock(t) for t in (timeline.start, timeline.end)],
+        **({"type": "date"} if timeline.times.stamps else {}),
         "showgrid": True,
         "exponentformat": "none",
     }
@@ -66,7 +68,8 @@ def _lane_heading(name: str, place: float) -> Spec:
     }
 
 
-def _bars(lane: Lane, place: float) -> Spec:
+def _bars(lane: Lane, place: float, times: TimeFormat) -> Spec:
+    clock = times.wall_clock
     colours = [rgba(*shade(lane, span)) for span in lane.spans]
     event = lane.role is Role.EVENT
     return {
@@ -74,16 +77,16 @@ def _bars(lane: Lane, place: float) -> Spec:
         "orientation": "h",
         "name": escaped(f"{lane.name} {lane.role.value}"),
         "y": [place] * len(lane.spans),
-        "base": [span.start for span in lane.spans],
-        "x": [span.end - span.start for span in lane.spans],
+        "base": [clock(span.start) for span in lane.spans],
+        "x": [clock(span.end) - clock(span.start) for span in lane.spans],
         "width": 0.6 if event else 0.82,
         "marker": {"color": colours, "line": {"width": 1 if event else 0, "color": colours}},
-        "customdata": _bar_hover(lane),
+        "customdata": _bar_hover(lane, times),
         "hovertemplate": "%{customdata}<extra></extra>",
     }
 
 
-def _bar_hover(lane: Lane) -> Sequence[str]:
+def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
     said = []
     for span in lane.spans:
         label = "true" if span.value > 0 else "false" if span.value < 0 else "unknown"
@@ -93,6 +96,6 @@ def _bar_hover(lane: Lane) -> Sequence[str]:
         points = f"{span.points} time-point{'s' * (span.points != 1)}"
         said.append(
             f"<b>{escaped(lane.name)}</b><br>{what}{value}<br>"
-            f"from {span.start} to before {span.end} ({points}){note}"
+            f"from {times.text(span.start)} to before {times.text(span.end)} ({points}){note}"
         )
     return said

@@ -1,7 +1,8 @@
 """The open world: every ground query atom that nobody mentions is unknown.
 
 It is asked for (:class:`OpenWorldSource`), or follows from labels that are intervals: whoever marks
-the stretches that were watched does not list the rest (:class:`IntervalWorldSource`).
+the stretches that were watched does not list the rest (:class:`IntervalWorldSource`). What is false
+by convention (:mod:`splice.stream.closing`) is so before anybody sees it.
 
 LoMRF reads evidence so. The values of a function-valued argument are those that function facts
 name in the sequence; where there are none, and for plain arguments, all combinations of the
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from itertools import combinations, product
 from typing import Final, Protocol
 
@@ -27,6 +28,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import FLUENT, TIME, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
+from splice.stream.closing import Closing, closed, watched_rows
 from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
@@ -40,21 +42,75 @@ thousand vessels over a day are far more, and nobody asked for them."""
 
 
 @dataclass(frozen=True, eq=False)
-class OpenWorldSource(WrappedSource):
-    """A source with the unmentioned query atoms added, a sequence at a time.
+class WorldSource(WrappedSource):
+    """A source with what follows from its labels, a sequence at a time.
 
     Parameters
     ----------
     inner
         The source.
+    closing
+        Which query atoms are false though nobody says so.
+    unknown
+        Whether those that stay unknown are there, too.
     """
 
+    closing: Closing = field(default_factory=Closing)
+    unknown: bool = True
+
     def chunks(self) -> Iterator[AtomTable]:
-        """Yield each sequence with all its query atoms."""
-        for _, table in sequences(self.inner):
-            declared = self.domain.schema.predicate(self.domain.query)
-            grids = [] if declared is None else list(_grids(table, declared, self.domain))
-            yield _with_missing(table, grids, self.domain)
+        """Yield each sequence with its query atoms."""
+        at_once = 0
+        for name, table in sequences(self.inner):
+            grown, double = self._with_missing(table, self._unmentioned(name, table))
+            at_once += double
+            yield grown
+        if at_once:
+            self.report.notes.append(
+                f"{at_once:,} time-points have two fluents of the same entities labelled true, "
+                "though [target] exclusive = true: the labels stay as they are"
+            )
+
+    def _unmentioned(self, name: str, table: AtomTable) -> list[AtomTable]:
+        """Return query atoms that a sequence may leave out, as unknown; here: none."""
+        return []
+
+    def _with_missing(self, table: AtomTable, grids: list[AtomTable]) -> tuple[AtomTable, int]:
+        """Return a sequence with those query atoms of some grids that it does not mention."""
+        asked, marks = query_rows(table, self.domain), watched_rows(table)
+        known = table.take(asked)
+        both = AtomTable.concat([known, *grids], table.vocabulary)
+        first, _ = unique_rows(both.key())
+        missing = both.take(first[first >= len(known)])
+        watched = np.unique(table.time[marks])
+        known, missing, at_once = closed(known, missing, watched, self.closing)
+        if not self.unknown:
+            missing = missing.take(missing.truth != UNKNOWN)
+        truth = table.truth.copy()
+        truth[asked] = known.truth
+        kept = table.with_truth(truth)
+        if marks.any():
+            kept = kept.take(~marks)
+        return AtomTable.concat([kept, missing], table.vocabulary).sorted(), at_once
+
+
+@dataclass(frozen=True, eq=False)
+class OpenWorldSource(WorldSource):
+    """A source with the unmentioned query atoms added.
+
+    Parameters
+    ----------
+    inner
+        The source.
+    closing
+        Which of these atoms are false though nobody says so.
+    unknown
+        Whether the others are added, too.
+    """
+
+    def _unmentioned(self, name: str, table: AtomTable) -> list[AtomTable]:
+        declared = self.domain.schema.predicate(self.domain.query)
+        return [] if declared is None else list(_grids(table, declared, self.domain))
 
 
 class IntervalLabelled(Source, Protocol):
@@ -63,32 +119,51 @@ class IntervalLabelled(Source, Protocol):
     def interval_labels(self) -> AtomTable:
         """Return those labels, a row for each interval."""
 
+    def point_labels(self) -> AtomTable:
+        """Return the labels of single time-points."""
+
+    @property
+    def has_watched(self) -> bool:
+        """Whether the labels say which periods were watched."""
+
 
 @dataclass(frozen=True, eq=False)
-class IntervalWorldSource(WrappedSource):
+class IntervalWorldSource(WorldSource):
     """A source in which what interval labels leave open is unknown.
 
     Where a fluent has interval labels, in whichever sequence, it is asked about in all of them: for
     the entities of the sequence, at every time-point at which an event stands. Fluents that are
     labelled point by point, or not at all, stay as they are written; where intervals label
     everything, nothing is added. An input without interval labels passes through as it is read,
-    others a sequence at a time.
+    others a sequence at a time. Where something is false by convention, fluents that are labelled
+    point by point are asked about like the others.
     """
 
     inner: IntervalLabelled
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms, with the query atoms that nobody labelled."""
-        labelled = self.inner.interval_labels()
-        if not len(labelled):
+        if not len(self._labelled):
             yield from self.inner.chunks()
             return
-        for name, table in sequences(self.inner):
-            grids = [
-                self._grid(name, table, kind, labelled.take(labelled.kind == kind))
-                for kind in np.unique(labelled.kind).tolist()
-            ]
-            yield _with_missing(table, grids, self.domain)
+        yield from super().chunks()
+
+    @cached_property
+    def _labelled(self) -> AtomTable:
+        """The labels whose fluents are asked about."""
+        labelled = [self.inner.interval_labels()]
+        if self.closing or self.inner.has_watched:
+            labelled.append(self.inner.point_labels())
+        elif not self.unknown:  # nothing is false by convention, and what is unknown is not wanted
+            labelled = []
+        return AtomTable.concat([part for part in labelled if len(part)], self.vocabulary)
+
+    def _unmentioned(self, name: str, table: AtomTable) -> list[AtomTable]:
+        labelled = self._labelled
+        return [
+            self._grid(name, table, kind, labelled.take(labelled.kind == kind))
+            for kind in np.unique(labelled.kind).tolist()
+        ]
 
     def _grid(self, name: str, table: AtomTable, kind: int, labelled: AtomTable) -> AtomTable:
         """Return the query atoms of a kind at the observed time-points of a sequence."""
@@ -121,15 +196,6 @@ class IntervalWorldSource(WrappedSource):
         if not self.domain.self_pairs:
             instances = instances[apart(instances, described.arg_types)]
         return _at_all_times(table, kind, instances, times)
-
-
-def _with_missing(table: AtomTable, grids: list[AtomTable], domain: Domain) -> AtomTable:
-    """Return a sequence with those query atoms of some grids that it does not mention."""
-    known = table.take(query_rows(table, domain))
-    both = AtomTable.concat([known, *grids], table.vocabulary)
-    first, _ = unique_rows(both.key())
-    missing = both.take(first[first >= len(known)])
-    return AtomTable.concat([table, missing], table.vocabulary).sorted()
 
 
 def _at_all_times(table: AtomTable, kind: int, instances: Codes, times: Ints) -> AtomTable:

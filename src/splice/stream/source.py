@@ -240,8 +240,9 @@ def _place(table: AtomTable, row: int, locate: Locator) -> Place:
 
 def _out_of_order(table: AtomTable, row: int, time: Ints, locate: Locator) -> Problem:
     now, before = int(time[row + 1]), int(time[row])
+    written = table.vocabulary.times.text
     message = (
-        f"time goes backwards: {now} after {before}"
+        f"time goes backwards: {written(now)} after {written(before)}"
         if now != NO_TIME
         else "an atom without a time comes after atoms with one"
     )

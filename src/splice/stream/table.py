@@ -158,10 +158,10 @@ class AtomTable:
         return np.concatenate(parts, axis=1, dtype=np.int64)
 
     def atom(self, row: int) -> Atom:
-        """Return one row as an atom."""
+        """Return one row as an atom, its time as the input writes it."""
         kind = self.vocabulary.kinds[int(self.kind[row])]
         names = self.vocabulary.constants.names(self.args[row, : kind.arity].tolist())
-        return kind.atom(names, int(self.time[row]))
+        return kind.atom(names, self.vocabulary.times.text(int(self.time[row])))
 
     def atoms(self) -> Iterator[Atom]:
         """Yield every row as an atom: for talking, not for computing."""

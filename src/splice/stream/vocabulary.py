@@ -21,6 +21,7 @@ from splice.arrays import Codes, Mask
 from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
+from splice.stream.times import TimeFormat
 
 EQUALS: Final = "="
 """The predicate of a function fact: ``Walking_ID1 = walking(ID1)``, constant first."""
@@ -79,11 +80,11 @@ class Kind:
         """The types of the leaves without the time."""
         return tuple(t for i, t in enumerate(self.types) if i != self.time)
 
-    def atom(self, args: Sequence[str], time: int) -> Atom:
+    def atom(self, args: Sequence[str], time: int | str) -> Atom:
         """Return the atom with these leaves (``time`` is ignored where the kind has none)."""
         names = list(args[: self.arity])
         if self.time is not None:
-            names.insert(self.time, str(int(time)))
+            names.insert(self.time, str(time))
         theta: dict[Variable, Term] = {
             Variable(f"V{i}"): Constant(name) for i, name in enumerate(names)
         }
@@ -133,13 +134,14 @@ class Symbols:
 
 
 class Vocabulary:
-    """Constants, kinds and sequences of one stream."""
+    """Constants, kinds and sequences of one stream, and how its times are written."""
 
     def __init__(self) -> None:
         self.constants = Symbols()
         self.sequences = Symbols()
         self._kinds: list[Kind] = []
         self._kind_codes: dict[Kind, int] = {}
+        self.times = TimeFormat()
         self._fluents: dict[tuple[Signature, tuple[str, ...]], Mask] = {}
 
     def kind(self, kind: Kind) -> int:

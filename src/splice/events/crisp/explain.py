@@ -22,14 +22,15 @@ from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
 from splice.stream.table import AtomTable
+from splice.stream.times import TimeFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A rule that fired, the time at which it did, and its body as it was true then."""
+    """A rule that fired, the time at which it did as the input writes it, and its body then."""
 
     statement: Statement
-    time: int
+    time: int | str
     body: tuple[Literal, ...]
 
     def __str__(self) -> str:
@@ -41,8 +42,8 @@ class PartInterval:
     """An interval of another fluent that a statically determined one was made from."""
 
     fluent: Term
-    start: int
-    end: int
+    start: int | str
+    end: int | str
 
     def __str__(self) -> str:
         return f"{self.fluent} from {self.start} to {self.end}"
@@ -53,8 +54,8 @@ class IntervalExplanation:
     """An interval of a ground fluent and what made it."""
 
     fluent: Term
-    start: int
-    end: int
+    start: int | str
+    end: int | str
     began: tuple[Reason, ...]
     ended: tuple[Reason, ...]
     parts: tuple[PartInterval, ...]
@@ -130,8 +131,11 @@ def explain_interval(
     at = int(work.store.intervals.find(number, np.full(len(number), time))[0])
     if at < 0:
         own = work.store.intervals.take(work.store.intervals.key == number[0])
-        spans = ", ".join(f"{s} to {e}" for _, s, e in own.rows()[:5]) or "never"
-        raise SpliceError(f"{fluent} does not hold at {time}", f"it holds: {spans}")
+        written = table.vocabulary.times.text
+        spans = ", ".join(f"{written(s)} to {written(e)}" for _, s, e in own.rows()[:5])
+        raise SpliceError(
+            f"{fluent} does not hold at {written(time)}", f"it holds: {spans or 'never'}"
+        )
     start, end = int(work.store.intervals.start[at]), int(work.store.intervals.end[at])
     return _explained(work, definition, fluent, start, end)
 
@@ -146,8 +150,8 @@ def _explained(
     ended = _reasons(work, definition.terminations, fluent, last)
     return IntervalExplanation(
         fluent,
-        start,
-        end,
+        _times(work).value(start),
+        _times(work).value(end),
         () if static else _reasons(work, definition.initiations, fluent, before),
         () if static else ended,
         tuple(_parts(work, definition, fluent, start, end)),
@@ -170,9 +174,10 @@ def _reasons(
             found = solve(rule.body, work.evidence, head_time, bound, work.store)
             for row in range(len(found)):
                 moment = int(work.evidence.points.time[found.point[row]])
-                theta = _theta(work, found, row) | {head_time: Constant(str(moment))}
+                written = _times(work).value(moment)
+                theta = _theta(work, found, row) | {head_time: Constant(str(written))}
                 body = tuple(literal.substitute(theta) for literal in rule.body)
-                reasons.append(Reason(statement, moment, body))
+                reasons.append(Reason(statement, written, body))
     return tuple(reasons)
 
 
@@ -225,4 +230,10 @@ def _parts(
                 np.isin(own.key, found.columns[NUMBER]) & (own.start <= end) & (own.end >= start)
             )
             for _, since, until in touching.rows():
-                yield PartInterval(asked, since, until)
+                written = _times(work).value
+                yield PartInterval(asked, written(since), written(until))
+
+
+def _times(work: Work) -> TimeFormat:
+    """Return how the input writes its times."""
+    return work.evidence.table.vocabulary.times

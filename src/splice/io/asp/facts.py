@@ -102,7 +102,9 @@ def _evidence(asked: _Asked, table: AtomTable) -> Iterator[str]:
     wanted = [k.predicate != HOLDS_AT and asked.wants(k) for k in kinds]
     rows = np.flatnonzero((table.truth == TRUE) & np.array(wanted, bool)[table.kind])
     for row in rows.tolist():
-        atom = table.atom(row)
+        kind = kinds[int(table.kind[row])]
+        names = table.vocabulary.constants.names(table.args[row, : kind.arity].tolist())
+        atom = kind.atom(names, int(table.time[row]))  # an integer, however the input writes it
         if asked.compares:
             _check_numbers(atom)
         yield f"{_ground(atom)}."

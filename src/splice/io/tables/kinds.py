@@ -28,6 +28,7 @@ from splice.logic.schema import (
     lower_first,
 )
 from splice.logic.terms import VALUE, Function, Term, Variable
+from splice.stream.closing import watched_rows
 from splice.stream.inference import typed_schema
 from splice.stream.source import Source
 from splice.stream.table import AtomTable
@@ -227,6 +228,7 @@ def typed_by_first_look(source: Source) -> Domain:
     except InputError:
         return before
     table = AtomTable.concat(seen, source.vocabulary)
+    table = table.take(~watched_rows(table))
     return replace(before, schema=typed_schema(table, source.domain.schema, THING, before.query))
 
 

@@ -11,7 +11,7 @@ from splice.arrays import Ints
 from splice.errors import InputError, Problem
 from splice.io.tables.part import Rows
 from splice.stream.source import Locator
-from splice.stream.states import points_within
+from splice.stream.states import Spans, points_within
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols, Vocabulary
@@ -69,6 +69,18 @@ class Labels:
         """Return the rows that are intervals, of all sequences; their times are the starts."""
         parts = [entry.intervals for entry in self._sequences.values() if len(entry.intervals)]
         return AtomTable.concat(parts, self._vocabulary)
+
+    def points(self) -> AtomTable:
+        """Return the rows that are points, of all sequences."""
+        parts = [entry.points for entry in self._sequences.values() if len(entry.points)]
+        return AtomTable.concat(parts, self._vocabulary)
+
+    def spans(self, sequence: str) -> Spans:
+        """Return the intervals of a sequence."""
+        entry = self._sequences.get(sequence)
+        if entry is None:
+            return Spans(AtomTable.empty(self._vocabulary), _no_ends())
+        return Spans(entry.intervals, entry.ends)
 
     def due(self, sequence: int, times: Ints, progress: Progress, *, last: bool) -> list[AtomTable]:
         """Return what belongs to observed times of a sequence, and what lies before them.

@@ -26,8 +26,18 @@ from splice.io.tables.planners import (
     pattern_args,
 )
 from splice.io.tables.tolerance import BadRows
-from splice.io.tables.values import label_fault, read_labels, read_times, time_fault
+from splice.io.tables.values import (
+    format_of_times,
+    is_timestamp,
+    is_zoned,
+    label_fault,
+    read_labels,
+    read_times,
+    time_fault,
+    unit_of,
+)
 from splice.logic.schema import PredicateDecl
+from splice.stream.closing import WATCHED_NAME, with_watched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Symbols, Vocabulary
 
@@ -280,6 +290,8 @@ class Part:
             truth[kept],
             chunk.lines[kept] | (self._number << LINE_BITS),
         )
+        if self._spec.atom == "labels" and WATCHED_NAME not in self._kinds.domain.fluents:
+            table = with_watched(table)
         return Rows(table, None if end is None else end[kept]), faulty
 
     def _atoms(self, frame: pl.DataFrame, time: Ints) -> Encoded:
@@ -300,10 +312,26 @@ class Part:
             return np.full(len(chunk), NO_TIME, np.int64)
         series = chunk.frame[column]
         times, bad = read_times(series, self._unit)
+        self._note_format(series, column, faulty)
         for row in np.flatnonzero(bad):
-            fault = time_fault(series[int(row)], column, self._unit)
+            fault = time_fault(series[int(row)], column, unit_of(series, self._unit))
             faulty.append(_Faulty(np.array([row]), fault))
         return times
+
+    def _note_format(self, series: pl.Series, column: str, faulty: list[_Faulty]) -> None:
+        """Note how the times of the stream are written; refuse a zone in some of them only."""
+        written = format_of_times(series, self._unit)
+        if written is None or not written.stamps:
+            return
+        if not self._vocabulary.times.stamps:
+            self._vocabulary.times = written
+        known = self._vocabulary.times
+        stray = np.flatnonzero(is_timestamp(series) & (is_zoned(series) != bool(known.zone)))
+        if len(stray):
+            message = f"the timestamp has {'no' if known.zone else 'a'} zone, and others have "
+            message += "one" if known.zone else "none"
+            fault = Fault(column, message, "write all timestamps with a zone, or none")
+            faulty.append(_Faulty(stray, fault))
 
     def _ends(self, chunk: Chunk, start: Ints, faulty: list[_Faulty]) -> Ints | None:
         spec = self._spec
@@ -350,13 +378,17 @@ class Part:
         found, rows = list[_Faulty](), rows[time[rows] != NO_TIME]
         if chunk.free is not None:
             rows = rows[~chunk.free[rows]]
+        written = self._vocabulary.times.text
         for place, latest in order.late(sequence[rows], time[rows]):
             row = int(rows[place])
             if latest is None:
                 column, name = self._spec.sequence, self.sequences[int(sequence[row])]
                 message = f"sequence '{name}' comes back after another one began"
             else:
-                column, message = self._time, f"time goes backwards: {time[row]} after {latest}"
+                column, message = (
+                    self._time,
+                    f"time goes backwards: {written(int(time[row]))} after {written(latest)}",
+                )
             fault = Fault(column or "", message, "sort the rows, or ask with --sort")
             found.append(_Faulty(np.array([row]), fault))
         return found

@@ -24,6 +24,7 @@ from splice.io.tables.values import check_unit
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT
 from splice.stream.batch import query_rows
+from splice.stream.closing import watched_rows
 from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
 from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable
@@ -99,6 +100,25 @@ class TableSource(InferringSource):
         self._infer_types(self._again)
         found = self._labels[0].intervals()
         return found.take(query_rows(found, self._kinds.domain))
+
+    def point_labels(self) -> AtomTable:
+        """Return the labels of single time-points; events are not read."""
+        self._infer_types(self._again)
+        found = self._labels[0].points()
+        return found.take(query_rows(found, self._kinds.domain))
+
+    def label_intervals(self, sequence: str) -> Spans:
+        """Return the labels of a sequence that are intervals, with their ends."""
+        self._infer_types(self._again)
+        found = self._labels[0].spans(sequence)
+        return found.take(query_rows(found.table, self._kinds.domain))
+
+    @property
+    def has_watched(self) -> bool:
+        """Whether the labels say which periods were watched."""
+        self._infer_types(self._again)
+        labels = self._labels[0]
+        return any(watched_rows(rows).any() for rows in (labels.intervals(), labels.points()))
 
     def problems(self) -> list[Problem]:
         """Return every problem of the tables, not only the first."""

@@ -67,7 +67,8 @@ class RowMaker:
         }
         if written.table != "functions":
             time = pl.Series(table.time)
-            columns["time"] = time.set(time == NO_TIME, None)
+            time = time.set(time == NO_TIME, None)
+            columns["time"] = table.vocabulary.times.texts(time)
         if written.table == "events":
             columns["happens"] = pl.repeat(written.happens, len(rows), dtype=pl.Int8, eager=True)
         for name, (term, first) in written.cells.items():

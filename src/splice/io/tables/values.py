@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import polars as pl
@@ -11,15 +11,26 @@ import polars as pl
 from splice import labels
 from splice.arrays import Ints, Mask
 from splice.errors import SpliceError, did_you_mean
-from splice.io.layout import UNITS
 from splice.io.tables.cells import Fault
 from splice.stream.table import NO_TIME
+from splice.stream.times import UNITS, TimeFormat, microseconds_of, moment_in
 
-__all__ = ["check_unit", "label_fault", "read_labels", "read_times", "time_fault"]
+__all__ = [
+    "check_unit",
+    "format_of_times",
+    "is_timestamp",
+    "is_zoned",
+    "label_fault",
+    "read_labels",
+    "read_times",
+    "time_fault",
+    "unit_of",
+]
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
 _BAD_LABEL: Final = 2
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_WHOLE: Final = r"\A([-+]?[0-9]+)\.0*\z"
+"""What programs make of integers in a column that has empty cells: 1729993800.0."""
 
 
 def check_unit(unit: str | None) -> None:
@@ -29,11 +40,51 @@ def check_unit(unit: str | None) -> None:
         raise SpliceError(f"unknown unit of time '{unit}'", hint)
 
 
+def unit_of(series: pl.Series, unit: str | None) -> str | None:
+    """Return the unit in which the times of a column are counted: seconds if it has dates."""
+    return unit or ("s" if series.dtype in (pl.Datetime, pl.Date) else None)
+
+
+def format_of_times(series: pl.Series, unit: str | None) -> TimeFormat | None:
+    """Return how the first time of a column is written; None where all are empty."""
+    found = series.drop_nulls()
+    if series.dtype == pl.String:
+        found = found.filter(found.str.strip_chars() != "")
+    if not len(found) or not len(series):
+        return None
+    unit = unit_of(series, unit)
+    if isinstance(series.dtype, pl.Datetime):
+        return TimeFormat(unit, stamps=True, zone=series.dtype.time_zone or "")
+    text = str(found[0]).strip()
+    if unit is None or moment_in(text) is None or _INTEGER.match(text):
+        return TimeFormat(unit)
+    return TimeFormat.like(text, unit)
+
+
+def is_timestamp(series: pl.Series) -> Mask:
+    """Return which times of a column are timestamps, by their look."""
+    if series.dtype != pl.String:
+        dated = series.dtype in (pl.Datetime, pl.Date)
+        return (series.is_not_null() & dated).to_numpy()
+    return series.str.contains(r"\A\s*\d{4}-").fill_null(False).to_numpy()
+
+
+def is_zoned(series: pl.Series) -> Mask:
+    """Return which times of a column say their zone."""
+    if series.dtype != pl.String:
+        zoned = isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone is not None
+        return pl.repeat(zoned, len(series), eager=True).to_numpy()
+    zone = series.str.contains(r"[T ]?\d\d:\d\d.*(?:[Zz]|[-+]\d\d:?(?:\d\d)?)\s*\z")
+    return zone.fill_null(False).to_numpy()
+
+
 def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
     """Return the times as integers (:data:`NO_TIME` where empty), and which rows are bad.
 
-    Timestamps are counted in the given unit since 1970 UTC; without a unit they are bad.
+    Timestamps are counted in the given unit since 1970 UTC. Without a unit those of a column of
+    dates are counted in seconds, and texts are bad.
     """
+    unit = unit_of(series, unit)
     if series.dtype.is_integer():
         times = series.cast(pl.Int64, strict=False)
     elif series.dtype in (pl.Datetime, pl.Date):
@@ -41,8 +92,14 @@ def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
     elif series.dtype == pl.String:
         series = series.str.strip_chars().replace("", None) if _needs_strip(series) else series
         times = series.cast(pl.Int64, strict=False)
+        if times.null_count() > series.null_count():
+            times = times.fill_null(series.str.extract(_WHOLE).cast(pl.Int64, strict=False))
         if unit is not None and times.null_count() > series.null_count():
             times = times.fill_null(_timestamps(series.filter(times.is_null()), series, unit))
+    elif series.dtype.is_float():
+        times = pl.select(
+            pl.when(series == series.round()).then(series.cast(pl.Int64, strict=False))
+        ).to_series()
     else:
         times = pl.Series([None] * len(series), dtype=pl.Int64)
         times = times if series.null_count() < len(series) else series.cast(pl.Int64)
@@ -55,7 +112,7 @@ def time_fault(value: object, column: str, unit: str | None) -> Fault:
     text = str(value).strip()
     if _INTEGER.match(text):
         return Fault(column, f"time {text} does not fit into 64 bits", "times are 64-bit integers")
-    moment = value if isinstance(value, datetime) else _moment(text)
+    moment = value if isinstance(value, datetime) else moment_in(text)
     if moment is not None and unit is None:
         return Fault(
             column,
@@ -113,23 +170,10 @@ def _timestamps(texts: pl.Series, series: pl.Series, unit: str) -> pl.Series:
     """Return the counts of the texts that are timestamps, in the rows of the series."""
     found = {}
     for text in texts.drop_nulls().unique():
-        moment = _moment(text)
+        moment = moment_in(text)
         if moment is not None:
-            ticks, rest = divmod(_microseconds(moment), UNITS[unit])
+            ticks, rest = divmod(microseconds_of(moment), UNITS[unit])
             found[text] = None if rest else ticks
     return series.replace_strict(
         list(found), list(found.values()), default=None, return_dtype=pl.Int64
     )
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def _microseconds(moment: datetime) -> int:
-    difference = moment - _EPOCH
-    return (difference.days * 86_400 + difference.seconds) * 1_000_000 + difference.microseconds

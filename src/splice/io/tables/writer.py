@@ -62,7 +62,9 @@ def write_tables(source: Source, folder: str | Path, style: str = "csv") -> Doma
             for chunk in source.chunks():
                 writer.add(chunk)
             domain = writer.finish(folder, FORMATS[style])
-        (folder / DOMAIN_FILE).write_text(format_domain(domain), encoding="utf-8")
+        (folder / DOMAIN_FILE).write_text(
+            format_domain(domain, time_unit=source.vocabulary.times.unit), encoding="utf-8"
+        )
     except OSError as error:
         raise OutputError(f"cannot write '{folder}': {error.strerror or error}") from error
     return domain
