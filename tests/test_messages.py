@@ -64,7 +64,7 @@ def test_conditions_that_nothing_matches_are_told() -> None:
     seen = SeenAtoms()
     seen.add(table_of([(0, 1, WALKING, ("A",), 1), (0, 1, CLOSE, ("A", "B", "34"), 1)]))
     theory = parse_theory(
-        "initiatedAt(up(X),T) :- happensAt(walkin(X),T), happensAt(walking(X),T), X != a."
+        "initiatedAt(up(X),T) :- happensAt(walkin(X),T), happensAt(walking(X),T), X != a, fluent(up(X))."
         "terminatedAt(up(X),T) :- not happensAt(zzz,T), happensAt(start(up(X)),T)."
         "terminatedAt(up(X),T) :- close(X,Y,34,T), clos(X,Y,34,T), happensAt(walkin(X),T)."
     )

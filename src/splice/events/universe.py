@@ -50,9 +50,10 @@ SINCE = Variable(" since")
 _ABOUT = frozenset({HAPPENS_AT, HOLDS_AT, INITIATED_AT, TERMINATED_AT, HOLDS_FOR, FLUENT_OF})
 """Predicates whose first argument is an event or a fluent; what follows is no entity."""
 
-_OPERATIONS = frozenset(
+OPERATIONS = frozenset(
     {"union_all", "intersect_all", "relative_complement_all", "longer_than", STARTS_WITH}
 )
+"""Predicates over intervals and names, worked out and never looked up."""
 
 
 _EVENT = Position(False, Signature(HAPPENS_AT, 2), 0)
@@ -77,7 +78,7 @@ def _leaves(term: Term, own: Position) -> Iterator[tuple[Position, Term]]:
 
 def _of_atom(atom: Atom) -> Iterator[tuple[Position, Term]]:
     """Yield the positions of an atom and what stands there: of event and fluent, not of the time."""
-    if atom.is_comparison or atom.predicate in _OPERATIONS:
+    if atom.is_comparison or atom.predicate in OPERATIONS:
         return
     args = atom.args[:1] if atom.predicate in _ABOUT else atom.args
     for i, arg in enumerate(args):

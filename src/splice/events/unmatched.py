@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from splice.errors import did_you_mean
 from splice.events.fluents import HOLDS_FOR, border_of
+from splice.events.universe import FLUENT_OF, OPERATIONS
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
@@ -93,8 +95,11 @@ def _event(atom: Atom) -> Signature | None:
     return Signature(event.name, 0) if isinstance(event, Constant) else None
 
 
+_BUILTIN: Final = OPERATIONS | {HAPPENS_AT, HOLDS_AT, HOLDS_FOR, FLUENT_OF}
+
+
 def _is_context(atom: Atom) -> bool:
-    return not atom.is_comparison and atom.predicate not in (HAPPENS_AT, HOLDS_AT, HOLDS_FOR)
+    return not atom.is_comparison and atom.predicate not in _BUILTIN
 
 
 def _lacking(what: str, lacking: Signature, known: set[Signature]) -> str:
