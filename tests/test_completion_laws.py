@@ -16,6 +16,7 @@ from splice.completion.links import Temporal
 from splice.completion.profile import Profile, profile
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input
+from splice.inputs.write import write_source
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
 from splice.stream.batch import TimePoints, batches
@@ -168,11 +169,16 @@ def speeds(seed: int, names: tuple[str, ...]) -> tuple[str, str]:
     return "\n".join(events), "\n".join(labels)
 
 
-def _answers(folder: Path, seed: int, names: tuple[str, ...]) -> Iterator[tuple[float, int, bool]]:
+def _answers(
+    folder: Path, seed: int, names: tuple[str, ...], *, as_db: bool
+) -> Iterator[tuple[float, int, bool]]:
     folder.mkdir(parents=True)
     for name, text in zip(("events", "labels"), speeds(seed, names), strict=True):
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     source = open_input(str(folder), InputOptions())
+    if as_db:  # which says nothing of types, and keeps the order of rows
+        write_source(source, folder / "db", "db")
+        source = open_input(str(folder / "db" / "main.db"), InputOptions())
     yield from completed(source, profile("default"), 10).values()
 
 
@@ -183,11 +189,12 @@ NAMES = st.one_of(
 )
 
 
+@pytest.mark.parametrize("as_db", [False, True], ids=["tables", "db"])
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), NAMES)
 def test_entities_may_be_called_anything(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, names: list[str]
+    tmp_path_factory: pytest.TempPathFactory, as_db: bool, seed: int, names: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("names")
-    expected = list(_answers(folder / "v", seed, ("v1", "v2", "v3")))
-    assert list(_answers(folder / "n", seed, tuple(names))) == expected
+    expected = list(_answers(folder / "v", seed, ("v1", "v2", "v3"), as_db=as_db))
+    assert list(_answers(folder / "n", seed, tuple(names), as_db=as_db)) == expected

@@ -15,6 +15,7 @@ from splice.io.lomrf.schema_inference import extend_schema
 from splice.io.text import read_text
 from splice.logic.domain import Domain
 from splice.logic.lexer import SourceText
+from splice.stream.inference import measured_positions
 from splice.stream.source import ReadReport, without_duplicates
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -90,12 +91,25 @@ class DbSource:
 
     def _encoded(self, raw: RawEvidence, file: Path, source: SourceText) -> AtomTable:
         if not self._domain.closed:
-            schema = extend_schema(raw, self._domain.schema)
-            self._domain = replace(self._domain, schema=schema)
+            self._domain = _extended(self._domain, raw, file)
         table = encode_evidence(raw, sequence_name(file), self._domain, self.vocabulary)
         places = Places(source)
         (merged,) = without_duplicates([table], places.place, self.report)
         return replace(merged, lines=None)
+
+
+def _extended(domain: Domain, raw: RawEvidence, file: Path) -> Domain:
+    """Return the domain with what a file adds to its schema.
+
+    Which positions are measured is told by how their rows behave together, so a file that brings
+    something new is encoded once by spelling alone, to be looked at.
+    """
+    wider = replace(domain, schema=extend_schema(raw, domain.schema))
+    if wider.schema == domain.schema:
+        return domain
+    table = encode_evidence(raw, sequence_name(file), wider, Vocabulary())
+    measured = measured_positions(table, domain.query)
+    return replace(domain, schema=extend_schema(raw, domain.schema, measured))
 
 
 def _refuse_equal_names(files: Sequence[Path]) -> None:

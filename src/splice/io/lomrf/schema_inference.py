@@ -9,6 +9,7 @@ predicate cannot be.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 import polars as pl
 
@@ -28,8 +29,13 @@ from splice.stream.inference import Position, declared_types, infer_types
 __all__ = ["extend_schema"]
 
 
-def extend_schema(raw: RawEvidence, schema: Schema) -> Schema:
-    """Return the schema with what a file adds to it."""
+def extend_schema(
+    raw: RawEvidence, schema: Schema, measured: AbstractSet[Position] = frozenset()
+) -> Schema:
+    """Return the schema with what a file adds to it.
+
+    ``measured`` positions hold numbers that name nothing, so they share no type with others.
+    """
     problems = [*_predicate_conflicts(raw, schema), *_function_conflicts(raw, schema)]
     if problems:
         raise InputError(problems)
@@ -43,7 +49,7 @@ def extend_schema(raw: RawEvidence, schema: Schema) -> Schema:
         return schema
     wider = schema.with_predicates(predicates)
     known = {position: t for position, t in declared_types(wider) if t}
-    types = infer_types(_constants(raw, wider), known)
+    types = infer_types(_constants(raw, wider), known, measured - known.keys())
     named = [_typed(decl, types) for decl in predicates]
     made = [
         FunctionDecl(
