@@ -88,7 +88,7 @@ def score(
     else:
         labels = labels_in(said, truth)
         labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
-    names, which = _names(truth)
+    names, which = fluent_names(truth)
     found = cases(truth, labels, by, tolerance)
     about = which[found.row]
     fluents = {
@@ -183,7 +183,7 @@ def _recoded(
     )
 
 
-def _names(table: AtomTable) -> tuple[list[str], Ints]:
+def fluent_names(table: AtomTable) -> tuple[list[str], Ints]:
     """Return the names of the fluents of query atoms, and for each atom which it is."""
     kinds = table.vocabulary.kinds
     bare = np.array([k.predicate == HOLDS_AT and not k.functor for k in kinds], bool)

@@ -1,0 +1,240 @@
+"""Trees and forests on single time-points: what anybody would try on the same data first.
+
+Each query atom is a row of numbers: which evidence about it holds now and at each of the last
+time-points, seen from the query atom as rules see it (``walking(X0)``, ``fridge``), and the values
+of measured numbers. A decision tree or a random forest of scikit-learn learns from the labelled rows.
+The package is an extra, loaded when a classifier is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final, Self
+
+import numpy as np
+
+from splice.arrays import Floats, IntArray, Ints, Mask, unique_rows
+from splice.errors import SpliceError
+from splice.evaluation.recognition import fluent_names
+from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.patterns.partition import Examples, partition
+from splice.patterns.visibility import Visibility
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+HISTORY: Final = 15
+"""So many earlier time-points a row tells of."""
+
+_DEPTH: Final = 6
+_TREES: Final = 100
+_WORDS: Final = 10
+"""A leaf with more distinct numbers than this is measured; with fewer, its numbers are words."""
+
+_OTHER, _NUMBER, _NOTHING = -(10**6), -(10**6) - 1, -(10**6) - 2
+"""Leaves that are not the query's: some other entity, a measured number, no leaf at all."""
+
+
+class Classifier(StrEnum):
+    """What learns from the rows."""
+
+    TREE = "tree"
+    """A decision tree of depth 6."""
+    FOREST = "forest"
+    """A random forest of 100 trees."""
+
+
+class PointClassifier:
+    """Learns the labels of time-points one by one; each fluent has a classifier of its own.
+
+    Parameters
+    ----------
+    kind
+        What learns.
+    history
+        How many earlier time-points a row tells of.
+    seed
+        Where chance begins.
+    """
+
+    def __init__(
+        self, kind: Classifier = Classifier.TREE, history: int = HISTORY, seed: int = 0
+    ) -> None:
+        self.kind, self.history, self.seed = kind, history, seed
+        self._visibility: Visibility | None = None
+        self._columns: dict[bytes, int] = {}
+        self._measured: Mask = np.zeros((0, 0), bool)
+        self._models: dict[str, Any] = {}
+
+    def fit(self, batches: Iterable[MicroBatch]) -> Self:
+        """Learn from the labelled query atoms of batches, which come in the order of the stream."""
+        sequences = list(_sequences(batches))
+        if not sequences:
+            return self
+        visibility = Visibility(sequences[0].domain, sequences[0].table.vocabulary)
+        examples = [partition(batch, visibility) for batch in sequences]
+        self._visibility, self._measured = visibility, _measured_leaves(examples, visibility)
+        self._columns, self._models = {}, {}
+        coded = [self._coded(each, visibility, grow=True) for each in examples]
+        tables = [self._rows(*pair) for pair in zip(examples, coded, strict=True)]
+        wanted = [batch.labels != UNKNOWN for batch in sequences]
+        rows = np.concatenate([rows[own] for rows, own in zip(tables, wanted, strict=True)])
+        labels = np.concatenate([b.labels[own] for b, own in zip(sequences, wanted, strict=True)])
+        queries = [batch.queries.take(own) for batch, own in zip(sequences, wanted, strict=True)]
+        if not len(labels):
+            return self
+        names, which = fluent_names(AtomTable.concat(queries, queries[0].vocabulary))
+        for number, name in enumerate(names):
+            own = which == number
+            self._models[name] = self._learned(rows[own], labels[own])
+        return self
+
+    def _learned(self, rows: Floats, labels: LabelArray) -> Any:
+        if (labels == labels[0]).all():
+            return int(labels[0])
+        return _model(self.kind, self.seed).fit(rows, labels)
+
+    def predict(self, batch: MicroBatch) -> LabelArray:
+        """Return a label for each query atom of a batch, which is all that is seen of its sequence."""
+        said = np.full(len(batch.queries), FALSE, np.int8)
+        if self._visibility is None or not len(said):
+            return said
+        examples = partition(batch, self._visibility)
+        rows = self._rows(examples, self._coded(examples, self._visibility, grow=False))
+        names, which = fluent_names(batch.queries)
+        for number, name in enumerate(names):
+            own, model = which == number, self._models.get(name, FALSE)
+            said[own] = model if isinstance(model, int) else model.predict(rows[own])
+        return said
+
+    def predict_all(self, batches: Sequence[MicroBatch]) -> list[LabelArray]:
+        """Return the labels of consecutive batches; each sees what came before it in its sequence."""
+        said = [self.predict(batch) for batch in _sequences(batches)]
+        ends = np.cumsum([len(batch.queries) for batch in batches])[:-1]
+        return np.split(np.concatenate(said), ends) if said else []
+
+    def _coded(
+        self, examples: Examples, visibility: Visibility, *, grow: bool
+    ) -> tuple[Ints, Ints]:
+        """Return the pairs' columns, -1 for those unknown, and the leaf with the number, -1 for none."""
+        if not len(examples.row):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        lifted = _lifted(examples, visibility, self._measured)
+        first, which = unique_rows(lifted)
+        keys = [lifted[row].tobytes() for row in first.tolist()]
+        if grow:
+            for key in keys:
+                self._columns.setdefault(key, len(self._columns))
+        column = np.array([self._columns.get(key, -1) for key in keys], np.int64)
+        number = lifted[first, 1:] == _NUMBER
+        leaf = np.where(number.any(axis=1), number.argmax(axis=1), -1)
+        return column[which], leaf[which]
+
+    def _rows(self, examples: Examples, coded: tuple[Ints, Ints]) -> Floats:
+        """Return a row for each query atom: its columns now, then one time-point back, and so on."""
+        column, leaf = coded
+        use = column >= 0
+        example, row, column, leaf = (
+            examples.example[use],
+            examples.row[use],
+            column[use],
+            leaf[use],
+        )
+        shape = (len(examples), len(self._columns))
+        place = example * shape[1] + column
+        codes = examples.evidence.args[row, leaf] if len(row) else np.empty(0, np.int64)
+        value = np.where(leaf >= 0, _numbers(examples.evidence, codes), 1.0)
+        count = np.bincount(place, minlength=shape[0] * shape[1])
+        total = np.bincount(place, value, minlength=shape[0] * shape[1])
+        now = np.divide(total, count, out=np.zeros_like(total), where=count > 0).reshape(shape)
+        return _with_history(now, examples.queries, self.history)
+
+
+def _sequences(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+    """Yield consecutive batches of a sequence as one."""
+    held: list[MicroBatch] = []
+    for batch in batches:
+        if held and batch.sequence != held[0].sequence:
+            yield _joined(held)
+            held = []
+        held.append(batch)
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[MicroBatch]) -> MicroBatch:
+    tables = [batch.table for batch in batches]
+    return replace(batches[0], table=AtomTable.concat(tables, tables[0].vocabulary))
+
+
+def _measured_leaves(examples: Sequence[Examples], visibility: Visibility) -> Mask:
+    """Return which leaves of which kinds hold measured numbers: by the modes, or by their look."""
+    visibility.refresh()
+    measured: Mask = visibility.numeric & ~visibility.kept
+    evidence = [each.evidence for each in examples]
+    table = AtomTable.concat(evidence, evidence[0].vocabulary)
+    for kind in np.unique(table.kind).tolist():
+        args = table.args[table.kind == kind]
+        for leaf in np.flatnonzero(visibility.kept[kind][: args.shape[1]]).tolist():
+            codes = np.unique(args[:, leaf])
+            if len(codes) > _WORDS and np.isfinite(_numbers(table, codes)).all():
+                measured[kind, leaf] = True
+    return measured
+
+
+def _numbers(table: AtomTable, codes: IntArray) -> Floats:
+    """Return constants as numbers; what is none is not a number."""
+    distinct, which = np.unique(codes, return_inverse=True)
+    names = table.vocabulary.constants.names(max(code, 0) for code in distinct.tolist())
+    return np.array([_number(name) for name in names] or [np.nan])[which.reshape(-1)]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _lifted(examples: Examples, visibility: Visibility, measured: Mask) -> Ints:
+    """Return a row for each pair: the kind, then what each leaf is to the query atom."""
+    kind = examples.evidence.kind[examples.row]
+    leaves = examples.leaves[examples.row]
+    width = leaves.shape[1]
+    same = leaves[:, :, None] == examples.entities[examples.example][:, None, :]
+    constants = examples.evidence.args[examples.row]
+    lifted = np.where(visibility.kept[kind][:, :width], constants, _OTHER)
+    lifted = np.where(same.any(axis=2), -1 - same.argmax(axis=2), lifted)
+    lifted = np.where(measured[kind][:, :width], _NUMBER, lifted)
+    lifted = np.where(leaves >= 0, lifted, _NOTHING)
+    return np.concatenate((kind[:, None], lifted), axis=1).astype(np.int64)
+
+
+def _with_history(now: Floats, queries: AtomTable, history: int) -> Floats:
+    """Return rows beside those of the same atom at earlier time-points, zeros where there is none."""
+    _, atom = unique_rows(np.column_stack((queries.kind, queries.args)))
+    order = np.lexsort((queries.time, atom))
+    blocks = [now]
+    for back in range(1, history + 1):
+        later, earlier = order[back:], order[:-back]
+        same = atom[later] == atom[earlier]
+        block = np.zeros_like(now)
+        block[later[same]] = now[earlier[same]]
+        blocks.append(block)
+    return np.concatenate(blocks, axis=1, dtype=np.float32)
+
+
+def _model(kind: Classifier, seed: int) -> Any:
+    try:
+        from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (an extra)
+        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise SpliceError(
+            "trees and forests are learned by scikit-learn, which is not installed",
+            "pip install 'splice-cer[baselines]'",
+        ) from error
+
+    if kind is Classifier.TREE:
+        return DecisionTreeClassifier(max_depth=_DEPTH, random_state=seed)
+    return RandomForestClassifier(_TREES, random_state=seed, n_jobs=1)
