@@ -21,6 +21,7 @@ LAYERS = (
     ("evaluation",),
     ("io",),
     ("inputs",),
+    ("engines",),
     ("pipeline",),
     ("report",),
     ("lab",),

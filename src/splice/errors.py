@@ -106,6 +106,10 @@ class SpliceError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let an error come whole from another process, whatever it was made of."""
+        return _again, (type(self), self.args), self.__dict__
+
     def __str__(self) -> str:
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
@@ -165,6 +169,13 @@ class OutputError(SpliceError):
     hint
         What to do about it.
     """
+
+
+def _again(kind: type[SpliceError], args: tuple[object, ...]) -> SpliceError:
+    """Return an error as it was, but for its attributes."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:

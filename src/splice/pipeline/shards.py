@@ -6,10 +6,8 @@ there are and not on how many processes work on them.
 
 from __future__ import annotations
 
-import multiprocessing
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -20,13 +18,13 @@ from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.source import Before, by_sequence
+from splice.engines.local import LocalEngine
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.pipeline.progress import Stage, Watch, follow, ignore
 from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
-from splice.threads import one_thread
 
 __all__ = [
     "WHOLE",
@@ -120,12 +118,12 @@ class RelabelledSource(WrappedSource):
 
 def in_processes(work: Callable[[P], R], parts: Sequence[P], jobs: int) -> Iterator[R]:
     """Yield what comes of each part, in order; several processes work where that is asked."""
-    if min(jobs, len(parts)) < 2:
-        yield from map(work, parts)
-        return
-    spawn = multiprocessing.get_context("spawn")
-    with one_thread(), ProcessPoolExecutor(min(jobs, len(parts)), spawn) as pool:
-        yield from pool.map(work, parts)
+    with LocalEngine(min(jobs, len(parts))) as engine:
+        names = (f"part {number} of {len(parts)}" for number in range(1, len(parts) + 1))
+        promises = [
+            engine.submit(work, part, name=name) for part, name in zip(parts, names, strict=True)
+        ]
+        yield from engine.results(promises)
 
 
 # Labels of other parts: what one process would have seen of them by then.

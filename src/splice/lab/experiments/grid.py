@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import signal
-import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
-from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from splice.engines.engine import WorkerLost
+from splice.engines.local import LocalEngine
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file
-from splice.threads import one_thread
 
 Result: TypeAlias = dict[str, Any]
 """What a cell gave: plain JSON."""
@@ -36,10 +29,6 @@ Result: TypeAlias = dict[str, Any]
 _FORMAT: Final = 1
 _SHOWN: Final = 3
 _LATELY: Final = 41
-_AHEAD: Final = 4
-"""So many cells a process are handed out."""
-_MOMENT: Final = 0.5
-"""So long at most does an interrupt wait to be noticed, in seconds."""
 _PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
 
 
@@ -178,67 +167,15 @@ _Outcome: TypeAlias = tuple[Result | None, str]
 def _computed(
     cells: Sequence[Cell], work: str, folder: Path, jobs: int
 ) -> Iterator[tuple[Cell, Result | None, str]]:
-    """Yield each cell with its result, or with what went wrong, as they are done."""
-    if jobs == 1 or len(cells) < 2:
-        for cell in cells:
-            yield cell, *_compute(cell, work, folder)
-        return
-    rest = iter(cells)
-    with one_thread(), _pool(min(jobs, len(cells))) as pool:
-        waiting: dict[Future[_Outcome], Cell] = {}
-        while True:
-            for cell in islice(rest, _AHEAD * jobs - len(waiting)):
-                waiting[_submitted(pool, cell, work, folder)] = cell
-            if not waiting:
-                return
-            done, _ = wait(waiting, _MOMENT, FIRST_COMPLETED)
-            for future in done:
-                yield waiting.pop(future), *_outcome(future)
-
-
-def _submitted(pool: ProcessPoolExecutor, cell: Cell, work: str, folder: Path) -> Future[_Outcome]:
-    """Return what will come of a cell; where a process has died, that it has."""
-    try:
-        return pool.submit(_compute, cell, work, folder)
-    except BrokenProcessPool as error:
-        failed: Future[_Outcome] = Future()
-        failed.set_exception(error)
-        return failed
-
-
-def _outcome(future: Future[_Outcome]) -> _Outcome:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return None, "its process died (killed, or out of memory)"
-
-
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of fresh processes; when interrupted, end what they are at."""
-    others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin)
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(active_children()) - others:
-            process.terminate()
-        raise
-    pool.shutdown()
-
-
-def _begin() -> None:
-    """Prepare a process: it leaves interrupts to its parent and does not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-
-
-def _follow(sentinel: int) -> None:
-    connection.wait([sentinel])
-    os._exit(1)
+    """Yield each cell with its result, or with what went wrong."""
+    with LocalEngine(min(jobs, max(len(cells), 1))) as engine:
+        promises = [engine.submit(_compute, cell, work, folder) for cell in cells]
+        for cell, promise in zip(cells, promises, strict=True):
+            try:
+                (outcome,) = engine.results([promise])
+            except WorkerLost as error:
+                outcome = None, error.message
+            yield cell, *outcome
 
 
 def _compute(cell: Cell, work: str, folder: Path) -> _Outcome:
