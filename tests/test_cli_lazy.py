@@ -47,7 +47,13 @@ def test_the_help_of_a_command_loads_no_other() -> None:
     assert "splice.cli.learn" in loaded
     others = {f"splice.cli.{home.partition(':')[0]}" for home, _ in COMMANDS.values()}
     assert loaded & others == {"splice.cli.learn", "splice.cli.report"}  # it can write a report
-    assert not loaded.intersection({"numba", "highspy", "jinja2", "matplotlib"})
+
+
+def test_the_help_of_learn_declares_its_options_without_arrays_and_tables() -> None:
+    loaded = loaded_by("learn", "--help")
+    # A package that is only promised (splice.arrays) stands among the modules, but has no parts.
+    assert not {name for name in loaded for heavy in HEAVY if name.startswith(f"{heavy}.")}
+    assert not {"splice.inputs.open", "splice.pipeline.run"} & loaded
 
 
 @pytest.mark.parametrize("words", COMMANDS)

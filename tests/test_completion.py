@@ -18,7 +18,7 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.connector import KNN, Direction, EpsilonNN, Neighbours
 from splice.completion.distance import Lifted, SetRule
 from splice.completion.filter import Majority, Undecided, Unfiltered
-from splice.completion.links import Temporal
+from splice.completion.persistence import Temporal
 from splice.completion.profile import PROFILES, Profile, profile
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices

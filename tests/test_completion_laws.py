@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.links import Temporal
+from splice.completion.persistence import Temporal
 from splice.completion.profile import Profile, profile
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input

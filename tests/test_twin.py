@@ -18,7 +18,7 @@ from splice.completion.cache import Caching, Weighting
 from splice.completion.connector import KNN, Direction, EpsilonNN, Neighbours
 from splice.completion.distance import Ground, Lifted, Numbers, SetRule
 from splice.completion.filter import Majority, Undecided
-from splice.completion.links import Temporal
+from splice.completion.persistence import Temporal
 from splice.completion.profile import Identity, Profile, profile
 from splice.completion.solver import (
     Harmonic,

@@ -12,7 +12,7 @@ from .completion.filter import Hoeffding as Hoeffding
 from .completion.filter import Majority as Majority
 from .completion.filter import Undecided as Undecided
 from .completion.filter import Unfiltered as Unfiltered
-from .completion.links import Temporal as Temporal
+from .completion.persistence import Temporal as Temporal
 from .completion.profile import Profile as Profile
 from .completion.profile import profile as profile
 from .completion.result import Completion as Completion

@@ -1,38 +1,59 @@
 """The arrays that columns are made of, named once, and what is done to rows of codes everywhere.
 
 One name, one type of number: whoever sees ``Ints`` in a signature knows its width without looking it up.
+
+Modules that only declare options take ``np`` from here: numpy is then loaded when an array is made, and
+a command can say what its options are without it.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    import lazy_loader
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+    np = lazy_loader.load("numpy")
+
+__all__ = [
+    "Codes",
+    "Floats",
+    "Indices",
+    "IntArray",
+    "Ints",
+    "Mask",
+    "expand_ranges",
+    "np",
+    "padded",
+    "unique_rows",
+]
+
+Floats: TypeAlias = "npt.NDArray[np.float64]"
 """Values, weights, similarities."""
 
-Ints: TypeAlias = npt.NDArray[np.int64]
+Ints: TypeAlias = "npt.NDArray[np.int64]"
 """Times, patterns, typed constants, counts."""
 
-Codes: TypeAlias = npt.NDArray[np.int32]
+Codes: TypeAlias = "npt.NDArray[np.int32]"
 """Codes of a vocabulary: kinds, constants, sequences."""
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
+Mask: TypeAlias = "npt.NDArray[np.bool_]"
 """A choice among rows."""
 
-Indices: TypeAlias = npt.NDArray[np.intp]
+Indices: TypeAlias = "npt.NDArray[np.intp]"
 """Positions of rows, as numpy gives them."""
 
-IntArray: TypeAlias = npt.NDArray[np.integer]
+IntArray: TypeAlias = "npt.NDArray[np.integer]"
 """Whole numbers of any width."""
 
 
-_Matrix = TypeVar("_Matrix", Codes, Ints)
+_Matrix = TypeVar("_Matrix", "Codes", "Ints")
 
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT: Final = np.uint64(29)
+_ODD: Final = 0x9E3779B97F4A7C15
+_SHIFT: Final = 29
 
 
 def padded(codes: _Matrix, width: int) -> _Matrix:
@@ -79,9 +100,9 @@ def unique_rows(rows: IntArray) -> tuple[Indices, Indices]:
 
 def _hashes(rows: IntArray) -> npt.NDArray[np.uint64]:
     """Return a 64-bit hash a row; equal rows have equal hashes."""
-    mixed = np.zeros(len(rows), np.uint64)
+    mixed, odd, shift = np.zeros(len(rows), np.uint64), np.uint64(_ODD), np.uint64(_SHIFT)
     with np.errstate(over="ignore"):
         for column in rows.T:
-            mixed = (mixed ^ column.astype(np.int64).view(np.uint64)) * _ODD
-            mixed ^= mixed >> _SHIFT
+            mixed = (mixed ^ column.astype(np.int64).view(np.uint64)) * odd
+            mixed ^= mixed >> shift
     return mixed

@@ -13,10 +13,11 @@ The paper's -1 is *false*, as here; scikit-learn's -1 is *unlabelled*.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = [
     "FALSE",
@@ -34,7 +35,7 @@ __all__ = [
 Label = bool | None
 """A truth value in Python: ``True``, ``False`` or ``None`` for unknown."""
 
-LabelArray = npt.NDArray[np.int8]
+LabelArray: TypeAlias = "npt.NDArray[np.int8]"
 
 TRUE: Final = 1
 FALSE: Final = -1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
-from splice.arrays import Floats, Indices, Mask
+from splice.arrays import Floats, Indices, Mask, np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["f1_score", "hoeffding_bound", "runs"]
 

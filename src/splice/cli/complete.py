@@ -9,6 +9,7 @@ import typer
 
 from splice.cli.completion_options import Online, mode_of, with_completion_options
 from splice.cli.console import Format, emit, note
+from splice.cli.formats import Written
 from splice.cli.options import (
     BatchSize,
     Force,
@@ -16,7 +17,6 @@ from splice.cli.options import (
     Jobs,
     Printed,
     Shards,
-    Written,
     with_input_options,
 )
 from splice.cli.progress import RunProgress

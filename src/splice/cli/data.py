@@ -9,7 +9,8 @@ import typer
 
 from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
 from splice.cli.data_make import tell_summary
-from splice.cli.options import DATA_FORMAT, Force, InputArgument, Printed, with_input_options
+from splice.cli.formats import DATA_FORMAT
+from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems, input_warnings
 from splice.inputs.open import InputOptions, input_paths, open_input
 from splice.inputs.write import WatchedSource, write_source

@@ -9,7 +9,8 @@ import typer
 
 from splice.cli.console import Format, note, tell_reading, tracked
 from splice.cli.data_make import tell_summary
-from splice.cli.options import DATA_FORMAT, Force, Printed
+from splice.cli.formats import DATA_FORMAT
+from splice.cli.options import Force, Printed
 from splice.errors import SpliceError
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from splice.cli.console import Format, emit, note, tracked
-from splice.cli.options import DATA_FORMAT, Force, Out, Printed, Seed
+from splice.cli.formats import DATA_FORMAT
+from splice.cli.options import Force, Out, Printed, Seed
 from splice.errors import SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,18 +19,15 @@ from splice.cli.options import (
     Shards,
     with_input_options,
 )
-from splice.cli.progress import RunProgress
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.errors import OutputError, SpliceError
-from splice.inputs.check import RULE_ENDINGS
-from splice.inputs.open import InputOptions, input_paths, input_title
-from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.outputs import check_file, new_file, sweep
 from splice.learners.registry import LearnerChoice
 from splice.patterns.unlabelled import Unlabelled
-from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
-from splice.pipeline.learned import Learned, LearnOptions
-from splice.pipeline.run import learn as run
+
+if TYPE_CHECKING:
+    from splice.inputs.open import InputOptions
+    from splice.pipeline.learned import Learned, LearnOptions
 
 __all__ = ["learn", "tell_learned", "tell_what_helps"]
 
@@ -84,6 +81,11 @@ def learn(
     labels of the input (--hindsight). Each rule is told with what it got right and wrong; what is written can be read by `splice recognise` and by people, and with the
     ending .mln by LoMRF. A run that was interrupted goes on with --resume.
     """
+    from splice.cli.progress import RunProgress
+    from splice.inputs.open import input_paths
+    from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
+    from splice.pipeline.run import learn as run
+
     if out is not None:
         _check_out(out, data, force=force)
     if report is not None:
@@ -127,6 +129,9 @@ def learn(
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:
+    from splice.inputs.check import RULE_ENDINGS
+    from splice.inputs.open import input_paths
+
     if out.suffix not in (*RULE_ENDINGS, _MLN):
         raise OutputError(
             f"'{out}' would be no theory by its name",
@@ -157,12 +162,16 @@ def _theory(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]
 
 def _knowledge_base(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
     """Yield the lines of a theory in the language of LoMRF, with its schema and the axioms."""
+    from splice.io.lomrf.event_calculus import format_lomrf
+
     yield from (f"// {line}" for line in _heading(data, learned, choices))
     yield ""
     yield format_lomrf(learned.theory).removesuffix("\n")
 
 
 def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str]:
+    from splice.inputs.open import input_title
+
     yield f"Learned from {input_title(data)}: {_read(learned)}."
     yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
 
@@ -206,6 +215,8 @@ def tell_what_helps(
     data: str, options: InputOptions, choices: LearnOptions, learned: Learned
 ) -> None:
     """Where nothing was learned, tell what would help: other options are tried on the same input."""
+    from splice.pipeline.run import learn as run
+
     if learned.rules or settings.quiet:
         return
     others = dict(_other_choices(choices))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum, StrEnum
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
 
@@ -27,7 +27,9 @@ from splice.learners.options import LearnerOptions, NamedTheory
 from splice.learners.registry import LEARNERS, LearnerChoice
 from splice.options import Declared, declared
 from splice.patterns.unlabelled import Unlabelled
-from splice.pipeline.learned import LearnOptions
+
+if TYPE_CHECKING:
+    from splice.pipeline.learned import LearnOptions
 
 __all__ = ["with_learning_options"]
 
@@ -146,6 +148,8 @@ def _choices(
     **given: Any,
 ) -> LearnOptions:
     """Return the choices that the options name."""
+    from splice.pipeline.learned import LearnOptions
+
     given.pop("seed")  # nothing in the learners is random
     filling = {name: given.pop(name) for name, _, _ in COMPLETION_PARAMETERS}
     filled = {name: str(value) for name, value in filling.items() if value is not None}

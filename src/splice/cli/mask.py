@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.formats import Written
 from splice.cli.options import (
     BatchSize,
     Force,
@@ -16,7 +17,6 @@ from splice.cli.options import (
     Out,
     Printed,
     Seed,
-    Written,
     with_input_options,
 )
 from splice.errors import SpliceError

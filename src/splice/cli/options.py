@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
-import polars as pl
 import typer
 from typer.models import ArgumentInfo
 
 from splice.cli.console import Format
 from splice.errors import SpliceError
-from splice.inputs.languages import written_formats
-from splice.inputs.open import InputName, InputOptions
-from splice.io.tables.values import read_times
-from splice.stream.table import NO_TIME
-from splice.stream.times import TimeFormat
+
+if TYPE_CHECKING:
+    from splice.inputs.open import InputOptions
+    from splice.stream.times import TimeFormat
 
 __all__ = [
-    "DATA_FORMAT",
     "SEVERAL_FILES",
     "BatchSize",
     "DomainOption",
@@ -34,10 +31,8 @@ __all__ = [
     "Printed",
     "Seed",
     "Shards",
-    "Written",
     "bundled",
     "moment_of",
-    "one_of",
     "with_input_options",
 ]
 
@@ -63,27 +58,6 @@ Out: TypeAlias = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Where to write; appears whole or not at all.")
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-
-
-def one_of(names: Callable[[], Iterable[str]]) -> dict[str, Any]:
-    """Return how an option is read whose value is one of some names, in any case."""
-
-    def read(text: str) -> str:
-        known = list(names())
-        if text.lower() not in known:
-            raise typer.BadParameter(f"'{text}' is not one of {', '.join(known)}")
-        return text.lower()
-
-    return {"parser": read, "metavar": "|".join(names())}
-
-
-DATA_FORMAT: Final = one_of(written_formats)
-"""How the name of a format is read that data is written in."""
-
-Written: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--out-format", help="What to write (default: as the input).", **DATA_FORMAT),
-]
 Shards: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -226,7 +200,13 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
 
     The command takes them as one value, ``options: InputOptions``.
     """
-    return _with_several_files(bundled(command, "options", InputOptions, _PARAMETERS))
+    return _with_several_files(bundled(command, "options", _input_options, _PARAMETERS))
+
+
+def _input_options(**given: Any) -> InputOptions:
+    from splice.inputs.open import InputOptions
+
+    return InputOptions(**given)
 
 
 def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
@@ -246,6 +226,8 @@ def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
 
     @wraps(command)
     def run(**given: Any) -> R:
+        from splice.inputs.open import InputName
+
         return command(**{**given, last: InputName(*given[last])})
 
     hints = {name: parameter.annotation for name, parameter in parameters.items()}
@@ -263,6 +245,11 @@ def moment_of(text: str, options: InputOptions, known: TimeFormat | None = None)
 
     ``known`` says how the input writes its times, where it has been read.
     """
+    import polars as pl
+
+    from splice.io.tables.values import read_times
+    from splice.stream.table import NO_TIME
+
     unit = (known.unit if known else None) or options.time_unit
     times, bad = read_times(pl.Series([text]), unit)
     if bad[0] or times[0] == NO_TIME:
@@ -282,10 +269,11 @@ def bundled(
         chosen = {name: given.pop(name) for name in names}
         return command(**given, **{bundle: make(**chosen)})
 
-    own = inspect.signature(command, eval_str=True).parameters
     kept = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in own.items()
+        parameter.replace(
+            kind=inspect.Parameter.KEYWORD_ONLY, annotation=_hint(parameter.annotation, command)
+        )
+        for name, parameter in inspect.signature(command).parameters.items()
         if name != bundle
     ]
     added = [
@@ -296,3 +284,14 @@ def bundled(
     run.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
     del run.__wrapped__
     return run
+
+
+def _hint(annotation: Any, command: Callable[..., Any]) -> Any:
+    """Return what an annotation means.
+
+    That of a value which is bundled later stays text: its type is loaded only when a command runs.
+    """
+    try:
+        return eval(annotation, command.__globals__) if isinstance(annotation, str) else annotation
+    except NameError:
+        return annotation

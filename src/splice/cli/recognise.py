@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.formats import one_of
 from splice.cli.options import (
     FluentOption,
     Force,
     InputArgument,
     Printed,
-    one_of,
     with_input_options,
 )
 from splice.errors import SpliceError, UnknownName

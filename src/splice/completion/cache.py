@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.arrays import Floats, Indices, Ints, Mask, np, unique_rows
 from splice.completion.filter import FILTERS, Filter, Hoeffding, Undecided
 from splice.completion.registry import check_key, number_of, word_of
-from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.labels import LabelArray
+
+if TYPE_CHECKING:
+    from splice.completion.similarity import Vertices
 
 __all__ = [
     "Caching",
@@ -338,6 +338,8 @@ def gathered(entries: list[Entry]) -> Labelled:
 
 def vertices_of(examples: list[Example]) -> Vertices:
     """Return examples as columns."""
+    from splice.completion.similarity import Vertices  # noqa: PLC0415  (options are read without it)
+
     width = max((len(entities) for _, entities, _ in examples), default=0)
     rows = [entities + (-1,) * (width - len(entities)) for _, entities, _ in examples]
     return Vertices(

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-import numpy as np
-
-from splice.arrays import Floats, Mask
+from splice.arrays import Floats, Mask, np
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 

@@ -11,10 +11,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from splice.completion.registry import Registry, Strategy
-from splice.completion.similarity import GroundSimilarity, LiftedSimilarity, Similarity
 from splice.completion.structural import (
     SetDistance,
     ground_distance,
@@ -24,7 +23,10 @@ from splice.completion.structural import (
 )
 from splice.logic.atoms import Atom
 from splice.logic.modes import Modes
-from splice.patterns.lifting import PatternStore
+
+if TYPE_CHECKING:
+    from splice.completion.similarity import Similarity
+    from splice.patterns.lifting import PatternStore
 
 __all__ = ["DISTANCES", "Distance", "Ground", "Lifted", "Numbers", "SetRule"]
 
@@ -73,6 +75,12 @@ class Distance(Strategy, ABC):
 
     def similarity(self, store: PatternStore, modes: Modes) -> Similarity:
         """Return one minus the distance, remembered for the patterns of a store."""
+        # Options are read without patterns, which are slow to load.
+        from splice.completion.similarity import (  # noqa: PLC0415
+            GroundSimilarity,
+            LiftedSimilarity,
+        )
+
         made = GroundSimilarity if self.ground else LiftedSimilarity
         return made(store, partial(self.atoms, modes=modes), self.set_distance)
 

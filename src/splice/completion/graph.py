@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from splice.arrays import Floats, Ints, Mask
+from splice.arrays import Floats, Ints, Mask, np
 from splice.completion.connector import Connector, Direction, Neighbours
 
 __all__ = ["Graph", "connect"]

@@ -18,46 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
-from splice.completion.persistence import Persistence
-from splice.completion.registry import number_of
+from splice.completion.persistence import Persistence, Temporal
 from splice.completion.similarity import Similarity, Vertices
-from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.patterns.reading import BatchMemo
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Chains", "Layout", "LinkMemory", "Temporal", "Terminal", "in_series", "links_of"]
+__all__ = ["Chains", "Layout", "LinkMemory", "Terminal", "in_series"]
 
 _Key = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Temporal:
-    """Link each vertex to the same entities at the neighbouring time-points of the sequence.
-
-    A link weighs the similarity of the two times the odds that the past is right where it and the
-    labels of the pattern disagree, as far as labels tell (:mod:`splice.completion.persistence`). A
-    batch is linked to the one before it, never to a later one.
-
-    Parameters
-    ----------
-    strength
-        The most that such odds can be, and what is assumed before labels tell.
-    """
-
-    strength: float = 100.0
-
-    def __post_init__(self) -> None:
-        if not self.strength > 0:
-            raise SpliceError(f"the strength of links must be positive, not {self.strength:g}")
-
-
-def links_of(value: object) -> Temporal | None:
-    """Return the links that a value names: their strength, or false for none."""
-    if value is False:
-        return None
-    return Temporal(number_of(value, "'links'", "links may also be false"))
 
 
 @dataclass(frozen=True, eq=False)

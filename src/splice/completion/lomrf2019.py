@@ -8,9 +8,7 @@ chose it (``spec``: changed in the development line in February 2019).
 
 from __future__ import annotations
 
-import numpy as np
-
-from splice.arrays import Floats
+from splice.arrays import Floats, np
 from splice.completion.connector import Connector
 
 __all__ = ["ordered_rows"]

@@ -21,16 +21,44 @@ with.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-import numpy as np
+from splice.arrays import Floats, Ints, np, unique_rows
+from splice.completion.registry import number_of
+from splice.errors import SpliceError
 
-from splice.arrays import Floats, Ints, unique_rows
-
-__all__ = ["Persistence", "Transition"]
-
+__all__ = ["Persistence", "Temporal", "Transition", "links_of"]
 
 Transition = tuple[int, int, int, int]
 """A cached pattern; whether the pattern before was another (0, 1); the labels before and now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Temporal:
+    """Link each vertex to the same entities at the neighbouring time-points of the sequence.
+
+    A link weighs the similarity of the two times the odds that the past is right where it and the
+    labels of the pattern disagree, as far as labels tell (:class:`Persistence`). A
+    batch is linked to the one before it, never to a later one.
+
+    Parameters
+    ----------
+    strength
+        The most that such odds can be, and what is assumed before labels tell.
+    """
+
+    strength: float = 100.0
+
+    def __post_init__(self) -> None:
+        if not self.strength > 0:
+            raise SpliceError(f"the strength of links must be positive, not {self.strength:g}")
+
+
+def links_of(value: object) -> Temporal | None:
+    """Return the links that a value names: their strength, or false for none."""
+    if value is False:
+        return None
+    return Temporal(number_of(value, "'links'", "links may also be false"))
 
 
 class Persistence:

@@ -15,8 +15,8 @@ from splice.completion.cache import Caching, FirstBatch, Weighting, caching_of
 from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
 from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
 from splice.completion.filter import FILTERS, Hoeffding
-from splice.completion.links import Temporal, links_of
 from splice.completion.mode import Mode
+from splice.completion.persistence import Temporal, links_of
 from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero

@@ -9,19 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-import numpy as np
-
-from splice.arrays import Floats, Indices, Mask
+from splice.arrays import Floats, Indices, Mask, np
 from splice.completion.cache import Caching, Labelled, Weighting
 from splice.completion.connector import Connector
 from splice.completion.graph import Graph
-from splice.completion.links import Chains
 from splice.completion.lomrf2019 import ordered_rows
 from splice.completion.registry import Registry, Strategy
 from splice.completion.solver_kernels import System, harmonic, propagate, pseudo_inverse, spread
 from splice.errors import SpliceError
+
+if TYPE_CHECKING:
+    from splice.completion.links import Chains
 
 __all__ = [
     "SOLVERS",

@@ -11,12 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from scipy.linalg.lapack import dpttrf, dpttrs
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import bicgstab, cg, spsolve
-
-from splice.arrays import Floats, Indices, Ints, Mask
+from splice.arrays import Floats, Indices, Ints, Mask, np
 from splice.completion.mode import Mode
 
 __all__ = [
@@ -99,6 +94,10 @@ def _solve_sparse(among: Floats, degree: Floats, pull: Floats, sizes: Ints) -> F
 
     Scaled by the sizes of the classes, an undirected graph gives a symmetric system.
     """
+    # scipy is loaded where it is needed: `--help` lists the solvers and solves nothing.
+    from scipy.sparse import csr_array, diags_array  # noqa: PLC0415
+    from scipy.sparse.linalg import bicgstab, cg, spsolve  # noqa: PLC0415
+
     scale = sizes.astype(float)
     matrix = csr_array(diags_array(degree * scale) - csr_array(among * scale[:, None]))
     right = pull * scale
@@ -175,6 +174,8 @@ def solve_chain(
     Returned are values, which of them a label reached, and how firmly labels hold each vertex: the
     conductance between it and all labels before it (infinite for known ones).
     """
+    from scipy.linalg.lapack import dpttrf, dpttrs  # noqa: PLC0415  (as above)
+
     n = len(own)
     if not n:
         return np.empty(0), np.empty(0, bool), np.empty(0)

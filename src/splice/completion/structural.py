@@ -23,8 +23,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from scipy.optimize import linear_sum_assignment
-
 from splice.arrays import Floats, Indices
 from splice.logic.atoms import Atom
 from splice.logic.modes import Mode, Modes
@@ -120,6 +118,9 @@ class _Structural:
 
 def assignment(costs: Costs) -> tuple[Indices, Indices]:
     """Return the pairs of an optimal one-to-one matching (Kuhn-Munkres)."""
+    # Slow to load, and not needed to say which distances there are.
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+
     rows, columns = linear_sum_assignment(costs)
     return rows, columns
 

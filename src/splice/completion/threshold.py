@@ -6,9 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from splice.arrays import Floats, Mask
+from splice.arrays import Floats, Mask, np
 from splice.completion.registry import Registry, Strategy
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 

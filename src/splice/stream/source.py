@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import polars as pl
 
 from splice import labels
 from splice.arrays import Ints, Mask, unique_rows
@@ -222,6 +221,8 @@ def without_duplicates(
 
 
 def _repeated(table: AtomTable) -> Mask:
+    import polars as pl  # noqa: PLC0415  (options are read without it)
+
     columns = {f"a{i}": table.args[:, i] for i in range(table.args.shape[1])}
     frame = pl.DataFrame(
         {"s": table.sequence, "t": table.time, "k": table.kind, **columns}, nan_to_null=False

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["UNITS", "TimeFormat", "microseconds_of", "moment_in"]
 
@@ -102,6 +103,8 @@ class TimeFormat:
             return times
         every = times.unique().drop_nulls().to_list()
         written = [self.text(time) for time in every]
+        import polars as pl  # noqa: PLC0415  (options are read without it)
+
         return times.replace_strict(every, written, default=None, return_dtype=pl.String)
 
     def wall_clock(self, time: int) -> int:
