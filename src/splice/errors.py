@@ -25,10 +25,12 @@ __all__ = [
     "SpliceError",
     "UnknownName",
     "did_you_mean",
+    "printable",
 ]
 
 _SHOWN_PROBLEMS = 20
 _SHOWN_TEXT = 160
+_SHOWN_MESSAGE = 1000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -81,12 +83,11 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        lines = [f"{self.place}: {self.message}"]
+        lines = [f"{self.place}: {printable(self.message, _SHOWN_MESSAGE)}"]
         if self.text.strip():
-            shown = _printable(self.text.strip())
-            lines.append(f"    {shown}")
+            lines.append(f"    {_excerpt(self.text)}")
         if self.hint:
-            lines.append(f"hint: {self.hint}")
+            lines.append(f"hint: {printable(self.hint, _SHOWN_MESSAGE)}")
         return "\n".join(lines)
 
 
@@ -154,7 +155,7 @@ class UnknownName(SpliceError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         choices = sorted(known)
         super().__init__(
-            f"unknown {what} '{_printable(name)}'",
+            f"unknown {what} '{_excerpt(name)}'",
             did_you_mean(name, choices) or f"known: {', '.join(choices) or 'none'}",
         )
 
@@ -191,8 +192,28 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean '{by_lower[near[0]]}'?" if near else ""
 
 
-def _printable(text: str) -> str:
-    shown = "".join(
-        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-    return shown if len(shown) <= _SHOWN_TEXT else shown[: _SHOWN_TEXT - 3] + "..."
+def printable(text: str, most: int | None = None) -> str:
+    r"""Return a text with what a terminal would obey, or could not show, written out.
+
+    Line ends and tabs stay. Whatever came from data or a file's name goes through this before
+    people see it, so that no name can move the cursor, colour the screen or turn the line around.
+
+    >>> print(printable("a\x1b[31m b\u202ec"), printable("abcdefgh", 6))
+    a\x1b[31m b\u202ec abc...
+    """
+    if most is not None and len(text) > most:
+        text = text[: most - 3] + "..."
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _escape(ord(c)) for c in text)
+
+
+def _escape(code: int) -> str:
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return printable(" ".join(text[: 2 * _SHOWN_TEXT].strip().splitlines()), _SHOWN_TEXT)

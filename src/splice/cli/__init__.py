@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
     given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
     use_one_thread()
+    _speak_utf8()
     try:
         from splice.cli.commands import app
 
@@ -48,6 +49,14 @@ def main(arguments: list[str] | None = None) -> None:
         fail("interrupted")
         code = _INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _speak_utf8() -> None:
+    """Let what is printed depend on nothing but itself: the same bytes in every locale."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager
@@ -75,7 +84,7 @@ def _take_settings(arguments: list[str]) -> list[str]:
 
 
 def _exit_code(error: Exception) -> int:
-    from splice.errors import SpliceError
+    from splice.errors import SpliceError, printable
 
     if settings.debug:
         import traceback
@@ -85,6 +94,8 @@ def _exit_code(error: Exception) -> int:
         fail("interrupted")
         return _INTERRUPTED
     if hasattr(error, "show") and hasattr(error, "exit_code"):
+        if isinstance(getattr(error, "message", None), str):
+            error.message = printable(error.message)  # type: ignore[attr-defined]  # it quotes what was typed
         error.show()  # usage errors of the command line's own library, whichever it is built on
         return int(error.exit_code)
     if isinstance(error, SpliceError):

@@ -1,4 +1,8 @@
-"""Where the command speaks: data to stdout, everything else to stderr."""
+"""Where the command speaks: data to stdout, everything else to stderr.
+
+Nothing that came from data reaches a terminal as it is: it is no markup, and what a terminal would obey
+is written out. Data that goes to a file or a pipe is left alone.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+    from rich.text import Text
 
     from splice.errors import Problem
     from splice.stream.source import ReadReport
@@ -27,6 +32,7 @@ __all__ = [
     "fail",
     "is_watched",
     "note",
+    "say",
     "settings",
     "tell_problems",
     "tell_reading",
@@ -39,6 +45,9 @@ _PATIENCE = 1.0
 
 _LINE_EVERY = 10.0
 """Seconds between two lines that tell how far something is, where there is no terminal."""
+
+_LONGEST = 10_000
+"""So many characters of a message or a cell are shown to people."""
 
 _SHOWN_ALIKE = 3
 """How many equal problems are told with their places; the others are counted."""
@@ -69,7 +78,18 @@ def note(message: str, *, detail: bool = False) -> None:
     """Tell something on stderr: not when quiet, a detail only when verbose."""
     if settings.quiet or (detail and not settings.verbose):
         return
-    print(message, file=sys.stderr)
+    from splice.errors import printable
+
+    print(printable(message, _LONGEST), file=sys.stderr)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print data on stdout: as it is, or as a terminal can show it."""
+    if sys.stdout.isatty():
+        from splice.errors import printable
+
+        text = printable(text)
+    print(text, end=end)
 
 
 def tell_reading(report: ReadReport) -> None:
@@ -89,8 +109,10 @@ def fail(message: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from splice.errors import printable
+
     console = Console(stderr=True, soft_wrap=True, highlight=False, no_color=_no_color())
-    for line in message.splitlines():
+    for line in printable(message, _LONGEST).split("\n"):
         style = "cyan" if line.startswith("hint:") else "bold red" if line[:1].strip() else ""
         console.print(Text(line, style=style))
 
@@ -103,12 +125,12 @@ def emit(
     ``value`` is what json prints, where it is not simply the rows.
     """
     if style is Format.JSON:
-        print(json.dumps(rows if value is None else value, ensure_ascii=False))
+        say(_json(rows if value is None else value))
     elif style is Format.NDJSON:
         for row in rows:
-            print(json.dumps(row, ensure_ascii=False))
+            say(_json(row))
     elif style is Format.CSV:
-        print(_csv(rows), end="")
+        say(_csv(rows), end="")
     else:
         _table(rows, title)
 
@@ -122,6 +144,8 @@ def tell_problems(
     warnings: Sequence[str] = (),
 ) -> None:
     """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
+    from splice.errors import printable
+
     if style is Format.TABLE:
         groups: dict[tuple[str, str, str], list[Problem]] = {}
         for problem in problems:
@@ -138,7 +162,7 @@ def tell_problems(
             note(f"warning: {warning}")
         count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
         doubts = f", {len(warnings)} warning{'s' * (len(warnings) != 1)}" if warnings else ""
-        print(f"{name}: {count}{doubts}")
+        print(f"{printable(name, _LONGEST)}: {count}{doubts}")
         return
     rows = [
         {
@@ -152,6 +176,12 @@ def tell_problems(
         for problem in problems
     ]
     emit(rows, style, {"input": name, "problems": rows, "warnings": list(warnings)})
+
+
+def _json(value: Any) -> str:
+    """Return JSON on one line; what a terminal would obey is escaped, which means the same."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -169,13 +199,27 @@ def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(
+        title=_plain(title) if title else None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        pad_edge=False,
+    )
     for name in rows[0] if rows else ():
         numeric = all(isinstance(row[name], int | float) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(_plain(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(cell) for cell in row.values()))
+        table.add_row(*(_plain(_cell(cell)) for cell in row.values()))
     Console(no_color=_no_color(), highlight=False).print(table)
+
+
+def _plain(text: str) -> Text:
+    """Return a text that means nothing but itself, for rich."""
+    from rich.text import Text
+
+    from splice.errors import printable
+
+    return Text(printable(text, _LONGEST))
 
 
 def _cell(cell: object) -> str:
@@ -216,7 +260,7 @@ class Bar:
         self._what, self._total, self.count = what, total, 0
         self._told = time.monotonic()
         if self._progress:
-            self._task = self._progress.add_task(what, total=total)
+            self._task = self._progress.add_task(_plain(what).plain, total=total)
         self._begun, self._shown = time.monotonic(), False
 
     def __enter__(self) -> Self:
@@ -231,7 +275,8 @@ class Bar:
         if self._progress is None:
             self._tell(ask)
             return
-        self._progress.update(self._task, advance=1, description=ask() if ask else None)
+        said = _plain(ask()).plain if ask else None
+        self._progress.update(self._task, advance=1, description=said)
         if not self._shown and time.monotonic() - self._begun > _PATIENCE:
             self._progress.start()
             self._shown = True
@@ -259,7 +304,7 @@ def _progress() -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

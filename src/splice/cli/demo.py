@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note, tracked
+from splice.cli.console import Format, emit, note, say, tracked
 from splice.cli.options import Force, Printed, Seed
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.completion.profile import profile
@@ -77,7 +77,7 @@ def demo(
     rules = learner.rules()
     if style is Format.TABLE:
         texts = ["\n".join(rule.lines()) for rule in rules]
-        print("\n\n".join(texts or ["% No rule was good enough."]) + "\n")
+        say("\n\n".join(texts or ["% No rule was good enough."]) + "\n")
     note(f"recognising {_HELD_OUT} other sequences with them, and with others for comparison")
     recognition = list(tracked(_recognition(learner.theory_, source, given, seed), "learning", 5))
     if style is Format.TABLE:

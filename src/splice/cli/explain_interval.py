@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, tracked
+from splice.cli.console import Format, emit, say, tracked
 from splice.cli.options import (
     InputArgument,
     Printed,
@@ -59,6 +59,6 @@ def explain_interval(
     moment = moment_of(at, options, source.vocabulary.times)
     said = explain(program, table, parse_ground_term(fluent), moment, source.domain)
     if style is Format.TABLE:
-        print("\n".join(said.lines()))
+        say("\n".join(said.lines()))
     else:
         emit([said.as_json()], style, said.as_json())

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from splice.cli.completion_options import Online, mode_of, with_completion_options
-from splice.cli.console import Format, emit, tracked
+from splice.cli.console import Format, emit, say, tracked
 from splice.cli.options import (
     BatchSize,
     InputArgument,
@@ -56,7 +56,7 @@ def explain_label(
             if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
                 said = completer.explain(row)
                 if style is Format.TABLE:
-                    print(said)
+                    say(str(said))
                 else:
                     emit([said.as_json()], style, said.as_json())
                 return

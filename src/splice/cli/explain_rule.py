@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, is_watched, settings
+from splice.cli.console import Format, emit, is_watched, say, settings
 from splice.cli.learn import tell_learned, tell_what_helps
 from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
@@ -52,7 +52,7 @@ def explain_rule(
             raise SpliceError(f"there is no rule {number}", f"the theory has {some}")
         rules = [rules[number - 1]]
     if style is Format.TABLE:
-        print("\n\n".join("\n".join(rule.story()) for rule in rules))
+        say("\n\n".join("\n".join(rule.story()) for rule in rules))
         return
     rows = [
         {"rule": rule.number, **event, "body": ", ".join(event["body"])}

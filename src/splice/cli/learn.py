@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, is_watched, note, settings
+from splice.cli.console import Format, emit, is_watched, note, say, settings
 from splice.cli.learning_options import with_learning_options
 from splice.cli.options import (
     Force,
@@ -114,7 +114,7 @@ def learn(
     tell_learned(learned, out)
     _tell_low_scores(learned, choices)
     if style is Format.TABLE:
-        print(text if out is None else "", end="")
+        say(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
         told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}

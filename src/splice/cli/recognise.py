@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.console import Format, emit, note, say, tell_reading, tracked
 from splice.cli.formats import one_of
 from splice.cli.options import (
     FluentOption,
@@ -187,7 +187,7 @@ def _deliver(frame: pl.DataFrame, style: Format, out: Path | None, out_format: s
     elif style is Format.TABLE:
         note("nothing holds anywhere")
     else:
-        print(format_intervals(frame, style.value), end="")
+        say(format_intervals(frame, style.value), end="")
 
 
 def one_sequence(source: Source, wanted: str | None) -> AtomTable:

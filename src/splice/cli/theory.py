@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_problems, tracked
+from splice.cli.console import Format, emit, note, say, tell_problems, tracked
 from splice.cli.options import DomainOption, Force, Printed, with_input_options
 from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner, one_sequence
 from splice.errors import InputError, Problem, SpliceError
@@ -42,7 +42,7 @@ def show(theory: TheoryArgument, style: Printed = Format.TABLE) -> None:
     found = load_theory(theory)
     rows = [_row(statement) for statement in found.statements]
     if style is Format.TABLE:
-        print("\n".join(_text(found)))
+        say("\n".join(_text(found)))
     else:
         emit(rows, style, {"theory": theory, "crisp": found.is_crisp, "rules": rows})
 
@@ -130,7 +130,7 @@ def diff(
     """
     found = compare_theories(load_theory(first), load_theory(second))
     if style is Format.TABLE:
-        print("\n".join(_differences(found)))
+        say("\n".join(_differences(found)))
         return
     changed = [
         {"rule": str(a.content), "a": _weight(a), "b": _weight(b)} for a, b in found.reweighted
@@ -213,7 +213,7 @@ def export(
     else:
         text = _asp(rules, options, facts, sequence, simultaneous, time_step, given or ())
     if out is None:
-        print(text, end="")
+        say(text, end="")
         return
     with new_file(out) as partial:
         partial.write_text(text, encoding="utf-8")
