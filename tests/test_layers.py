@@ -24,6 +24,7 @@ LAYERS = (
     ("engines",),
     ("pipeline",),
     ("report",),
+    ("estimator",),
     ("lab",),
     ("cli",),
 )

@@ -30,7 +30,9 @@ from .errors import InputError as InputError
 from .errors import OutputError as OutputError
 from .errors import Problem as Problem
 from .errors import SpliceError as SpliceError
+from .errors import SpliceWarning as SpliceWarning
 from .errors import UnknownName as UnknownName
+from .estimator import RuleLearner as RuleLearner
 from .evaluation.confusion import Confusion as Confusion
 from .evaluation.recognition import Scores as Scores
 from .evaluation.recognition import score as score

@@ -2,7 +2,7 @@
 
 The tree of exceptions::
 
-    SpliceError
+    SpliceError (a ValueError)
     ├── InputError      the content of an input is bad; every problem has a place
     ├── UnknownName     a name (dataset, domain, format) that nobody has declared
     └── OutputError     an output may not or cannot be written
@@ -23,6 +23,7 @@ __all__ = [
     "Place",
     "Problem",
     "SpliceError",
+    "SpliceWarning",
     "UnknownName",
     "did_you_mean",
     "printable",
@@ -37,17 +38,24 @@ _SHOWN_MESSAGE = 1000
 class Place:
     """A position in a file; line and column count from 1, and 0 means "not known".
 
+    What is no text has positions of its own, which ``within`` says in words.
+
     >>> str(Place("a.db", 3, 7))
     'a.db:3:7'
     >>> str(Place("a.parquet"))
     'a.parquet'
+    >>> str(Place("events", 3, within="row 2, column 'time'"))
+    "events, row 2, column 'time'"
     """
 
     file: str
     line: int = 0
     column: int = 0
+    within: str = ""
 
     def __str__(self) -> str:
+        if self.within:
+            return f"{self.file}, {self.within}"
         if not self.line:
             return self.file
         return f"{self.file}:{self.line}:{max(self.column, 1)}"
@@ -91,8 +99,8 @@ class Problem:
         return "\n".join(lines)
 
 
-class SpliceError(Exception):
-    """The base of every error that a user can cause and can mend.
+class SpliceError(ValueError):
+    """The base of every error that a user can cause and can mend; a ``ValueError``, as in most libraries.
 
     Parameters
     ----------
@@ -177,6 +185,19 @@ def _again(kind: type[SpliceError], args: tuple[object, ...]) -> SpliceError:
     error = kind.__new__(kind)
     error.args = args
     return error
+
+
+class SpliceWarning(UserWarning):
+    """Something of the input is odd, and no error; Python's ``warnings`` can silence it.
+
+    Parameters
+    ----------
+    message
+        What is odd.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
+from splice.inputs.frames import as_frames
 from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
 from splice.inputs.registry import DATASETS, local_copy
+from splice.io.dataframes import AnyFrame
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
 from splice.io.layout import step_in
 from splice.io.lomrf.mln import read_mln
@@ -21,6 +24,7 @@ from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.oled_unseen import undeclared_modes
 from splice.io.tables import Layout, TableSource
+from splice.io.tables.frame_table import Frames, FrameSource
 from splice.io.text import natural_key, read_text
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
@@ -132,26 +136,33 @@ class Queries(Enum):
 
 
 def open_input(
-    name: Inputs,
+    name: Inputs | Frames | AnyFrame,
     options: InputOptions | None = None,
     *,
     queries: Queries = Queries.UNLABELLED,
 ) -> Source:
-    """Return a folder, a file, several files or a dataset as a source; nothing is read yet.
+    """Return a folder, a file, several files, a dataset or DataFrames as a source.
+
+    Nothing is read yet, but of frames how fine their timestamps are.
 
     Parameters
     ----------
     name
         A folder, a file, the name of a dataset, or several files: tables told apart by their
-        columns, or files of evidence, each a sequence.
+        columns, or files of evidence, each a sequence. Or a DataFrame of any kind, several of
+        them, or a dictionary of them by name, such as ``{"events": ..., "labels": ...}``.
     options
         What the input means and how strictly it is read.
     queries
         Whether what interval labels leave open is asked about, as unknown.
     """
     options = options or InputOptions()
-    names = _names(name)
-    source = _open(names[0], options) if len(names) == 1 else _open_files(names, options)
+    frames = as_frames(name)
+    if frames is not None:
+        source: Source = _open_frames(frames, options)
+    else:
+        names = _names(name)
+        source = _open(names[0], options) if len(names) == 1 else _open_files(names, options)
     closing = Closing(options.exhaustive, source.domain.exclusive)
     unknown = queries is Queries.UNLABELLED
     if options.open_world:
@@ -174,23 +185,32 @@ def input_paths(name: Inputs) -> tuple[Path, ...]:
     return tuple(map(Path, names))
 
 
-def input_title(name: Inputs) -> str:
+def input_title(name: Inputs | Frames) -> str:
     """Return what to call an input in a heading: its name without folders.
 
     >>> input_title("data/week"), input_title(InputName("week/events.csv", "week/labels.csv"))
     ('week', 'events.csv, labels.csv')
     """
+    if isinstance(name, Frames):
+        return ", ".join(name.tables)
     return ", ".join(Path(part).name for part in _names(name))
 
 
-def _names(name: Inputs) -> tuple[str, ...]:
+def _names(name: object) -> tuple[str, ...]:
     if isinstance(name, InputName):
         return name.names
     if isinstance(name, str | PathLike):
         return (str(name),)
-    if not name:
+    several = name if isinstance(name, Sequence) else [name]
+    for part in several:
+        if not isinstance(part, str | PathLike):
+            raise SpliceError(
+                f"a value of type {type(part).__name__} is no input",
+                "name a folder, a file or a dataset, or give DataFrames of events and labels",
+            )
+    if not several:
         raise SpliceError("no input is named", _expected())
-    return tuple(map(str, name))
+    return tuple(map(str, several))
 
 
 def _is_dataset(name: str) -> bool:
@@ -213,7 +233,7 @@ def _open(name: str, options: InputOptions) -> Source:
 def _open_path(path: Path, options: InputOptions) -> Source:
     described = _domain(path, options)
     found = locate(path, described.layout)
-    return _opened(found, described, options)
+    return _opened(partial(found.language.open, found), described, options)
 
 
 def _open_files(names: Sequence[str], options: InputOptions) -> Source:
@@ -237,16 +257,39 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
         )
     paths = tuple(path for found in located for path in found.paths)
     described = _domain(Path(names[0]), options)
-    return _opened(Located(located[0].language, paths, paths[0]), described, options)
+    found = Located(located[0].language, paths, paths[0])
+    return _opened(partial(found.language.open, found), described, options)
 
 
-def _opened(found: Located, described: DomainFile, options: InputOptions) -> Source:
+def _open_frames(frames: Frames, options: InputOptions) -> Source:
+    """Open frames as an input; their timestamps are counted as finely as they are written."""
+    if not (options.time_unit or options.domain):
+        options = replace(options, time_unit=frames.time_unit)
+    return _opened(partial(_frame_source, frames), _domain(None, options), options)
+
+
+def _frame_source(frames: Frames, described: DomainFile, options: InputOptions) -> Source:
+    return FrameSource(
+        frames,
+        described.domain,
+        described.layout,
+        sort=options.sort,
+        max_bad=options.max_bad,
+        time_unit=options.time_unit,
+    )
+
+
+def _opened(
+    read: Callable[[DomainFile, InputOptions], Source],
+    described: DomainFile,
+    options: InputOptions,
+) -> Source:
     """Return an input as a source, its events at time-points; tables see to that themselves."""
-    source = found.language.open(found, described, options)
+    source = read(described, options)
     if options.every == AUTO_STEP:
         clock = replace(described.domain.clock, step=found_step(source))
         described = replace(described, domain=replace(described.domain, clock=clock))
-        source = found.language.open(found, described, options)
+        source = read(described, options)
     timeline = Timeline(described.domain.clock.step, described.layout.states)
     if timeline and not isinstance(source, TableSource):
         return TimelineSource(source, timeline)
@@ -294,14 +337,14 @@ def _locate_folder(path: Path, layout: Layout | None) -> Located:
     raise InputError(Problem(Place(str(path)), "no data in this folder", "", inside or _expected()))
 
 
-def _domain(path: Path, options: InputOptions) -> DomainFile:
+def _domain(path: Path | None, options: InputOptions) -> DomainFile:
     """Return what the input means: as the options say, else its own domain.toml, else nothing."""
     if options.domain and options.schema:
         raise SpliceError("--domain and --schema both say what the input means", "say one of them")
-    own = path / DOMAIN_FILE
+    own = path / DOMAIN_FILE if path and path.is_dir() else None
     if options.domain:
         described = load_domain(options.domain)
-    elif options.schema is None and path.is_dir() and own.is_file():
+    elif options.schema is None and own and own.is_file():
         described = read_domain_file(own)
     else:
         described = DomainFile(Domain())

@@ -22,7 +22,7 @@ from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
 from splice.io.tables.formats import FORMATS, format_of, open_table, table_format
-from splice.io.tables.frames import Chunk, Table
+from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.part import DEFAULT_SEQUENCE, Part
 from splice.io.tables.tolerance import BadRows
@@ -157,7 +157,7 @@ def _is_blank(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class _NoIntervals:
+class _NoIntervals(FileTable):
     """A file without rows, in a format that has no header: nothing holds anywhere."""
 
     path: Path

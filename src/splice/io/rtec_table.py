@@ -21,7 +21,7 @@ from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
 from splice.io.tables.csv_table import field_column
-from splice.io.tables.frames import Chunk
+from splice.io.tables.frames import Chunk, FileTable
 from splice.io.tables.values import read_times
 
 __all__ = ["RtecTable", "looks_like_fluent", "looks_like_rtec"]
@@ -44,7 +44,7 @@ def looks_like_rtec(path: Path) -> bool:
     return line.count(b"|") >= 2 and line.count(b"|") > line.count(b",")
 
 
-class RtecTable:
+class RtecTable(FileTable):
     """A file of RTEC lines; its columns are ``time``, ``event``, ``arg1``, ``arg2``, ..."""
 
     def __init__(

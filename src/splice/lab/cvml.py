@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 import polars as pl
 
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Place, Problem, SpliceError
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 32
@@ -151,6 +151,8 @@ class _Reader:
                 f"not well-formed XML: {expat.ErrorString(error.code)}",
                 hint="is the file whole, and really a ground-truth file?",
             )
+        except SpliceError:  # what the handlers say, and a ValueError, too
+            raise
         except (LookupError, ValueError) as error:
             self.fail_at(1, 1, f"an encoding that cannot be read: {error}", hint="save it as UTF-8")
 

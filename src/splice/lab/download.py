@@ -139,6 +139,8 @@ def _blocks(address: str, limit: int, timeout: float) -> Generator[bytes]:
         raise DownloadError(address, reason, missing=error.code in (404, 410)) from None
     except URLError as error:
         raise DownloadError(address, _reason(error.reason)) from None
+    except DownloadError:  # a ValueError, too
+        raise
     except (http.client.HTTPException, OSError, ValueError) as error:
         raise DownloadError(address, _reason(error)) from None
 

@@ -9,9 +9,11 @@ without loading it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from splice.errors import SpliceError, UnknownName
 from splice.learners.oled.options import OledOptions
@@ -111,6 +113,39 @@ class LearnerRegistry:
         """
         return LearnerChoice(name, self[name].options(**options))
 
+    def made(self, learner: object) -> Callable[[], StructureLearner]:
+        """Return what makes a learner like the one that is given: it knows nothing yet.
+
+        Parameters
+        ----------
+        learner
+            A name, options, a learner (what it has learned is left behind), or a class of learners.
+
+        Examples
+        --------
+        >>> LEARNERS.made("oled") == LEARNERS.made(OledOptions()) == LEARNERS.choose("oled")
+        True
+        """
+        if isinstance(learner, str):
+            return self.choose(learner)
+        if isinstance(learner, LearnerChoice):
+            return learner
+        options = learner if isinstance(learner, LearnerOptions) else vars(learner).get("options")
+        for kind in self.known.values():
+            if type(options) is kind.options:
+                return LearnerChoice(kind.name, options)
+        if not hasattr(learner, "partial_fit"):
+            known = ", ".join(f"'{name}'" for name in self.known)
+            raise SpliceError(
+                f"a value of type {type(learner).__name__} is no learner",
+                f"give one, such as splice.Oled(), or the name of one: {known}",
+            )
+        return (
+            learner
+            if isinstance(learner, type)
+            else partial(_fresh, cast("StructureLearner", learner))
+        )
+
     def register(
         self, name: str, options: type[LearnerOptions], make: str = "", title: str = ""
     ) -> Callable[[M], M]:
@@ -142,6 +177,10 @@ class LearnerRegistry:
             return maker
 
         return enter(make) if make else enter
+
+
+def _fresh(learner: StructureLearner) -> StructureLearner:
+    return deepcopy(learner).fit(())
 
 
 LEARNERS = LearnerRegistry()

@@ -7,22 +7,23 @@ from pathlib import Path
 from typing import TypeAlias
 
 from splice.inputs.open import InputOptions, open_input
+from splice.io.tables.frame_table import Frames
 from splice.pipeline.shards import OpenSource
 from splice.stream.source import Source
 
 __all__ = ["Input", "name_of", "opener"]
 
-Input: TypeAlias = Source | str | Path
-"""A folder, a file, the name of a dataset, or a source."""
+Input: TypeAlias = Source | str | Path | Frames
+"""A folder, a file, the name of a dataset, DataFrames, or a source."""
 
 
 def opener(data: Input, options: InputOptions) -> OpenSource:
     """Return what opens an input, as often as it is asked; a source is always the same one."""
     if isinstance(data, Path):
         data = str(data)
-    if isinstance(data, str):  # passed on as it is: an InputName knows its files
-        return partial(open_input, data, options)
-    return partial(_as_it_is, data)
+    if isinstance(data, Source):
+        return partial(_as_it_is, data)
+    return partial(open_input, data, options)  # as it is: an InputName knows its files
 
 
 def name_of(data: Input) -> str | None:

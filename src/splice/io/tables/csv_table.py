@@ -16,7 +16,15 @@ import polars as pl
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, TableFormat, check_names, select
+from splice.io.tables.frames import (
+    CHUNK_ROWS,
+    Chunk,
+    FileTable,
+    Table,
+    TableFormat,
+    check_names,
+    select,
+)
 
 __all__ = ["Csv", "CsvTable", "field_column"]
 
@@ -52,7 +60,7 @@ class Csv(TableFormat):
         frame.sink_csv(target)
 
 
-class CsvTable:
+class CsvTable(FileTable):
     """A CSV file; every cell is text, an empty one is null."""
 
     def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:

@@ -90,13 +90,18 @@ def _file_tables(
     paths: Sequence[Path], layout: Layout, open_table: Callable[[Path], Table]
 ) -> Found:
     for path in paths:
-        specs = [spec for spec in layout.tables if path.match(spec.file)]
+        specs = [spec for spec in layout.tables if _is_named(path, spec)]
         if specs and _fits([(spec, path) for spec in specs], open_table):
             for spec in specs:
                 yield open_table(path), spec
         else:
             table = open_table(path)
             yield table, TableSpec(path.name, _role_of(path, table))
+
+
+def _is_named(path: Path, spec: TableSpec) -> bool:
+    """Whether a description is about a file; a frame has the name of a file without its ending."""
+    return path.match(spec.file) or path.name == Path(spec.file).stem
 
 
 def _fits(described: Sequence[tuple[TableSpec, Path]], open_table: Callable[[Path], Table]) -> bool:

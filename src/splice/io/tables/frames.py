@@ -25,6 +25,7 @@ __all__ = [
     "ARGUMENTS",
     "CHUNK_ROWS",
     "Chunk",
+    "FileTable",
     "Table",
     "TableFormat",
     "check_names",
@@ -81,11 +82,14 @@ class Chunk:
 
 
 class Table(Protocol):
-    """A file that is a table: its columns' names and its rows."""
+    """A table, in a file or in memory: its columns' names and its rows."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file, or what stands for one."""
+
+    def place(self, line: int | None = None) -> Place:
+        """Return where a row stands, or the names of the columns."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -93,6 +97,16 @@ class Table(Protocol):
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all."""
+
+
+class FileTable:
+    """What the tables of files have in common: rows stand in lines."""
+
+    path: Path
+
+    def place(self, line: int | None = None) -> Place:
+        """Return where a row stands, or the names of the columns."""
+        return Place(str(self.path), 1 if line is None else line, 1)
 
 
 class TableFormat(ABC):
@@ -169,7 +183,7 @@ def missing_columns(table: Table, wanted: Sequence[str], what: str) -> list[Prob
     spare = [name for name in table.names if name and name not in wanted]
     return [
         Problem(
-            Place(str(table.path), 1, 1),
+            table.place(),
             f"column '{name}' is missing",
             ",".join(table.names),
             did_you_mean(name, spare) or f"{what} needs the columns {', '.join(wanted)}",

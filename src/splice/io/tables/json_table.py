@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, TableFormat, select
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, select
 from splice.io.text import read_text
 
 __all__ = ["Json"]
@@ -41,7 +41,7 @@ class Json(TableFormat):
 
 
 @dataclass(frozen=True)
-class _JsonTable:
+class _JsonTable(FileTable):
     path: Path
 
     @cached_property

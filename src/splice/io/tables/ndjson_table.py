@@ -17,7 +17,15 @@ import polars as pl
 from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
-from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Table, TableFormat, select
+from splice.io.tables.frames import (
+    ARGUMENTS,
+    CHUNK_ROWS,
+    Chunk,
+    FileTable,
+    Table,
+    TableFormat,
+    select,
+)
 
 __all__ = ["Ndjson", "NdjsonTable"]
 
@@ -42,7 +50,7 @@ class Ndjson(TableFormat):
         frame.sink_ndjson(target)
 
 
-class NdjsonTable:
+class NdjsonTable(FileTable):
     """An NDJSON file; every value becomes text, a missing one is null."""
 
     def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, TableFormat, Where, select
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, Where, select
 
 __all__ = ["Parquet", "ScannedTable"]
 
@@ -35,7 +35,7 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-class ScannedTable:
+class ScannedTable(FileTable):
     """A file that polars scans; its columns keep their types.
 
     Parameters

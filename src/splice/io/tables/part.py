@@ -145,13 +145,13 @@ class Part:
         numbers = [int(name[3:]) for name in names if name.startswith("arg") and name[3:].isdigit()]
         if role != "labels" and numbers and sorted(numbers) != list(range(1, len(numbers) + 1)):
             hint = "arguments are the columns arg1, arg2, ..."
-            place = Place(str(self.table.path), 1, 1)
+            place = self.table.place()
             problems.append(
                 Problem(place, "an argument's column is missing", ",".join(names), hint)
             )
         known = {"sequence", "time", "start", "end", "event", "label", "probability"}
         if role == "events" and not numbers and set(names) - known:
-            place = Place(str(self.table.path), 1, 1)
+            place = self.table.place()
             lost = ", ".join(f"'{name}'" for name in names if name not in known)
             hint = "call the arguments of events arg1, arg2, ..., or describe the columns in domain.toml"
             problems.append(Problem(place, f"nothing is read from {lost}", ",".join(names), hint))
@@ -428,4 +428,4 @@ def _without(length: int, faulty: list[_Faulty]) -> Ints:
 def place_of(parts: Sequence[Part], number: int) -> Place:
     """Return the place of a row by its number in ``AtomTable.lines``."""
     part = parts[number >> LINE_BITS]
-    return Place(str(part.table.path), number & ((1 << LINE_BITS) - 1), 1)
+    return part.table.place(number & ((1 << LINE_BITS) - 1))

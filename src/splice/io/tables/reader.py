@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class TableSource(InferringSource):
         if domain is None and layout is None:
             domain, layout = _own_domain(inputs)
         super().__init__(domain, sort=sort, max_bad=max_bad)
-        self._inputs = inputs
+        self._inputs: Any = inputs  # a subclass may read what is no file
         self._layout = layout or Layout()
         self._chunk_rows = chunk_rows
         self._unit = time_unit or self._layout.time_unit
@@ -123,10 +124,13 @@ class TableSource(InferringSource):
     def problems(self) -> list[Problem]:
         """Return every problem of the tables, not only the first."""
         domain, layout = self._kinds.domain, self._layout
-        return check_tables(self._inputs, domain, layout, sort=self._sort, time_unit=self._unit)
+        return _problems_of(
+            lambda sort: type(self)(self._inputs, domain, layout, sort=sort, time_unit=self._unit),
+            sort=self._sort,
+        )
 
     def _again(self) -> TableSource:
-        return TableSource(
+        return type(self)(
             self._inputs,
             self._kinds.domain,
             replace(self._layout, states=States()),  # types are those of what the tables say
@@ -198,7 +202,7 @@ class TableSource(InferringSource):
 
     def _check_sequence(self, part: Part, evidence: Sequence[Part]) -> None:
         """Refuse labels that cannot belong to any sequence of the events."""
-        place = Place(str(part.table.path), 1, 1)
+        place = part.table.place()
         if not evidence:
             if part.is_interval:
                 hint = "an interval labels the time-points at which events stand"
@@ -218,8 +222,11 @@ class TableSource(InferringSource):
 
     @cached_property
     def _parts(self) -> list[Part]:
-        found = find_tables(self._inputs, self._layout, self._open)
-        return [self._part(number, table, spec) for number, (table, spec) in enumerate(found)]
+        found = enumerate(self._tables())
+        return [self._part(number, table, spec) for number, (table, spec) in found]
+
+    def _tables(self) -> Iterable[tuple[Table, TableSpec]]:
+        return find_tables(self._inputs, self._layout, self._open)
 
     def _open(self, path: Path) -> Table:
         return open_table(path, chunk_rows=self._chunk_rows)
@@ -258,7 +265,13 @@ def check_tables(
     time_unit: str | None = None,
 ) -> list[Problem]:
     """Return every problem of some tables: of their rows, their order and their labels."""
-    source = TableSource(inputs, domain, layout, sort=sort, time_unit=time_unit)
+    return _problems_of(
+        lambda sort: TableSource(inputs, domain, layout, sort=sort, time_unit=time_unit), sort=sort
+    )
+
+
+def _problems_of(opened: Callable[[bool], TableSource], *, sort: bool) -> list[Problem]:
+    source = opened(sort)
     source._collected = problems = list[Problem]()
     try:
         parts = source._parts
@@ -267,7 +280,7 @@ def check_tables(
     for part in parts:
         problems.extend(_problems(lambda part=part: source._rows(part)))  # type: ignore[misc]
     for sorting in dict.fromkeys((sort, True)):
-        source = TableSource(inputs, domain, layout, sort=sorting, time_unit=time_unit)
+        source = opened(sorting)
         source._collected = []
         further = _problems(source.chunks)
         problems.extend(further)

@@ -1,0 +1,256 @@
+"""DataFrames of any library as polars columns, and results back in the caller's kind.
+
+Everything that narwhals reads is a frame here: pandas, polars, Arrow, Modin, cuDF, and lazy ones such as
+DuckDB's relations. What a column holds is told column by column, so that a bad value is an error that
+names the frame, the column and the row, not the traceback of somebody's converter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+import polars as pl
+
+from splice.errors import InputError, Place, Problem
+
+__all__ = ["AnyFrame", "FrameColumns", "FrameKind", "cell_place", "is_frame"]
+
+AnyFrame: TypeAlias = Any
+"""A table of any library that narwhals knows; it has no type that all of them share."""
+
+
+def is_frame(value: object) -> TypeGuard[AnyFrame]:
+    """Whether a value is a table of a library that is known: nothing is loaded to find out.
+
+    >>> is_frame(pl.DataFrame()), is_frame("events.csv"), is_frame(pl.Series([1]))
+    (True, False, False)
+    """
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return True
+    if isinstance(value, str | bytes | dict | list | tuple):
+        return False
+    import narwhals as nw  # noqa: PLC0415  (only who has frames pays for it)
+
+    return isinstance(nw.from_native(value, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def cell_place(frame: str, row: int | None = None, column: str = "") -> Place:
+    """Return the place of a cell, a row, a column or a whole frame; rows count from 0.
+
+    >>> str(cell_place("events", 3, "time")), str(cell_place("labels", 2)), str(cell_place("events"))
+    ("events, row 3, column 'time'", 'labels, row 2', 'events')
+    """
+    words = [f"row {row}"] if row is not None else []
+    words += [f"column '{column}'"] if column else []
+    return Place(frame, 0 if row is None else row + 1, 0, ", ".join(words))
+
+
+@dataclass(frozen=True, eq=False)
+class FrameKind:
+    """What kind of frame somebody uses, to give results in the same kind.
+
+    Parameters
+    ----------
+    native
+        A frame of that kind.
+    """
+
+    native: AnyFrame
+
+    def frame(self, result: pl.DataFrame) -> AnyFrame:
+        """Return a table as a frame of this kind: eager or lazy, with the columns' own types."""
+        import narwhals as nw  # noqa: PLC0415
+
+        if isinstance(self.native, pl.DataFrame):
+            return result
+        if isinstance(self.native, pl.LazyFrame):
+            return result.lazy()
+        known = nw.from_native(self.native)
+        if isinstance(known, nw.LazyFrame):
+            return nw.from_native(result).lazy(backend=known.implementation).to_native()
+        try:
+            return nw.from_arrow(result, backend=known.implementation).to_native()
+        except ModuleNotFoundError:  # pandas without pyarrow: by Python's values
+            values = result.to_dict(as_series=False)
+            return nw.from_dict(values, backend=known.implementation).to_native()
+
+
+class FrameColumns:
+    """The columns of a frame, each converted when it is first asked for.
+
+    Parameters
+    ----------
+    native
+        The frame.
+    name
+        What to call it in errors.
+    """
+
+    def __init__(self, native: AnyFrame, name: str) -> None:
+        import narwhals as nw  # noqa: PLC0415
+
+        self.name = name
+        self.kind = FrameKind(native)
+        self._frame: Any = nw.from_native(_with_named_index(native))
+        self._converted: dict[str, pl.Series] = {}
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        names = self._frame.collect_schema().names()
+        odd = [name for name in names if not isinstance(name, str)]
+        if odd:
+            raise InputError(
+                Problem(
+                    cell_place(self.name),
+                    f"the name of a column is {odd[0]!r}, which is no text",
+                    ", ".join(map(str, names)),
+                    "name the columns by texts, such as time, event, arg1",
+                )
+            )
+        return list(names)
+
+    def __getitem__(self, column: str) -> pl.Series:
+        self._convert([column])
+        return self._converted[column]
+
+    def select(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns as a table."""
+        self._convert(columns)
+        return pl.DataFrame([self._converted[column].alias(column) for column in columns])
+
+    def _convert(self, columns: Sequence[str]) -> None:
+        import narwhals as nw  # noqa: PLC0415
+
+        wanted = [column for column in columns if column not in self._converted]
+        if not wanted:
+            return
+        part = self._frame.select(wanted)
+        if isinstance(part, nw.LazyFrame):
+            part = part.collect("polars")
+        if part.implementation.is_pandas_like():
+            found = {name: self._from_pandas(part.to_native()[name], name) for name in wanted}
+        else:
+            polars = part.to_polars()
+            found = {name: self._from_polars(polars[name], name) for name in wanted}
+        self._converted |= found
+
+    def _from_polars(self, series: pl.Series, name: str) -> pl.Series:
+        if series.dtype == pl.Object:
+            return self._of_values(series.to_list(), name)
+        if series.dtype.is_float():
+            return series.fill_nan(None)
+        return series
+
+    def _from_pandas(self, series: Any, name: str) -> pl.Series:
+        """Return a column of pandas; where numbers have gaps, whole ones are integers again."""
+        if series.dtype == object:
+            values = series.where(series.notna(), None).tolist()
+            return self._of_values(values, name)
+        if getattr(series.dtype, "tz", None) is not None:
+            moments = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+            return _in_zone(pl.Series(moments), str(series.dtype.tz))
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufbM":
+            column = pl.Series(series.to_numpy(), nan_to_null=True)
+            return _whole(column) if column.null_count() else column
+        try:
+            column = pl.Series(pl.from_pandas(series, nan_to_null=True))
+        except (ImportError, ValueError, TypeError):  # without pyarrow, or what it cannot convert
+            values = series.astype(object).where(series.notna(), None).tolist()
+            return self._of_values(values, name)
+        return column
+
+    def _of_values(self, values: list[Any], name: str) -> pl.Series:
+        """Return a column of Python's values, which must be of one type."""
+        values = [None if isinstance(v, float) and math.isnan(v) else v for v in values]
+        sorts = [_sort_of(value) for value in values]
+        first = next((sort for sort in sorts if sort), "")
+        for row, sort in enumerate(sorts):
+            if sort and sort != first:
+                raise InputError(self._mixed(name, row, values[row], sort, first))
+        if first == "number":
+            whole = all(v is None or int(v) == v for v in values)
+            return pl.Series([v if v is None else int(v) if whole else float(v) for v in values])
+        if first in _PLAIN:
+            return pl.Series(values, strict=False)
+        if not first:
+            return pl.Series([None] * len(values), dtype=pl.String)
+        row = next(i for i, sort in enumerate(sorts) if sort)
+        raise InputError(
+            Problem(
+                cell_place(self.name, row, name),
+                f"a value of type {first}",
+                repr(values[row]),
+                "cells are texts, numbers, booleans, dates or timestamps",
+            )
+        )
+
+    def _mixed(self, column: str, row: int, value: Any, sort: str, first: str) -> Problem:
+        hint = f"make the column one type, such as {self.name}['{column}'].astype(str)"
+        if {sort, first} <= {"timestamp with a zone", "timestamp without a zone"}:
+            hint = "give all timestamps a zone, or none"
+        return Problem(
+            cell_place(self.name, row, column),
+            f"mixed types: this is a {sort}, and the first value of the column is a {first}",
+            repr(value),
+            hint,
+        )
+
+
+_PLAIN = ("text", "boolean", "date", "timestamp with a zone", "timestamp without a zone")
+
+
+def _sort_of(value: object) -> str:
+    """Return what sort of value it is, in words; nothing for a missing one."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return "text"
+        case bool():
+            return "boolean"
+        case int() | float() | Decimal():
+            return "number"
+        case datetime():
+            return f"timestamp {'with' if value.tzinfo else 'without'} a zone"
+        case date():
+            return "date"
+    name = type(value).__name__
+    if name in ("bool", "bool_"):  # numpy's scalars, which pandas leaves in columns of objects
+        return "boolean"
+    if name.startswith(("int", "uint", "float")) and hasattr(value, "item"):
+        return "number"
+    return "" if name in ("NaTType", "NAType") else name
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Return numbers with gaps as integers where they are whole: the gaps made floats of them."""
+    if column.dtype.is_float() and (column == column.round()).all():
+        return column.cast(pl.Int64, strict=False)
+    return column
+
+
+def _in_zone(moments: pl.Series, zone: str) -> pl.Series:
+    """Return moments of UTC in a zone; UTC where polars does not know it, such as an offset."""
+    moments = moments.dt.replace_time_zone("UTC")
+    try:
+        return moments.dt.convert_time_zone(zone)
+    except pl.exceptions.PolarsError:
+        return moments
+
+
+def _with_named_index(native: AnyFrame) -> AnyFrame:
+    """Return a frame of pandas whose index has names with the index as columns."""
+    index = getattr(native, "index", None)
+    names = getattr(index, "names", None)
+    if not names or not hasattr(native, "reset_index"):
+        return native
+    named = [name for name in names if name is not None and name not in native.columns]
+    return native.reset_index(level=named) if named else native

@@ -1,0 +1,272 @@
+"""DataFrames as tables: the same columns as in files, with places that a frame knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.io.dataframes import AnyFrame, FrameColumns, cell_place
+from splice.io.layout import Layout, TableSpec
+from splice.io.tables.files import find_tables
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, Where, select
+from splice.io.tables.reader import TableSource
+from splice.logic.domain import Domain
+from splice.logic.lexer import unquote
+from splice.stream.times import UNITS, TimeFormat
+
+__all__ = ["Columns", "FrameSource", "FrameTable", "Frames"]
+
+_TIMES: Final = ("time", "start", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What frames call their columns, where that is not the usual name.
+
+    Parameters
+    ----------
+    sequence
+        Which stretch of time a row belongs to, such as a day or a video; times of one sequence
+        are not compared with those of another.
+    time
+        When.
+    event
+        What happens.
+    args
+        Whom it is about, in order; usually ``arg1``, ``arg2``, ...
+    fluent
+        What the labels are about.
+    start, end
+        The interval of a label, its end not in it.
+    label
+        Whether it holds: true, false, or unknown.
+    """
+
+    sequence: str | None = None
+    time: str | None = None
+    event: str | None = None
+    args: Sequence[str] = ()
+    fluent: str | None = None
+    start: str | None = None
+    end: str | None = None
+    label: str | None = None
+
+    def usual_names(self) -> dict[str, str]:
+        """Return the usual name of each column that has another one.
+
+        >>> Columns(time="ts", args=["who", "where"]).usual_names()
+        {'ts': 'time', 'who': 'arg1', 'where': 'arg2'}
+        """
+        single = {getattr(self, f.name): f.name for f in fields(self) if f.name != "args"}
+        several = {name: f"arg{i}" for i, name in enumerate(self.args, start=1)}
+        return {own: usual for own, usual in {**single, **several}.items() if own is not None}
+
+
+class FrameTable:
+    """A frame as a table.
+
+    Parameters
+    ----------
+    native
+        The frame, of any library that narwhals knows.
+    name
+        What to call it in errors.
+    columns
+        What it calls its columns.
+    """
+
+    def __init__(self, native: AnyFrame, name: str, columns: Columns | None = None) -> None:
+        self.path = Path(name)
+        self.columns = FrameColumns(native, name)
+        usual = (columns or Columns()).usual_names()
+        own = {usual.get(name, name): name for name in self.columns.names if name not in usual}
+        own |= {usual[name]: name for name in self.columns.names if name in usual}
+        self._own: Mapping[str, str] = own
+        """The frame's own name of each column, by its usual one."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The usual names of the columns."""
+        return list(self._own)
+
+    def place(self, line: int | None = None) -> Place:
+        """Return where a row stands, or the frame."""
+        return cell_place(str(self.path), None if line is None else line - 1)
+
+    def column(self, usual: str) -> pl.Series | None:
+        """Return a column by its usual name, or None."""
+        return self.columns[self._own[usual]] if usual in self._own else None
+
+    def chunks(
+        self, columns: Sequence[str] | None = None, chunk_rows: int = CHUNK_ROWS
+    ) -> Iterator[Chunk]:
+        """Yield the rows of some columns, or of all."""
+        wanted = select(self.names, columns)
+        own = self.columns.select([self._own[name] for name in wanted])
+        row = 0
+        for frame in own.rename(dict(zip(own.columns, wanted, strict=True))).iter_slices(
+            chunk_rows
+        ):
+            lines = np.arange(row + 1, row + 1 + frame.height, dtype=np.int64)
+            yield Chunk(frame, lines, self._where(frame, row))
+            row += frame.height
+
+    def _where(self, frame: pl.DataFrame, first: int) -> Where:
+        def where(row: int, column: str) -> tuple[Place, str]:
+            cells = frame.row(row, named=True).items()
+            text = ", ".join(f"{self._own[n]}={value}" for n, value in cells if value is not None)
+            own = self._own.get(column, column)
+            return cell_place(str(self.path), first + row, own), text
+
+        return where
+
+    def like(self, result: pl.DataFrame, times: TimeFormat) -> AnyFrame:
+        """Return a table of results in the kind of this frame, its times and sequences as here.
+
+        Parameters
+        ----------
+        result
+            The results: times are counted, names of sequences are quoted where files need it.
+        times
+            How the stream counts and writes its times.
+        """
+        own = self.column("time")
+        own = self.column("start") if own is None else own
+        changed = [_as_time(result[n], own, times) for n in _TIMES if n in result.columns]
+        changed += [_as_sequence(result[n], self.column(n)) for n in ("sequence",) if n in result]
+        return self.columns.kind.frame(result.with_columns(changed))
+
+    def require(self, wanted: Iterable[str]) -> None:
+        """Refuse a frame without rows, or without a column that it must have."""
+        spare = [name for name in self._own.values() if name not in _USUAL]
+        missing = [name for name in wanted if name not in self._own]
+        if missing:
+            raise InputError(
+                Problem(
+                    self.place(),
+                    f"column '{name}' is missing",
+                    ", ".join(self._own.values()),
+                    did_you_mean(name, spare)
+                    or f"rename a column, or say which one it is: {name}='...'",
+                )
+                for name in missing
+            )
+
+
+_USUAL: Final = frozenset(f.name for f in fields(Columns) if f.name != "args")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames that belong together, by name: the events, the labels, and what else there is.
+
+    Parameters
+    ----------
+    tables
+        The frames by name; ``events``, ``labels`` and ``functions`` say what they are, others are
+        told apart by their columns.
+    """
+
+    tables: Mapping[str, FrameTable] = field(default_factory=dict)
+
+    @property
+    def time_unit(self) -> str:
+        """The coarsest unit in which all times are whole: days of dates, else seconds or less."""
+        columns = (table.column(name) for table in self.tables.values() for name in _TIMES)
+        units = [_unit_of(column) for column in columns if column is not None]
+        return min(units, key=UNITS.__getitem__, default="s")
+
+
+def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.Series:
+    """Return counted times with the type of a column."""
+    if own is None or own.dtype == pl.String:
+        return times.texts(ticks)
+    if not own.dtype.is_temporal():
+        return ticks.cast(own.dtype, strict=False).fill_null(ticks)
+    moments = (ticks * UNITS[times.unit or "s"]).cast(pl.Datetime("us"))
+    if isinstance(own.dtype, pl.Datetime):
+        zone = own.dtype.time_zone
+        if zone is not None:
+            moments = moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+        return moments.dt.cast_time_unit(own.dtype.time_unit)
+    return moments.cast(own.dtype)
+
+
+def _as_sequence(names: pl.Series, own: pl.Series | None) -> pl.Series:
+    """Return names of sequences as a column has them: numbers again, and without quotes."""
+    texts = names.unique().to_list()
+    plain = [unquote(text) if text.startswith("'") else text for text in texts]
+    names = names.replace_strict(texts, plain, return_dtype=pl.String)
+    if own is None or not (own.dtype.is_integer() or own.dtype == pl.Date):
+        return names
+    return names.cast(own.dtype)
+
+
+def _unit_of(series: pl.Series) -> str:
+    if series.dtype == pl.Date:
+        return "d"
+    if not isinstance(series.dtype, pl.Datetime):
+        return "s"
+    ticks = series.dt.epoch("us").drop_nulls()
+    return next((unit for unit in ("s", "ms") if (ticks % UNITS[unit] == 0).all()), "us")
+
+
+class FrameSource(TableSource):
+    """The atoms of frames.
+
+    Parameters
+    ----------
+    inputs
+        The frames.
+    domain
+        What the atoms mean.
+    layout
+        Which columns make which atoms, where that is not the usual way.
+    sort
+        Sort evidence that is out of order.
+    max_bad
+        The share of bad rows that is dropped and counted in ``report``.
+    chunk_rows
+        How many rows are read at a time.
+    time_unit
+        What timestamps are counted in.
+    """
+
+    def __init__(
+        self,
+        inputs: Frames,
+        domain: Domain | None = None,
+        layout: Layout | None = None,
+        *,
+        sort: bool = False,
+        max_bad: float = 0.0,
+        chunk_rows: int = CHUNK_ROWS,
+        time_unit: str | None = None,
+    ) -> None:
+        super().__init__(
+            (),
+            domain or Domain(),
+            layout or Layout(),
+            sort=sort,
+            max_bad=max_bad,
+            chunk_rows=chunk_rows,
+            time_unit=time_unit,
+        )
+        self._inputs = inputs
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._inputs.tables)
+        return f"FrameSource({names})"
+
+    def _tables(self) -> Iterable[tuple[Table, TableSpec]]:
+        return find_tables(list(self._inputs.tables), self._layout, self._open)
+
+    def _open(self, path: Path) -> Table:
+        table: Table = self._inputs.tables[str(path)]
+        return table
