@@ -333,9 +333,10 @@ def test_names_that_nobody_knows(splice: Command, tmp_path: Path) -> None:
 def test_lists_and_formats(splice: Command) -> None:
     listed = json.loads(splice("data", "list", "--format", "json").out)
     names = ["plaza", "maritime-small", "maritime", "caviar-meet", "caviar-move"]
+    names += ["occupancy", "skab", "jaad"]
     assert [row["name"] for row in listed] == names
     assert splice("data", "list", "--format", "csv").out.startswith("name,available,domain,about\n")
-    assert len(splice("data", "list", "--format", "ndjson").out.splitlines()) == 5
+    assert len(splice("data", "list", "--format", "ndjson").out.splitlines()) == len(names)
 
 
 def test_the_demo_shows_a_stream(splice: Command) -> None:

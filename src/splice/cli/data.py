@@ -39,7 +39,12 @@ def list_datasets(style: Printed = Format.TABLE) -> None:
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to fetch: caviar or brest.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="What to fetch: caviar, brest, occupancy, skab or jaad."
+        ),
+    ],
     local: Annotated[
         Path | None,
         typer.Option("--data", metavar="DIR", help="Take the files from here, download nothing."),

@@ -75,6 +75,24 @@ DATASETS: Final[dict[str, Dataset]] = {
             "CAVIAR surveillance videos, 19 pairs of persons: move",
             "caviar/lomrf_db/move",
         ),
+        Dataset(
+            "occupancy",
+            "occupancy",
+            "an office, four numbers a minute for 17 days: occupied",
+            "occupancy/tables",
+        ),
+        Dataset(
+            "skab",
+            "skab",
+            "a pump, eight numbers a second in 20 experiments: anomaly",
+            "skab/tables",
+        ),
+        Dataset(
+            "jaad",
+            "jaad",
+            "pedestrians before a car in 346 clips: crossing",
+            "jaad/tables",
+        ),
     )
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from splice.errors import UnknownName
 from splice.inputs.registry import DATASETS
@@ -53,6 +53,20 @@ def _clip_paths(clip: str, file: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{file}" for folder in folders)
 
 
+def _github(repository: str, commit: str, **more: Any) -> Archive:
+    """Return what a repository had at a commit, as one zip archive."""
+    name = more["name"]
+    return Archive(
+        home=f"https://github.com/{repository}",
+        files={f"{name}.zip": (f"archive/{commit}.zip",)},
+        needed=frozenset({f"{name}.zip"}),
+        folder=f"{name}/archive",
+        targets=(DATASETS[name].folder,),
+        limit=256 * 2**20,
+        **more,
+    )
+
+
 AIS_ZIP: Final = "[P1] AIS Data.zip"
 AIS_CSV: Final = "nari_dynamic.csv"
 
@@ -84,6 +98,33 @@ FETCHED: Final[dict[str, Archive]] = {
             folder="brest/archive",
             targets=(f"brest/{AIS_CSV}",),
             limit=2 * 2**30,
+        ),
+        _github(
+            "LuisM78/Occupancy-detection-data",
+            "ba2b1d7b53a71292ff61b867d3e16f0e539c7eb6",
+            name="occupancy",
+            about="an office: light, air and heat of 17 days, and whether somebody is in",
+            licence="Creative Commons BY 4.0 (as data set 357 of the UCI repository)",
+            credit="Candanedo and Feldheim, Accurate occupancy detection of an office room, "
+            "Energy and Buildings 112 (2016), https://doi.org/10.24432/C5X01N",
+        ),
+        _github(
+            "waico/SKAB",
+            "b2c0d46c2971dcbfe71e26087b6d231998bb91c2",
+            name="skab",
+            about="SKAB, 20 experiments with a pump and a valve that is closed",
+            licence="GNU General Public License 3.0",
+            credit="Katser and Kozitsin, Skoltech Anomaly Benchmark (SKAB), "
+            "https://doi.org/10.34740/KAGGLE/DSV/1693952",
+        ),
+        _github(
+            "ykotseruba/JAAD",
+            "7712f553f869e3e50199565b7b8a8f2d0657550d",
+            name="jaad",
+            about="JAAD, annotation of 346 clips of pedestrians before a car",
+            licence="MIT",
+            credit="Rasouli, Kotseruba and Tsotsos, Are they going to cross?, ICCV workshops (2017), "
+            "https://data.nvision2.eecs.yorku.ca/JAAD_dataset/",
         ),
     )
 }

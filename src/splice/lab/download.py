@@ -189,6 +189,24 @@ def unpack(archive: Path, member: str, path: Path, *, limit: int) -> Steps:
         _damaged(archive, f"cannot read: {_reason(error)}", "check the path")
 
 
+def members(archive: Path, wanted: re.Pattern[str], *, limit: int) -> dict[str, bytes]:
+    """Return the files of a zip archive whose paths match, at most so many bytes of them in all."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            found = [info for info in packed.infolist() if wanted.fullmatch(info.filename)]
+            if not found:
+                names = ", ".join(packed.namelist()[:5])
+                _damaged(archive, "nothing in it is what is looked for", f"it has: {names}")
+            if sum(info.file_size for info in found) > limit:
+                _damaged(archive, f"unpacked it has more than {limit:,} bytes")
+            # A size that the archive states wrongly ends the reading: zipfile reads no more than that.
+            return {info.filename: packed.read(info) for info in found}
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        _damaged(archive, f"not a whole zip archive: {error}", "download it again")
+    except OSError as error:
+        _damaged(archive, f"cannot read: {_reason(error)}", "check the path")
+
+
 def copy_file(source: Path, path: Path, *, limit: int) -> Steps:
     """Copy a file that is here already."""
     try:

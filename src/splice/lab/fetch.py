@@ -7,6 +7,7 @@ and nothing is overwritten. Nobody else's sums are trusted, since nobody publish
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -28,15 +29,22 @@ from splice.lab.download import (
     copy_file,
     download,
     file_sum,
+    members,
     read_sums,
     unpack,
     write_sums,
 )
+from splice.lab.foreign import jaad, occupancy, skab
+from splice.lab.foreign.tables import EventTables
 
 Steps = Generator[int]
+Maker = Callable[[Mapping[str, Path], list[Path]], Iterator[int]]
+"""Makes what is wanted of files that are here, by their names."""
 
 _AIS_LIMIT: Final = 8 * 2**30
 """The most bytes that the unpacked positions of vessels may have."""
+_TABLES_LIMIT: Final = 2**30
+"""The most bytes that the unpacked files of other data may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ def fetch(
     Parameters
     ----------
     name
-        The archive: ``caviar`` or ``brest``.
+        The archive: ``caviar``, ``brest``, ``occupancy``, ``skab`` or ``jaad``.
     home
         Another address than the usual one.
     local
@@ -236,7 +244,24 @@ def _make_brest(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
         yield from unpack(paths[AIS_ZIP], AIS_CSV, target, limit=_AIS_LIMIT)
 
 
-_MAKERS: Final[dict[str, Callable[[Mapping[str, Path], list[Path]], Iterator[int]]]] = {
+def _make_tables(
+    name: str, wanted_members: re.Pattern[str], read: Callable[[dict[str, bytes]], EventTables]
+) -> Maker:
+    """Return what makes the two tables of a zip archive."""
+
+    def make(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
+        (target,) = wanted
+        files = members(paths[f"{name}.zip"], wanted_members, limit=_TABLES_LIMIT)
+        yield 0
+        read(files).write(target)
+
+    return make
+
+
+_MAKERS: Final[dict[str, Maker]] = {
     "caviar": _make_caviar,
     "brest": _make_brest,
+    "occupancy": _make_tables("occupancy", occupancy.MEMBERS, occupancy.read_occupancy),
+    "skab": _make_tables("skab", skab.MEMBERS, skab.read_skab),
+    "jaad": _make_tables("jaad", jaad.MEMBERS, jaad.read_jaad),
 }

@@ -1,4 +1,4 @@
-"""Domains that ship: ``plaza``, ``caviar-meet``, ``caviar-move``, ``rendezvous``."""
+"""Domains that ship: one for each dataset that has a name, ``rendezvous`` for vessels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def domain_names() -> tuple[str, ...]:
     """Return the names of the domains that ship.
 
     >>> domain_names()
-    ('caviar-meet', 'caviar-move', 'plaza', 'rendezvous')
+    ('caviar-meet', 'caviar-move', 'jaad', 'occupancy', 'plaza', 'rendezvous', 'skab')
     """
     files = resources.files(__name__).iterdir()
     return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
