@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,3 +98,9 @@ def test_a_recognition_is_scored_part_by_part() -> None:
     rows[:] = 0
     nothing = splice.score(plaza.table.with_truth(rows.astype(np.int8)), whole)
     assert nothing.total == splice.Confusion()
+
+
+def test_the_api_page_has_every_name_once() -> None:
+    page = Path(__file__).parents[1] / "docs/reference/api.md"
+    listed = re.findall(r"^::: splice\.(\w+)$", page.read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(splice.__all__), "docs/reference/api.md lists the facade"

@@ -124,7 +124,7 @@ class SpliceError(ValueError):
 
 
 class InputError(SpliceError):
-    """Bad content, with one :class:`Problem` for each thing that is wrong.
+    """Bad content, with one ``Problem`` for each thing that is wrong.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ class SupervisionCompleter:
     everything else is worked out from the batch.
 
     Online, each batch is completed with the labels up to its own. In hindsight all labels are
-    counted first (:meth:`count_labels`), the counts are frozen (:meth:`freeze`), and then each
-    batch is completed with all of them; :func:`splice.completion.hindsight.in_hindsight` does so.
+    counted first (``count_labels``), the counts are frozen (``freeze``), and then each
+    batch is completed with all of them; ``in_hindsight`` does so.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class SupervisionCompleter:
             parts.chains.remember(layout, values, firm, labels, known, classes, vertices)
 
     def pop_counts(self) -> dict[str, Any] | None:
-        """Return what labels were counted since the last time, for :meth:`merge`, and forget them."""
+        """Return what labels were counted since the last time, for ``merge``, and forget them."""
         if not self._seen.any():
             return None
         state = self.to_state()
@@ -242,7 +242,7 @@ class SupervisionCompleter:
     def explain(self, row: int) -> Explanation:
         """Explain the value of a query atom of the batch that was completed last.
 
-        Of :meth:`completions`, that is the one which was yielded last.
+        Of ``completions``, that is the one which was yielded last.
         """
         if self._scene is None:
             raise SpliceError("nothing has been completed yet", "call complete(batch) first")

@@ -38,7 +38,7 @@ class Temporal:
     """Link each vertex to the same entities at the neighbouring time-points of the sequence.
 
     A link weighs the similarity of the two times the odds that the past is right where it and the
-    labels of the pattern disagree, as far as labels tell (:class:`Persistence`). A
+    labels of the pattern disagree, as far as labels tell (``Persistence``). A
     batch is linked to the one before it, never to a later one.
 
     Parameters

@@ -148,7 +148,7 @@ def profile(name: str, **changes: object) -> Profile:
     name
         ``default``, ``patterns`` (no links in time), ``paper`` or ``lomrf-2019``.
     **changes
-        Fields of :class:`Profile` with other values.
+        Fields of ``Profile`` with other values.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def recognise(
     simultaneous
         What wins where a fluent is initiated and terminated at once; weights decide it themselves.
     successor
-        How time goes on: :class:`Step` or :class:`Observed`. Default: as the theory says, else
+        How time goes on: ``Step`` or ``Observed``. Default: as the theory says, else
         from one observed time-point to the next.
     given
         Names of fluents that rules ask for and none defines: the labels of the data say them.

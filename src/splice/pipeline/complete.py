@@ -56,7 +56,7 @@ def complete(
 ) -> CompletionCounts:
     """Fill in the labels that are missing, as ``splice complete`` does; return the counts.
 
-    To have the completed stream itself and write nothing, see :class:`CompletedSource`.
+    To have the completed stream itself and write nothing, see ``CompletedSource``.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def complete(
         Processes that work on the parts. With more than one, a source must be one that can be
         pickled.
     watch
-        Called with each event of :mod:`splice.pipeline.progress`.
+        Called with each event of ``splice.pipeline.progress``.
 
     Examples
     --------

@@ -38,8 +38,8 @@ class LearnOptions:
     profile
         How missing labels are completed; None: the learner sees them as they are.
     learner
-        Makes a learner that knows nothing yet: a :class:`LearnerChoice`, a class, or a
-        :func:`functools.partial` of one, so that other processes can be sent it, and a checkpoint can
+        Makes a learner that knows nothing yet: a ``LearnerChoice``, a class, or a
+        ``partial`` of one, so that other processes can be sent it, and a checkpoint can
         tell it from others by its text.
     batch_size
         Time-points in a batch.

@@ -58,7 +58,7 @@ def learn(
 ) -> Learned:
     """Learn rules from an input of which a part is labelled, as ``splice learn`` does.
 
-    In hindsight (:attr:`LearnOptions.mode`) the input is read once more, before anything is learned.
+    In hindsight (``mode``) the input is read once more, before anything is learned.
     Return the learner with its theory, its rules with their counts, and what was read.
 
     Parameters
@@ -71,7 +71,7 @@ def learn(
         How labels are completed and what makes the rules.
     checkpoint
         Where the run is saved now and then, and whether it goes on from there. It stays until
-        :meth:`Learned.discard_checkpoint` is called.
+        ``discard_checkpoint`` is called.
     shards
         The number of parts that the sequences are split into, each with a learner of its own;
         the learners are merged.
@@ -79,7 +79,7 @@ def learn(
         Processes that work on the parts; the result does not depend on it. With more than one, a
         source must be one that can be pickled.
     watch
-        Called with each event of :mod:`splice.pipeline.progress`.
+        Called with each event of ``splice.pipeline.progress``.
     test_first
         Whether the theory is tested on each sequence before it learns from it: then events know
         an F1. It changes nothing in what is learned.

@@ -75,7 +75,7 @@ class Splice:
     completer
         What fills in missing labels; without one the learner sees the labels as they are.
     mode
-        What :meth:`fit` does: one pass (online), or two, of which the first counts all labels.
+        What ``fit`` does: one pass (online), or two, of which the first counts all labels.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class AtomTable:
     sequence
         The code of each row's sequence.
     time
-        Its time-point; :data:`NO_TIME` for what holds throughout.
+        Its time-point; ``NO_TIME`` for what holds throughout.
     kind
         The code of the atom without its leaves.
     args

@@ -111,7 +111,7 @@ def compile_program(
     simultaneous
         What wins where a fluent is initiated and terminated at once.
     successor
-        How time goes on: :class:`Step` or :class:`Observed`. Default: steps of 1 where the theory
+        How time goes on: ``Step`` or ``Observed``. Default: steps of 1 where the theory
         has the fact ``next(T+1,T)``, else from one observed time-point to the next.
     given
         Names of fluents that rules ask for, none defines, and the labels of the input say.

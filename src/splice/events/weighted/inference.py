@@ -155,7 +155,7 @@ def infer(
     loss
         Labels: each atom that differs from its label there earns 1 more.
     successor
-        How time goes on: :class:`Step` or :class:`Observed`.
+        How time goes on: ``Step`` or ``Observed``.
     method
         ``Method.MILP`` solves all fluents at once where layers would do, too.
     seconds
@@ -198,7 +198,7 @@ def infer_events(
     ask
         The most probable state alone, or the probability of each atom, too.
     successor
-        How time goes on: :class:`Step` or :class:`Observed`.
+        How time goes on: ``Step`` or ``Observed``.
     """
     table = collect(source)
     axioms = read_axioms(theory, source.domain.schema)

@@ -49,7 +49,7 @@ def caviar_source(
     Parameters
     ----------
     annotation
-        What the annotators wrote down: see :func:`read_cvml_files`.
+        What the annotators wrote down: see ``read_cvml_files``.
     composite
         ``meet`` or ``move``.
     pairs

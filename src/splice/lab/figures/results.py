@@ -135,7 +135,7 @@ def results_report(tables: Sequence[Results]) -> Report:
     Parameters
     ----------
     tables
-        What :func:`read_results` returns.
+        What ``read_results`` returns.
     """
     every = [row for table in tables for row in table.rows]
     overview: list[Section] = [_summary(tables), *paper_figures(every)]

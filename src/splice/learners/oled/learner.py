@@ -44,7 +44,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     Parameters
     ----------
     options
-        Every choice; default: :class:`OledOptions` as it is.
+        Every choice; default: ``OledOptions`` as it is.
     """
 
     title = "OLED"

@@ -43,7 +43,7 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
     Parameters
     ----------
     options
-        Every choice; default: :class:`OslaOptions` as it is.
+        Every choice; default: ``OslaOptions`` as it is.
     """
 
     title = "OSLa"
