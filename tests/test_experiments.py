@@ -226,7 +226,13 @@ def test_the_experiments_that_ship_are_sound(path: Path) -> None:
     rows = [{"method": n, "dataset": "caviar-meet", "scope": scope, "level": level} for n in names]
     found = [experiment.kind.reference(experiment.configuration, row) for row in rows]
     there = [beside["published"] is not None for beside in found]
-    alone = ("completion-plaza", "maritime-words", "maritime-oled-seas", "maritime-oled-full")
+    alone = (
+        "completion-plaza",
+        "maritime-words",
+        "maritime-oled-seas",
+        "foreign",
+        "maritime-oled-full",
+    )
     assert any(there) == (path.stem not in alone)
     assert all(there) == any(there) or experiment.kind is not completion
 
@@ -527,3 +533,24 @@ def test_rounds_say_how_many_folds_are_held_out() -> None:
     assert (one, two) == (whole // 3, 2 * whole // 3)
     with pytest.raises(SpliceError, match="'rounds'"):
         counted("rounds = 0")
+
+
+def test_trees_and_forests_stand_beside_rules_and_fluents_are_averaged_both_ways() -> None:
+    text = """
+kind = "learning"
+[grid]
+datasets = [{ name = "plaza", sequences = 4, people = 4, frames = 300, seed = 1 }]
+folds = ["halves"]
+levels = [100]
+[[methods]]
+name = "{learner}"
+learner = ["oled", "tree", "forest"]
+"""
+    for cell in learning.cells(tomllib.loads(text)):
+        found = learning.work(cell.parameters)
+        assert found["f1"] > 0.7
+        assert found["macro"] == pytest.approx(np.mean(list(found["fluents"].values())))
+        assert set(found["fluents"]) == {"meet", "move"}
+        assert (found["rules"] > 0) == (cell.parameters["learner"] == "oled")
+    with pytest.raises(SpliceError, match="depth"):
+        learning.cells(tomllib.loads(text + "depth = 3\n"))

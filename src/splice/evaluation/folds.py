@@ -16,6 +16,8 @@ class FoldRule(Enum):
     """Each sequence on its own, dealt out in the order of their names."""
     GROUPS = "groups"
     """Sequences of one recording: those whose names agree up to the first dot."""
+    HALVES = "halves"
+    """Every second sequence, in the order of their names; then the others: two folds only."""
 
 
 def assigned(
@@ -25,8 +27,10 @@ def assigned(
 
     >>> assigned(["b.1", "a.1", "b.2"], 2, FoldRule.GROUPS)
     {'b.1': 1, 'a.1': 0, 'b.2': 1}
+    >>> assigned(["a", "b", "c"], rule=FoldRule.HALVES)
+    {'a': 0, 'b': 1, 'c': 0}
     """
-    return grouped(names, count, _key(rule))
+    return grouped(names, 2 if rule is FoldRule.HALVES else count, _key(rule))
 
 
 def grouped(names: Sequence[str], count: int, key: Callable[[str], str]) -> dict[str, int]:
@@ -53,4 +57,4 @@ def read_folds(text: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def _key(rule: FoldRule) -> Callable[[str], str]:
-    return str if rule is FoldRule.SEQUENCES else lambda name: name.partition(".")[0]
+    return (lambda name: name.partition(".")[0]) if rule is FoldRule.GROUPS else str

@@ -20,8 +20,10 @@ import numpy as np
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.profile import profile_of
 from splice.errors import SpliceError, UnknownName
+from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.folds import FoldRule, assigned, read_folds
+from splice.evaluation.recognition import fluent_names
 from splice.inputs.open import input_paths
 from splice.inputs.theories import named_theory
 from splice.io.text import read_text
@@ -55,7 +57,7 @@ __all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
 WORK: Final = "splice.lab.experiments.learning:work"
 
 BY: Final = ("dataset", "folds", "scope", "unit", "batch_size", "method", "level")
-MEASURES: Final = ("f1", "precision", "recall", "rules", "literals", "seconds")
+MEASURES: Final = ("f1", "precision", "recall", "macro", "rules", "literals", "seconds")
 
 FOLDS: Final = 10
 """So many folds are made where none are given; ``rounds`` says how many of them are held out."""
@@ -64,6 +66,8 @@ _ALL: Final = 100
 _WHOLE: Final = 10**9
 _COMPLETE: Final = ("completed", "closed", "labelled")
 _ABOUT: Final = ("name", "samples", "published", "levels")
+_CLASSIFIERS: Final = {kind.value: kind for kind in Classifier}
+"""What learns single time-points, to compare with; it looks at the given labels alone."""
 
 
 def cells(configuration: Table) -> list[Cell]:
@@ -111,7 +115,12 @@ def _choices(method: Table) -> dict[str, Any]:
     learner = str(own.pop("learner", "oled"))
     profile = str(own.pop("profile", "default"))
     profile_of(profile, {})
-    _learner(learner, own)
+    if learner in _CLASSIFIERS:
+        labels = "labelled"
+        for key in own:
+            raise UnknownName("choice for a classifier", key, ("learner",))
+    else:
+        _learner(learner, own)
     return {"labels": labels, "learner": learner, "profile": profile, "changes": own}
 
 
@@ -136,20 +145,28 @@ def reference(configuration: Table, row: Table) -> dict[str, Any]:
 def work(parameters: Table) -> Result:
     """Learn from one sample, fold by fold, and count what is recognised."""
     dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
-    counts, seconds, theories = Confusion(), [], []
+    fluents: dict[str, Confusion] = {}
+    seconds, theories = list[float](), list[Theory]()
     folds = _folds(dataset, str(parameters["folds"]))
     for train, test in islice(folds, parameters.get("rounds")):
         keep = keep_of(parameters["scope"], parameters["unit"], parameters["level"])
         masked = MaskedSource(train, keep, int(parameters["sample"]), TimePoints(size))
-        splice = _splice(parameters)
+        model = _model(parameters)
         begun = time.process_time()
-        splice.fit(masked.batches())
-        theories.append(splice.theory_)
+        model.fit(masked.batches())
         seconds.append(time.process_time() - begun)
+        theories.append(model.theory_ if isinstance(model, Splice) else Theory(()))
         for batch in batches(test, TimePoints(_WHOLE)):
-            counts += Confusion.of(batch.labels, splice.predict(batch))
+            said = model.predict(batch)
+            names, which = fluent_names(batch.queries)
+            for number, name in enumerate(names):
+                own = which == number
+                found = Confusion.of(batch.labels[own], said[own])
+                fluents[name] = fluents.get(name, Confusion()) + found
     return {
-        **counts.as_json(),
+        **Confusion.total(fluents.values()).as_json(),
+        "macro": float(np.mean([counts.f1 for counts in fluents.values()])),
+        "fluents": {name: counts.f1 for name, counts in sorted(fluents.items())},
         "rules": float(np.mean([len(theory) for theory in theories])),
         "literals": float(np.mean([_literals(theory) for theory in theories])),
         "seconds": float(np.mean(seconds)),
@@ -161,7 +178,10 @@ def _literals(theory: Theory) -> int:
     return sum(1 + len(rule.body) for rule in theory.rules())
 
 
-def _splice(parameters: Table) -> Splice:
+def _model(parameters: Table) -> Splice | PointClassifier:
+    kind = _CLASSIFIERS.get(parameters["learner"])
+    if kind:
+        return PointClassifier(kind, seed=int(parameters["sample"]))
     changes = dict(parameters["changes"])
     if parameters["labels"] != "completed":
         changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
