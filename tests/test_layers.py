@@ -23,6 +23,7 @@ LAYERS = (
     ("inputs",),
     ("engines",),
     ("pipeline",),
+    ("active",),
     ("report",),
     ("estimator",),
     ("lab",),

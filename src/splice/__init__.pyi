@@ -1,5 +1,8 @@
 # The public names and where each is defined: the one declaration of them, read by lazy_loader too.
 
+from .active.ask import ask as ask
+from .active.question import Question as Question
+from .active.session import LabelSession as LabelSession
 from .completion.cache import Caching as Caching
 from .completion.completer import SupervisionCompleter as SupervisionCompleter
 from .completion.connector import KNN as KNN

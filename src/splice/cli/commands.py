@@ -48,6 +48,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "complete:complete",
         "Fill in the labels that are missing, each with the help of the labels that are given.",
     ),
+    "ask": (
+        "ask:ask",
+        "Say which stretches to label next, so that few labels help much, each with its reason.",
+    ),
     "learn": (
         "learn:learn",
         "Learn rules from a stream of which a part is labelled, in one pass.",

@@ -13,7 +13,7 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, INITIATED_AT, TERMINATED_AT
 
-__all__ = ["in_words"]
+__all__ = ["about", "in_words"]
 
 _HEADS: Final = {INITIATED_AT: "begins", TERMINATED_AT: "ends", HOLDS_AT: "holds"}
 _COMPARISONS: Final = {
@@ -35,7 +35,7 @@ def in_words(rule: Rule) -> str:
         The rule.
     """
     head = rule.head.atom
-    said = f"{_about(head)} {_HEADS.get(head.predicate, 'is true')}"
+    said = f"{about(head)} {_HEADS.get(head.predicate, 'is true')}"
     if not rule.body:
         return f"{said} at every time-point"
     positive = [literal for literal in rule.body if literal.positive]
@@ -59,14 +59,14 @@ def _grouped(literals: list[Literal]) -> list[str]:
             verb = (
                 ("does not", "do not") if verb[0] == "happens" else ("does not hold", "do not hold")
             )
-        clauses.setdefault(verb, []).append(_about(atom))
+        clauses.setdefault(verb, []).append(about(atom))
     return [
         f"{_joined(names)} {one if len(names) == 1 else many}"
         for (one, many), names in clauses.items()
     ] + plain
 
 
-def _about(atom: Atom) -> str:
+def about(atom: Atom) -> str:
     """Return an atom without what says when: the event, the fluent, or the predicate's arguments."""
     if atom.predicate in (HAPPENS_AT, *_HEADS) and len(atom.args) == 2:
         return str(atom.args[0])

@@ -1,0 +1,105 @@
+"""The labels to ask for next, of an input."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splice.active import chance, change, coverage, uncertainty
+from splice.active.mix import Mix
+from splice.active.question import Question
+from splice.active.session import LabelSession
+from splice.active.strategy import STRATEGIES, Pick, QueryStrategy
+from splice.completion.profile import PROFILES, Profile
+from splice.inputs.open import InputOptions
+from splice.labels import UNKNOWN
+from splice.pipeline.source import Input, opener
+from splice.stream.mask import Unit
+
+__all__ = ["DEFAULT_STRATEGY", "ask", "question_of", "questions"]
+
+_LOADED = (change, chance, coverage, uncertainty)
+"""Strategies are known by name once their modules are loaded."""
+
+DEFAULT_STRATEGY = Mix()
+"""The strategy that is best on the whole: chosen on simulated squares and seas."""
+
+
+def ask(
+    data: Input,
+    options: InputOptions | None = None,
+    *,
+    budget: int = 20,
+    strategy: QueryStrategy | str = DEFAULT_STRATEGY,
+    length: int = 25,
+    unit: Unit = Unit.PAIR,
+    profile: Profile = PROFILES["default"],
+    seed: int = 0,
+) -> list[Question]:
+    """Return the stretches of an input whose labels would help most, the best first.
+
+    The labels that the input has are taken into account: add the answers to them and ask again.
+    For many rounds on one stream use :class:`~splice.active.session.LabelSession`, which reads it once:
+    ``questions(session, budget, strategy)`` and ``session.answer(rows, labels)``.
+
+    Parameters
+    ----------
+    data
+        A folder, a file, the name of a dataset, or a source.
+    options
+        What a named input means.
+    budget
+        How many questions.
+    strategy
+        How they are picked, or its name: ``mix``, ``coverage``, ``uncertainty``, ``change``, ``random``.
+    length
+        How many time-points a question is about at most: what a person can judge in one look.
+    unit
+        Whether both orders of the entities are one question.
+    profile
+        How missing labels are completed meanwhile.
+    seed
+        The seed of every random choice.
+
+    Examples
+    --------
+    >>> from splice.lab.plaza import make_plaza
+    >>> from splice.stream.mask import KeepBatches, MaskedSource
+    >>> square = make_plaza(sequences=1, people=3, frames=200, seed=1).source
+    >>> found = ask(MaskedSource(square, KeepBatches(0)), budget=2)
+    >>> [(question.fluents, question.points) for question in found]
+    [(('meet(ID1,ID3)', 'meet(ID3,ID1)'), 50), (('move(ID1,ID3)', 'move(ID3,ID1)'), 50)]
+    """
+    session = LabelSession(opener(data, options or InputOptions())(), profile, length, unit)
+    chosen = STRATEGIES.parse(strategy) if isinstance(strategy, str) else strategy
+    return questions(session, budget, chosen, np.random.default_rng(seed))
+
+
+def questions(
+    session: LabelSession,
+    budget: int,
+    strategy: QueryStrategy = DEFAULT_STRATEGY,
+    rng: np.random.Generator | None = None,
+) -> list[Question]:
+    """Return so many questions about a session's stream, the best first."""
+    picks = strategy.pick(session.pool(), budget, rng or np.random.default_rng(0))
+    return [question_of(session, pick) for pick in picks]
+
+
+def question_of(session: LabelSession, pick: Pick) -> Question:
+    """Return a stretch that was picked as a question to a person."""
+    rows, stretches, queries = session.atoms(pick.stretch), session.stretches, session.queries
+    done, times = session.completion, session.vocabulary.times
+    left = rows[session.labels[rows] == UNKNOWN]
+    reached = done.reached[left]
+    start, end = int(stretches.start[pick.stretch]), int(stretches.end[pick.stretch])
+    return Question(
+        sequence=session.vocabulary.sequences[int(queries.sequence[rows[0]])],
+        fluents=session.fluents(rows),
+        start=start,
+        end=end,
+        when=(times.value(start), times.value(end)),
+        believed=float((done.labels[left] > 0).mean()) if reached.any() else None,
+        points=len(left),
+        score=pick.score,
+        reason=pick.reason,
+    )

@@ -1,0 +1,166 @@
+"""A stream whose labels grow: completed again after each answer, asked about in stretches.
+
+The stream is held in memory, partitioned and lifted once; what an answer changes are label counts
+and values, so a round costs what solving costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from splice.active.pool import Pool, Stretches, cut_stretches
+from splice.arrays import Floats, Indices, Ints, unique_rows
+from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.hindsight import count_all
+from splice.completion.mode import Mode
+from splice.completion.profile import PROFILES, Profile
+from splice.completion.similarity import Vertices
+from splice.errors import SpliceError
+from splice.labels import LabelArray
+from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
+from splice.logic.syntax import ground_text
+from splice.patterns.reading import Reading, blocks
+from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.mask import Unit
+from splice.stream.source import Source
+from splice.stream.table import AtomTable
+
+__all__ = ["LabelSession"]
+
+
+class LabelSession:
+    """A stream, the labels given so far, and what is believed of the rest.
+
+    Parameters
+    ----------
+    source
+        The stream; it is read once and held in memory.
+    profile
+        How missing labels are completed: in hindsight where the profile can.
+    length
+        How many time-points a stretch has at most.
+    unit
+        Whether both orders of the entities are asked about as one.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        profile: Profile = PROFILES["default"],
+        length: int = 25,
+        unit: Unit = Unit.PAIR,
+    ) -> None:
+        self.profile = profile
+        self.batches = tuple(batches(source, TimePoints(length)))
+        self.domain, self.vocabulary = source.domain, source.vocabulary
+        sizes = [len(batch.queries) for batch in self.batches]
+        if not sum(sizes):
+            raise SpliceError(
+                "there is nothing to ask about: the input has no query atoms",
+                "name what is to be learned in a domain.toml and say --open-world, "
+                "or give the fluent a first label",
+            )
+        self.queries = AtomTable.concat([batch.queries for batch in self.batches], self.vocabulary)
+        self._ends = np.cumsum(sizes)[:-1]
+        self.stretches: Stretches = cut_stretches(
+            self.queries, np.repeat(np.arange(len(sizes)), sizes), unit
+        )
+        self.labels: LabelArray = self.queries.truth.copy()
+        ground = profile.distance.ground
+        self.reading = Reading(self.domain, self.vocabulary, ground=ground, lasting=True)
+        self._similarity = profile.distance.similarity(self.reading.store, self.domain.modes)
+
+    def relabelled(self, labels: LabelArray) -> list[MicroBatch]:
+        """Return the batches with other labels."""
+        parts = np.split(labels, self._ends)
+        return [b.with_labels(part) for b, part in zip(self.batches, parts, strict=True)]
+
+    def atoms(self, stretch: int) -> Indices:
+        """Return which query atoms belong to a stretch."""
+        return np.flatnonzero(self.stretches.of == stretch)
+
+    def fluents(self, rows: Indices) -> tuple[str, ...]:
+        """Return the ground fluents that some query atoms are about, as tables write them."""
+        args = self.queries.args[rows]
+        first, _ = unique_rows(np.column_stack((self.queries.kind[rows], args)).astype(np.int64))
+        return tuple(
+            sorted(ground_text(self.queries.atom(int(row)).args[0]) for row in rows[first])
+        )
+
+    def answer(self, rows: Indices, labels: LabelArray | int) -> None:
+        """Take labels for some query atoms; 0 takes one back."""
+        self.labels[rows] = labels
+        self.__dict__.pop("completion", None)
+
+    def completer(self) -> tuple[SupervisionCompleter, list[MicroBatch]]:
+        """Return a completer that knows the labels, and the batches that it is to complete."""
+        stream = self.relabelled(self.labels)
+        completer = SupervisionCompleter(self.profile, self.reading)
+        if self.profile.mode(Mode.HINDSIGHT) is Mode.HINDSIGHT:
+            count_all(completer, stream)
+            completer.freeze()
+        return completer, stream
+
+    @cached_property
+    def completion(self) -> Completion:
+        """What is believed of all query atoms now; worked out anew after an answer."""
+        completer, stream = self.completer()
+        done = list(completer.completions(stream))
+        first = self.batches[0]
+        return Completion(
+            first,
+            *(
+                np.concatenate([getattr(part, name) for part in done])
+                for name in ("values", "labels", "reached", "given", "patterns")
+            ),
+        )
+
+    def learn(self) -> StructureLearner:
+        """Return a learner that has learned from the labels and what is believed of the rest."""
+        learner = LEARNERS.choose()()
+        learner.share(self.reading)
+        for block in blocks(self.relabelled(self.completion.labels)):
+            learner.prefetch(block)
+            for batch in block:
+                learner.partial_fit(batch)
+        return learner
+
+    def predicted(self, learner: StructureLearner) -> LabelArray:
+        """Return what a learned theory says of all query atoms, sequence by sequence."""
+        said = [learner.predict(replace(first, table=table)) for first, table in self._sequences()]
+        return np.concatenate(said)
+
+    def _sequences(self) -> Iterator[tuple[MicroBatch, AtomTable]]:
+        """Yield the rows of each sequence, with its first batch."""
+        for _, own in groupby(self.batches, key=lambda batch: batch.sequence):
+            parts = list(own)
+            yield parts[0], AtomTable.concat([part.table for part in parts], self.vocabulary)
+
+    def pool(self) -> Pool:
+        """Return what may be asked about, as strategies see it."""
+        done = self.completion
+        return Pool(
+            self.stretches,
+            done.patterns,
+            done.values,
+            done.reached,
+            self.labels,
+            lambda pattern: self.reading.lifting.store[pattern].rule,
+            lambda: self.predicted(self.learn()),
+            self._distances,
+        )
+
+    def _distances(self, patterns: Ints) -> Floats:
+        """Return how unlike some patterns are to all, from 0 to 1."""
+        left, right = (_vertices(p) for p in (patterns, np.arange(len(self.reading.store))))
+        return 1 - self._similarity.between(left, right)
+
+
+def _vertices(patterns: Ints) -> Vertices:
+    return Vertices(patterns, np.zeros((len(patterns), 0), np.int64), np.zeros_like(patterns))
