@@ -23,6 +23,7 @@ from splice.io.tables.csv_table import Csv
 from splice.io.tables.formats import FORMATS, format_names, format_of, register
 from splice.io.tables.frames import CHUNK_ROWS, Table, TableFormat
 from splice.lab.plaza import make_plaza
+from splice.limits import LIMITS, Limits
 from splice.stream.mask import KeepAtoms, MaskedSource
 from splice.stream.source import Source, collect
 from splice.stream.vocabulary import EQUALS
@@ -38,10 +39,10 @@ class Shifted(TableFormat):
     name = "shifted"
     endings = (".rot13",)
 
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         plain = path.with_name(f"{path.name}.plain.csv")
         plain.write_text(path.read_text("utf-8").translate(LETTERS), "utf-8")
-        return Csv().open(plain, chunk_rows=chunk_rows)
+        return Csv().open(plain, chunk_rows=chunk_rows, limits=limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         data = frame.collect().write_csv().translate(LETTERS).encode()

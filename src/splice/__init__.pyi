@@ -30,6 +30,7 @@ from .completion.threshold import ClassMass as ClassMass
 from .completion.threshold import LogOdds as LogOdds
 from .completion.threshold import Zero as Zero
 from .errors import InputError as InputError
+from .errors import LimitExceeded as LimitExceeded
 from .errors import OutputError as OutputError
 from .errors import Problem as Problem
 from .errors import SpliceError as SpliceError
@@ -78,6 +79,7 @@ from .learners.oled.learner import Oled as Oled
 from .learners.oled.options import OledOptions as OledOptions
 from .learners.osla.learner import Osla as Osla
 from .learners.osla.options import OslaOptions as OslaOptions
+from .limits import Limits as Limits
 from .logic.atoms import Atom as Atom
 from .logic.atoms import Literal as Literal
 from .logic.clauses import Clause as Clause

@@ -4,6 +4,7 @@ The tree of exceptions::
 
     SpliceError (a ValueError)
     ├── InputError      the content of an input is bad; every problem has a place
+    │   └── LimitExceeded   it is more than is read without being told to
     ├── UnknownName     a name (dataset, domain, format) that nobody has declared
     └── OutputError     an output may not or cannot be written
 
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "InputError",
+    "LimitExceeded",
     "OutputError",
     "Place",
     "Problem",
@@ -145,6 +147,18 @@ class InputError(SpliceError):
         if more > 0:
             shown.append(f"... and {more} more problems")
         return "\n".join(shown)
+
+
+class LimitExceeded(InputError):
+    """An input that is more than the limits of reading allow; :class:`splice.limits.Limits` has them.
+
+    Parameters
+    ----------
+    problems
+        The limit, and where it is exceeded.
+    summary
+        A line to add at the end.
+    """
 
 
 class UnknownName(SpliceError):

@@ -178,6 +178,16 @@ _Exhaustive: TypeAlias = Annotated[
     ),
 ]
 
+_Limits: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=N",
+        help="Raise a limit of reading: bytes, line, columns, nesting, problems (line=4MB); may be repeated.",
+        rich_help_panel=_INPUT_PANEL,
+    ),
+]
+
 Parameters: TypeAlias = tuple[tuple[str, Any, Any], ...]
 """Options of a command: name, annotation and default of each."""
 
@@ -192,6 +202,7 @@ _PARAMETERS: Parameters = (
     ("time_unit", _TimeUnit, None),
     ("every", _Every, None),
     ("exhaustive", _Exhaustive, False),
+    ("limits", _Limits, None),
 )
 
 
@@ -205,7 +216,9 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
 
 def _input_options(**given: Any) -> InputOptions:
     from splice.inputs.open import InputOptions
+    from splice.limits import LIMITS
 
+    given["limits"] = LIMITS.raised(given["limits"] or ())
     return InputOptions(**given)
 
 

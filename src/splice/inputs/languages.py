@@ -82,7 +82,7 @@ class Evidence(Language):
 
     def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
-        return DbSource(found.paths, described.domain)
+        return DbSource(found.paths, described.domain, limits=options.limits)
 
     def write(self, source: Source, folder: Path, style: str) -> int:
         """Write a source into a folder."""
@@ -109,7 +109,13 @@ class Rtec(Language):
     def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
         domain = described.domain
-        return RtecSource(found.paths, domain, sort=options.sort, max_bad=options.max_bad)
+        return RtecSource(
+            found.paths,
+            domain,
+            sort=options.sort,
+            max_bad=options.max_bad,
+            limits=options.limits,
+        )
 
     def write(self, source: Source, folder: Path, style: str) -> int:
         """Write a source into a folder."""
@@ -147,6 +153,7 @@ class Tables(Language):
             sort=options.sort,
             max_bad=options.max_bad,
             time_unit=options.time_unit,
+            limits=options.limits,
         )
 
     def write(self, source: Source, folder: Path, style: str) -> int:

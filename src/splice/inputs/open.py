@@ -26,6 +26,7 @@ from splice.io.oled_unseen import undeclared_modes
 from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, FrameSource
 from splice.io.text import natural_key, read_text
+from splice.limits import LIMITS, Limits
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
 from splice.stream.closing import Closing
@@ -86,6 +87,8 @@ class InputOptions:
         Between the first label of a sequence and its last, what is not labelled true is false.
     partial
         The schema is a beginning: what it does not declare is inferred.
+    limits
+        How much a file may be, how long its lines, and so on.
     """
 
     domain: str | None = None
@@ -99,6 +102,7 @@ class InputOptions:
     every: str | None = None
     exhaustive: bool = False
     partial: bool = False
+    limits: Limits = LIMITS
 
 
 class InputName(str):
@@ -345,7 +349,7 @@ def _domain(path: Path | None, options: InputOptions) -> DomainFile:
     if options.domain:
         described = load_domain(options.domain)
     elif options.schema is None and own and own.is_file():
-        described = read_domain_file(own)
+        described = read_domain_file(own, options.limits)
     else:
         described = DomainFile(Domain())
     domain = described.domain
@@ -353,7 +357,7 @@ def _domain(path: Path | None, options: InputOptions) -> DomainFile:
         schema = read_mln(options.schema).schema
         domain = replace(domain, schema=schema, closed=not options.partial)
     if options.modes:
-        domain = _with_modes(domain, options.modes)
+        domain = _with_modes(domain, options.modes, options.limits)
     if options.query:
         domain = replace(domain, query=_signature(options.query, domain.schema), fluents=())
     layout = described.layout
@@ -364,9 +368,9 @@ def _domain(path: Path | None, options: InputOptions) -> DomainFile:
     return replace(described, domain=domain, layout=layout)
 
 
-def _with_modes(domain: Domain, path: Path) -> Domain:
+def _with_modes(domain: Domain, path: Path, limits: Limits) -> Domain:
     """Return a domain with the modes of a file; OLED's also say what is learned, and the types."""
-    text, file = read_text(path), str(path)
+    text, file = read_text(path, limits), str(path)
     if not is_oled_modes(text):
         return replace(domain, modes=some_modes(text, file))
     found = parse_oled_modes(text, file)

@@ -41,17 +41,18 @@ zero-configuration layout applies.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from splice.errors import InputError, Place, Problem, SpliceError
+from splice.io.documents import parse_toml
 from splice.io.domain_checks import Checker
 from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern, step_in
 from splice.io.lomrf.modes import format_modes, parse_modes_all
 from splice.io.text import read_text
+from splice.limits import LIMITS, Limits
 from splice.logic.atoms import Literal
 from splice.logic.domain import DEFAULT_QUERY, Clock, Domain
 from splice.logic.lexer import SourceText
@@ -71,7 +72,6 @@ _TOP: Final = (
 )  # fmt: skip
 _TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
 _FLAGS: Final = ("self_pairs", "exclusive")
-_AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
 @dataclass(frozen=True)
@@ -82,41 +82,22 @@ class DomainFile:
     layout: Layout = field(default_factory=Layout)
 
 
-def read_domain_file(path: str | Path) -> DomainFile:
+def read_domain_file(path: str | Path, limits: Limits = LIMITS) -> DomainFile:
     """Read a ``domain.toml``; raise all its problems at once."""
-    return parse_domain(read_text(Path(path)), str(path))
+    return parse_domain(read_text(Path(path), limits), str(path), limits)
 
 
-def parse_domain(text: str, file: str = "<domain>") -> DomainFile:
+def parse_domain(text: str, file: str = "<domain>", limits: Limits = LIMITS) -> DomainFile:
     """Read the text of a ``domain.toml``."""
+    if not text.strip():
+        hint = "a domain declares at least its predicates"
+        raise InputError(Problem(Place(file, 1, 1), "the file is empty", "", hint))
     check = Checker(text, file)
-    reader = _Reader(check, _parsed(text, file))
+    reader = _Reader(check, parse_toml(text, file, limits))
     found = reader.read()
     if check.problems:
         raise InputError(check.problems)
     return found
-
-
-def _parsed(text: str, file: str) -> dict[str, Any]:
-    if not text.strip():
-        hint = "a domain declares at least its predicates"
-        raise InputError(Problem(Place(file, 1, 1), "the file is empty", "", hint))
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        message = str(error) or "nested too deep"
-        at = _AT.search(message)
-        lines = text.splitlines()
-        line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), 1)
-        shown = lines[line - 1] if 0 < line <= len(lines) else ""
-        raise InputError(
-            Problem(
-                Place(file, line, column),
-                f"not valid TOML: {_AT.sub('', message).strip()}",
-                shown,
-                "texts stand in quotes, lists in [ ], tables under [name]",
-            )
-        ) from error
 
 
 class _Reader:

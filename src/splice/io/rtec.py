@@ -24,6 +24,7 @@ from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
 from splice.io.tables.tolerance import BadRows
 from splice.io.text import natural_key
+from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport, Source, aligned, ordered, without_duplicates
 from splice.stream.table import AtomTable
@@ -61,8 +62,9 @@ class RtecSource(InferringSource):
         *,
         sort: bool = False,
         max_bad: float = 0.0,
+        limits: Limits = LIMITS,
     ) -> None:
-        super().__init__(domain, sort=sort, max_bad=max_bad)
+        super().__init__(domain, sort=sort, max_bad=max_bad, limits=limits)
         self._inputs = inputs
         self._declared = self._kinds.domain.schema
 
@@ -72,7 +74,7 @@ class RtecSource(InferringSource):
         self._report = ReadReport(notes=_several(rtec_files(self._inputs)))
         for part in self._parts:
             assert isinstance(part.table, RtecTable)
-            bad = BadRows(self._max_bad, self._report, self._collected)
+            bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
             sort = self._sort or part.table.has_fluents()
             rows = (rows.table for rows in part.rows(bad, ordered=not self._sort))
             events = ordered(rows, self.locate, sort=sort, vocabulary=self._vocabulary)
@@ -81,11 +83,13 @@ class RtecSource(InferringSource):
 
     def problems(self) -> list[Problem]:
         """Return every problem of the files, not only the first."""
-        return check_rtec(self._inputs, self._kinds.domain, sort=self._sort)
+        return check_rtec(self._inputs, self._kinds.domain, sort=self._sort, limits=self._limits)
 
     def _again(self) -> RtecSource:
         domain = self._kinds.domain
-        return RtecSource(self._inputs, domain, sort=self._sort, max_bad=self._max_bad)
+        return RtecSource(
+            self._inputs, domain, sort=self._sort, max_bad=self._max_bad, limits=self._limits
+        )
 
     @cached_property
     def _parts(self) -> list[Part]:
@@ -97,7 +101,7 @@ class RtecSource(InferringSource):
         starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
         fluents = [name for name in starts if name not in functions]
         return Part(
-            RtecTable(path, fluents=fluents),
+            RtecTable(path, fluents=fluents, limits=self._limits),
             TableSpec(path.name, "events"),
             self._kinds,
             self._vocabulary,
@@ -124,13 +128,17 @@ def _several(paths: Sequence[Path]) -> list[str]:
 
 
 def check_rtec(
-    inputs: Inputs, domain: Domain | None = None, *, sort: bool = False
+    inputs: Inputs,
+    domain: Domain | None = None,
+    *,
+    sort: bool = False,
+    limits: Limits = LIMITS,
 ) -> list[Problem]:
     """Return every problem of some RTEC files."""
     problems: list[Problem] = []
     for path in rtec_files(inputs):
         for sorting in dict.fromkeys((sort, True)):
-            source = RtecSource(path, domain, sort=sorting)
+            source = RtecSource(path, domain, sort=sorting, limits=limits)
             source._collected = problems
             try:
                 for _ in source.chunks():

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from splice.io.tables.blocks import BLOCK_BYTES, Block, blocks, opened
 from splice.io.tables.csv_table import field_column
 from splice.io.tables.frames import Chunk, FileTable
 from splice.io.tables.values import read_times
+from splice.limits import LIMITS, Limits
 
 __all__ = ["RtecTable", "looks_like_fluent", "looks_like_rtec"]
 
@@ -53,8 +55,10 @@ class RtecTable(FileTable):
         *,
         fluents: Collection[str] = (),
         block_bytes: int = BLOCK_BYTES,
+        limits: Limits = LIMITS,
     ) -> None:
         self.path = path
+        self._limits = limits
         self._fluents = frozenset(fluents)
         self._block_bytes = block_bytes
 
@@ -74,18 +78,28 @@ class RtecTable(FileTable):
         """Return the events, a block at a time, a fluent as two events."""
         return map(self._read, self._blocks())
 
+    def _told(self, lines: Ints, tell: Callable[[int], Problem]) -> list[Problem]:
+        """Return a problem for each line; beyond the limit they are counted, and told no more."""
+        found = [tell(int(line)) for line in lines[: self._limits.problems]]
+        return found + found[-1:] * (len(lines) - len(found))
+
     def _blocks(self) -> Iterator[Block]:
-        return (b for b in blocks(self.path, size=self._block_bytes) if b.data.strip())
+        return (
+            b
+            for b in blocks(self.path, size=self._block_bytes, limits=self._limits)
+            if b.data.strip()
+        )
 
     def _read(self, block: Block) -> Chunk:
-        frame, lines, problems = _fields(block)
+        frame, lines, problems = _fields(block, self._limits)
         count = frame["count"].to_numpy()
         short = count < 3
-        problems += [_short(block, int(line)) for line in lines[short]]
+        problems += self._told(lines[short], lambda line: _short(block, line))
         keep = ~short
         for field, name in ((0, "name"), (1, "arrival"), (2, "occurrence")):
             bad = keep & _bad_field(frame, field)
-            problems += [_bad(block, int(line), field, name) for line in lines[bad]]
+            tell = partial(_bad, block, field=field, name=name)
+            problems += self._told(lines[bad], tell)
             keep &= ~bad
         frame, lines = frame.filter(pl.Series(keep)), lines[keep]
         frame, rows, faults = self._events(frame, block, lines)
@@ -179,12 +193,15 @@ def _bad_spans(spans: pl.DataFrame, block: Block, lines: Ints) -> tuple[list[Pro
     return problems, wrong | turned
 
 
-def _fields(block: Block) -> tuple[pl.DataFrame, Ints, list[Problem]]:
+def _fields(block: Block, limits: Limits) -> tuple[pl.DataFrame, Ints, list[Problem]]:
     """Return the fields ``f0, f1, ...`` of the lines and their ``count``."""
     array = np.frombuffer(block.data, np.uint8)
     pipes = np.cumsum(array == _PIPE)[block.newlines]
     count = np.diff(pipes, prepend=0) + 1
     width = max(int(count.max()), 3)
+    if width > limits.columns:
+        line = block.first_line + int(count.argmax())
+        raise limits.exceeded("columns", Place(block.file, line, 1), block.line(line)[:200])
     header = "|".join(f"f{i}" for i in range(width)).encode() + b"\n"
     lines = block.first_line + np.arange(len(count), dtype=np.int64)
     problems: list[Problem] = []
@@ -242,7 +259,7 @@ def _bad_field(frame: pl.DataFrame, field: int) -> Mask:
     return empty | read_times(series, None)[1] if field == 1 else empty
 
 
-def _bad(block: Block, line: int, field: int, name: str) -> Problem:
+def _bad(block: Block, line: int, *, field: int, name: str) -> Problem:
     text = block.line(line)
     place = Place(block.file, line, field_column(text, field, "|", ""))
     found = text.split("|")[field].strip()

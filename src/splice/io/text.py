@@ -9,17 +9,26 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, Place, Problem
+from splice.limits import LIMITS, Limits
 
 __all__ = ["natural_key", "read_bytes", "read_text"]
+
+_PIECE: Final = 1 << 20
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, limits: Limits = LIMITS) -> bytes:
     """Return the content of a file, unpacked when its name ends in ``.gz``."""
+    pieces, size = list[bytes](), 0
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            while piece := stream.read(_PIECE):
+                pieces.append(piece)
+                size += len(piece)
+                if size > limits.bytes:
+                    raise limits.exceeded("bytes", Place(str(path)))
+        return b"".join(pieces)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         hint = "compress it again, or give the uncompressed file"
         raise InputError(
@@ -32,9 +41,9 @@ def read_bytes(path: Path) -> bytes:
         ) from None
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, limits: Limits = LIMITS) -> str:
     """Return a text file: UTF-8 with or without a byte order mark, any kind of line end."""
-    data = read_bytes(path)
+    data = read_bytes(path, limits)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -47,6 +56,7 @@ def read_text(path: Path) -> str:
             )
         ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    _check_lines(text, path, limits)
     junk = _CONTROL.search(text)
     if junk:
         line, column = _position(text[: junk.start()])
@@ -60,6 +70,15 @@ def read_text(path: Path) -> str:
     return text
 
 
+def _check_lines(text: str, path: Path, limits: Limits) -> None:
+    """Refuse a line beyond the limit; JSON is one line by nature, and its bytes are counted."""
+    if len(text) <= limits.line or path.name.removesuffix(".gz").endswith(".json"):
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > limits.line:
+            raise limits.exceeded("line", Place(str(path), number, 1), line[:200])
+
+
 def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Return a sort key in which numbers inside names count by value.
 
@@ -67,7 +86,12 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     ['a.db', 'b9.db', 'b10.db']
     """
     parts = re.split(r"([0-9]+)", name)
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+    # Beyond 18 digits a number sorts as text: nobody counts files so far.
+    return [
+        (0, int(part), "") if part.isdecimal() and len(part) <= 18 else (1, 0, part)
+        for part in parts
+        if part
+    ]
 
 
 def _position(before: str) -> tuple[int, int]:

@@ -63,6 +63,7 @@ def checkpoint_path(
 def run_identity(data: str, options: InputOptions, choices: Mapping[str, str]) -> dict[str, str]:
     """Return what a run is asked to do: runs of one identity give the same theory."""
     asked = {name.replace("_", "-"): _spelled(value) for name, value in asdict(options).items()}
+    del asked["limits"]  # what was read does not depend on how much might have been
     files = list(files_in(input_paths(data)))
     return {
         "version": version("splice-cer"),

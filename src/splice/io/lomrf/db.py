@@ -13,6 +13,7 @@ from splice.io.lomrf.places import Places
 from splice.io.lomrf.raw import RawEvidence, parse_raw, parse_readable
 from splice.io.lomrf.schema_inference import extend_schema
 from splice.io.text import read_text
+from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.lexer import SourceText
 from splice.stream.inference import measured_positions
@@ -33,7 +34,10 @@ class DbSource:
     schema grows with the files.
     """
 
-    def __init__(self, files: Sequence[Path], domain: Domain | None = None) -> None:
+    def __init__(
+        self, files: Sequence[Path], domain: Domain | None = None, *, limits: Limits = LIMITS
+    ) -> None:
+        self._limits = limits
         self.files = tuple(files)
         _refuse_equal_names(self.files)
         self.vocabulary = Vocabulary()
@@ -63,7 +67,7 @@ class DbSource:
     def _further(self, file: Path, known: set[Problem]) -> Iterator[Problem]:
         """Yield the problems that the first ones hid: those of the atoms that can be read."""
         try:
-            source = SourceText(read_text(file), str(file))
+            source = SourceText(read_text(file, self._limits), str(file))
         except InputError:
             return
         lines = {problem.place.line for problem in known}
@@ -82,7 +86,7 @@ class DbSource:
                 return
 
     def _table(self, file: Path) -> AtomTable:
-        source = SourceText(read_text(file), str(file))
+        source = SourceText(read_text(file, self._limits), str(file))
         raw = parse_raw(source)
         if not raw.atoms.height and not raw.functions:
             hint = "evidence is one ground atom a line, such as Happens(Walking_ID1, 5)"

@@ -12,6 +12,7 @@ from pathlib import Path
 from splice.errors import InputError, Place, Problem
 from splice.io.lomrf.mln_grammar import MlnParser
 from splice.io.text import read_text
+from splice.limits import LIMITS
 from splice.logic.lexer import END, SourceText, unquote
 from splice.logic.schema import Schema
 from splice.logic.theory import Statement, Theory
@@ -68,6 +69,10 @@ class _Reader:
         if target.resolve() in self._open:
             chain = " -> ".join(p.name for p in (*self._open, target))
             parser.fail(f"files include each other: {chain}", "remove one #include", token)
+        if len(self._open) > LIMITS.nesting:
+            parser.fail(
+                f"files include each other more than {LIMITS.nesting} levels deep", "", token
+            )
         self.schema = parser.schema
         self.file(target)
         parser.schema = self.schema

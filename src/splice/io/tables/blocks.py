@@ -6,7 +6,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Final
@@ -14,7 +14,8 @@ from typing import IO, Final
 import numpy as np
 
 from splice.arrays import Ints
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, LimitExceeded, Place, Problem
+from splice.limits import LIMITS, Limits
 
 __all__ = ["BLOCK_BYTES", "Block", "block_bytes", "blocks", "opened"]
 
@@ -78,16 +79,22 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise InputError(Problem(Place(file), f"cannot be read: {reason}")) from error
 
 
-def blocks(path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES) -> Iterator[Block]:
+def blocks(
+    path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES, limits: Limits = LIMITS
+) -> Iterator[Block]:
     """Yield a file as blocks of whole lines; an empty file is an error.
 
     With ``quotes`` a newline between double quotes does not end a line of the table, and no
-    block ends there. Memory is bounded by a few blocks, or by the longest such line.
+    block ends there. Memory is bounded by a few blocks, or by the longest line that is allowed.
     """
-    line, rest, empty = 1, b"", True
+    line, rest, empty, total = 1, b"", True, 0
     with opened(path) as stream:
+        most = limits.unpacked(path.stat().st_size)
         while True:
             read = stream.read(size)
+            total += len(read)
+            if total > most:
+                raise limits.exceeded("bytes", Place(str(path), line, 1))
             data = rest + read
             if line == 1 and empty:
                 data = data.removeprefix(_BOM)
@@ -95,6 +102,7 @@ def blocks(path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES) -> Iter
                 break
             end = _last_line_end(data, quotes)
             rest = data[end:]
+            _check_lines(data, end, Place(str(path), line, 1), limits, quotes=quotes)
             if end:
                 if data[:end].strip():
                     empty = False
@@ -109,6 +117,27 @@ def blocks(path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES) -> Iter
         raise InputError(
             Problem(Place(str(path), 1, 1), "the file is empty", "", "was it written completely?")
         )
+
+
+def _check_lines(data: bytes, end: int, first: Place, limits: Limits, *, quotes: bool) -> None:
+    """Refuse a line, or a row with a quoted text, that is longer than allowed."""
+    if len(data) <= limits.line:
+        return
+    stops = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE)
+    lengths = np.diff(stops, prepend=-1, append=len(data))
+    over = np.flatnonzero(lengths > limits.line)
+    if len(over):
+        begins = int(stops[over[0] - 1]) + 1 if over[0] else 0
+    elif len(data) - end > limits.line:
+        begins = end
+    else:
+        return
+    line = first.line + data.count(b"\n", 0, begins)
+    shown = data[begins : begins + 200].split(b"\n")[0].decode("utf-8", "replace")
+    found = limits.told("line", Place(first.file, line, 1), shown)
+    if quotes and not len(over):
+        found = replace(found, hint=f"is a quote never closed? {found.hint}")
+    raise LimitExceeded(found)
 
 
 def _last_line_end(data: bytes, quotes: bool) -> int:

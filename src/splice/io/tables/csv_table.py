@@ -25,6 +25,7 @@ from splice.io.tables.frames import (
     check_names,
     select,
 )
+from splice.limits import LIMITS, Limits
 
 __all__ = ["Csv", "CsvTable", "field_column"]
 
@@ -51,9 +52,9 @@ class Csv(TableFormat):
     endings = (".csv",)
     packed = True
 
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table."""
-        return CsvTable(path, block_bytes=block_bytes(chunk_rows))
+        return CsvTable(path, block_bytes=block_bytes(chunk_rows), limits=limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
@@ -63,8 +64,11 @@ class Csv(TableFormat):
 class CsvTable(FileTable):
     """A CSV file; every cell is text, an empty one is null."""
 
-    def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(
+        self, path: Path, *, block_bytes: int = BLOCK_BYTES, limits: Limits = LIMITS
+    ) -> None:
         self.path = path
+        self._limits = limits
         self._block_bytes = block_bytes
         self._names: list[str] | None = None
 
@@ -72,7 +76,7 @@ class CsvTable(FileTable):
     def names(self) -> Sequence[str]:
         """The names in the header."""
         if self._names is None:
-            first = next(blocks(self.path, quotes=True, size=1 << 16))
+            first = next(blocks(self.path, quotes=True, size=1 << 16, limits=self._limits))
             self._names = self._header(first)[0]
         return self._names
 
@@ -80,13 +84,13 @@ class CsvTable(FileTable):
         """Yield the rows of some columns, or of all, a block at a time."""
         names = list(self.names)
         wanted = select(names, columns)
-        stream = blocks(self.path, quotes=True, size=self._block_bytes)
+        stream = blocks(self.path, quotes=True, size=self._block_bytes, limits=self._limits)
         first = next(stream)
         _, used, lines = self._header(first)
         body = Block(first.file, first.data[used:], first.first_line + lines)
         for block in chain([body], stream):
             if block.data.strip():
-                yield _read(block, names, wanted)
+                yield _read(block, names, wanted, self._limits)
 
     def _header(self, block: Block) -> tuple[list[str], int, int]:
         """Return the names of the header, its length in bytes and its number of lines."""
@@ -98,6 +102,8 @@ class CsvTable(FileTable):
         except (csv.Error, StopIteration) as error:
             raise InputError(_csv_problem(block, before + 1, error)) from error
         line = block.line(before + 1)
+        if len(fields) > self._limits.columns:
+            raise self._limits.exceeded("columns", Place(block.file, before + 1, 1), line)
         names = [name.strip().removeprefix("\ufeff") for name in fields]
         if any(not name.isprintable() for name in names):
             raise InputError(
@@ -132,10 +138,10 @@ def field_column(line: str, index: int, separator: str = ",", quote: str = '"') 
     return len(line) + 1
 
 
-def _read(block: Block, names: list[str], wanted: list[str]) -> Chunk:
+def _read(block: Block, names: list[str], wanted: list[str], limits: Limits) -> Chunk:
     lines = _record_lines(block, len(names))
     if lines is None:
-        return _read_slowly(block, names, wanted)
+        return _read_slowly(block, names, wanted, limits)
     header = ",".join(f"c{i}" for i in range(len(names))).encode() + b"\n"
     try:
         frame = pl.read_csv(
@@ -144,9 +150,9 @@ def _read(block: Block, names: list[str], wanted: list[str]) -> Chunk:
             columns=[f"c{names.index(name)}" for name in wanted],
         )
     except pl.exceptions.PolarsError:
-        return _read_slowly(block, names, wanted)
+        return _read_slowly(block, names, wanted, limits)
     if frame.height != len(lines):
-        return _read_slowly(block, names, wanted)
+        return _read_slowly(block, names, wanted, limits)
     frame = frame.rename({f"c{names.index(name)}": name for name in wanted})
     chunk = Chunk(frame, lines, lambda row, column: _where(block, names, int(lines[row]), column))
     blank = _blank(block, lines)
@@ -204,7 +210,7 @@ def _blank(block: Block, lines: Ints) -> Mask | None:
     return np.fromiter((not block.line(int(line)).strip() for line in lines), bool, len(lines))
 
 
-def _read_slowly(block: Block, names: list[str], wanted: list[str]) -> Chunk:
+def _read_slowly(block: Block, names: list[str], wanted: list[str], limits: Limits) -> Chunk:
     """Read a block record by record, to say of each bad one what is wrong."""
     reader = csv.reader(_lines(block), strict=True)
     rows, lines, problems = list[list[str]](), list[int](), list[Problem]()
@@ -218,6 +224,9 @@ def _read_slowly(block: Block, names: list[str], wanted: list[str]) -> Chunk:
             problems.append(_csv_problem(block, line, error))
             continue
         if not fields or (len(fields) == 1 and not fields[0].strip() and len(names) > 1):
+            continue
+        if len(problems) >= limits.problems and len(fields) != len(names):
+            problems.append(problems[-1])  # counted, and told no more
             continue
         problem = _row_problem(block, line, fields, len(names))
         if problem is None:

@@ -11,6 +11,7 @@ from splice.io.tables.frames import CHUNK_ROWS, Table, TableFormat
 from splice.io.tables.json_table import Json
 from splice.io.tables.ndjson_table import Ndjson
 from splice.io.tables.parquet_table import Parquet
+from splice.limits import LIMITS, Limits
 
 __all__ = ["FORMATS", "format_names", "format_of", "open_table", "register", "table_format"]
 
@@ -65,7 +66,7 @@ def format_of(path: Path) -> TableFormat | None:
     return next(known, None)
 
 
-def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
     """Open a file as a table, by the ending of its name."""
     known = format_of(path)
     if known is None or (path.suffix == ".gz" and not known.packed):
@@ -73,4 +74,4 @@ def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
         packed = " or ".join(f"{other.endings[0]}.gz" for other in FORMATS.values() if other.packed)
         hint = f"tables end in {endings} (or {packed})"
         raise InputError(Problem(Place(str(path)), "not a table", "", hint))
-    return known.open(path, chunk_rows=chunk_rows)
+    return known.open(path, chunk_rows=chunk_rows, limits=limits)

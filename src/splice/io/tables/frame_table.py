@@ -16,6 +16,7 @@ from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import find_tables
 from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, Where, select
 from splice.io.tables.reader import TableSource
+from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.lexer import unquote
 from splice.stream.times import UNITS, TimeFormat
@@ -236,6 +237,8 @@ class FrameSource(TableSource):
         How many rows are read at a time.
     time_unit
         What timestamps are counted in.
+    limits
+        How many problems are told.
     """
 
     def __init__(
@@ -248,6 +251,7 @@ class FrameSource(TableSource):
         max_bad: float = 0.0,
         chunk_rows: int = CHUNK_ROWS,
         time_unit: str | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
         super().__init__(
             (),
@@ -257,6 +261,7 @@ class FrameSource(TableSource):
             max_bad=max_bad,
             chunk_rows=chunk_rows,
             time_unit=time_unit,
+            limits=limits,
         )
         self._inputs = inputs
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.limits import LIMITS, Limits
 
 __all__ = [
     "ARGUMENTS",
@@ -128,7 +129,7 @@ class TableFormat(ABC):
     """Whether a file is read in bounded memory; if not, it may hold intervals and no data."""
 
     @abstractmethod
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table, of which nothing is read yet.
 
         Parameters
@@ -137,6 +138,8 @@ class TableFormat(ABC):
             The file.
         chunk_rows
             About how many rows make a chunk.
+        limits
+            How long lines may be, how many columns there may be, and so on.
         """
 
     @abstractmethod
@@ -170,7 +173,8 @@ def select(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
 
 def check_names(names: Sequence[str], place: Callable[[int], Place], text: str) -> None:
     """Refuse a header that names a column twice."""
-    twice = [i for i, name in enumerate(names) if name and name in names[:i]]
+    first: dict[str, int] = {}
+    twice = [i for i, name in enumerate(names) if name and first.setdefault(name, i) != i]
     if twice:
         raise InputError(
             Problem(place(i), f"column '{names[i]}' appears twice", text, "rename one of the two")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from splice.errors import Problem
 from splice.io.tables.kinds import KindMaker, typed_by_first_look
 from splice.io.tables.tolerance import check_share
+from splice.limits import Limits
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport, Source
 from splice.stream.vocabulary import Vocabulary
@@ -17,10 +18,13 @@ __all__ = ["InferringSource"]
 class InferringSource:
     """A vocabulary and a domain that grow with the data, and a report of each reading."""
 
-    def __init__(self, domain: Domain | None, *, sort: bool, max_bad: float) -> None:
+    def __init__(
+        self, domain: Domain | None, *, sort: bool, max_bad: float, limits: Limits
+    ) -> None:
         check_share(max_bad)
         self._sort = sort
         self._max_bad = max_bad
+        self._limits = limits
         self._vocabulary = Vocabulary()
         self._kinds = KindMaker(domain or Domain(), self._vocabulary)
         self._report = ReadReport()

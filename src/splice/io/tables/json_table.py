@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -12,9 +12,11 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, LimitExceeded, Place, Problem
+from splice.io.documents import parse_json
 from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, select
 from splice.io.text import read_text
+from splice.limits import LIMITS, Limits
 
 __all__ = ["Json"]
 
@@ -27,9 +29,9 @@ class Json(TableFormat):
     header = False
     streamed = False
 
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table."""
-        return _JsonTable(path)
+        return _JsonTable(path, limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
@@ -43,15 +45,18 @@ class Json(TableFormat):
 @dataclass(frozen=True)
 class _JsonTable(FileTable):
     path: Path
+    limits: Limits = LIMITS
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
         hint = 'rows are [{"sequence": "s", "fluent": "f(a)", "start": 1, "end": 2}, ...]'
         try:
-            rows = json.loads(read_text(self.path).strip() or "[]")
-        except (ValueError, RecursionError) as error:
-            place = Place(str(self.path), getattr(error, "lineno", 1), getattr(error, "colno", 1))
-            raise InputError(Problem(place, f"no JSON: {error}", hint=hint)) from None
+            text = read_text(self.path, self.limits).strip() or "[]"
+            rows = parse_json(text, str(self.path), self.limits)
+        except InputError as error:
+            if isinstance(error, LimitExceeded):
+                raise
+            raise InputError(replace(one, hint=hint) for one in error.problems) from None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError(
                 Problem(Place(str(self.path), 1, 1), "not a list of objects", hint=hint)

@@ -26,6 +26,7 @@ from splice.io.tables.frames import (
     TableFormat,
     select,
 )
+from splice.limits import LIMITS, Limits
 
 __all__ = ["Ndjson", "NdjsonTable"]
 
@@ -41,9 +42,9 @@ class Ndjson(TableFormat):
     packed = True
     header = False
 
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table."""
-        return NdjsonTable(path, block_bytes=block_bytes(chunk_rows))
+        return NdjsonTable(path, block_bytes=block_bytes(chunk_rows), limits=limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
@@ -53,8 +54,11 @@ class Ndjson(TableFormat):
 class NdjsonTable(FileTable):
     """An NDJSON file; every value becomes text, a missing one is null."""
 
-    def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(
+        self, path: Path, *, block_bytes: int = BLOCK_BYTES, limits: Limits = LIMITS
+    ) -> None:
         self.path = path
+        self._limits = limits
         self._block_bytes = block_bytes
         self._names: list[str] | None = None
 
@@ -62,21 +66,25 @@ class NdjsonTable(FileTable):
     def names(self) -> Sequence[str]:
         """The keys that the first lines use."""
         if self._names is None:
-            first = next(blocks(self.path, size=_SAMPLE))
+            first = next(blocks(self.path, size=_SAMPLE, limits=self._limits))
             self._names = list(dict.fromkeys(_keys(first)))
+            if len(self._names) > self._limits.columns:
+                raise self._limits.exceeded("columns", Place(str(self.path), 1, 1))
             if not self._names:
-                raise InputError(_read_slowly(first, []).problems or [_no_keys(first)])
+                raise InputError(
+                    _read_slowly(first, [], self._limits).problems or [_no_keys(first)]
+                )
         return self._names
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all, a block at a time."""
         wanted = list(self.names if columns is None else columns)
         late = [name for name in ("sequence", "label") if name not in self.names]
-        for block in blocks(self.path, size=self._block_bytes):
+        for block in blocks(self.path, size=self._block_bytes, limits=self._limits):
             if columns is not None and ARGUMENTS in columns:
                 _refuse_late(block, late)
             if block.data.strip():
-                yield _read(block, _present(block, wanted))
+                yield _read(block, _present(block, wanted), self._limits)
 
 
 def _no_keys(block: Block) -> Problem:
@@ -119,14 +127,14 @@ def _keys(block: Block) -> Iterator[str]:
             yield from value
 
 
-def _read(block: Block, wanted: list[str]) -> Chunk:
+def _read(block: Block, wanted: list[str], limits: Limits) -> Chunk:
     try:
         frame = pl.read_ndjson(io.BytesIO(block.data), schema=dict.fromkeys(wanted, pl.String))
     except pl.exceptions.PolarsError:
-        return _read_slowly(block, wanted)
+        return _read_slowly(block, wanted, limits)
     lines = _record_lines(block)
     if frame.height != len(lines) or _has_nested(frame) or _may_repeat(block, wanted):
-        return _read_slowly(block, wanted)
+        return _read_slowly(block, wanted, limits)
     return Chunk(frame, lines, lambda row, column: _where(block, int(lines[row]), column))
 
 
@@ -156,13 +164,16 @@ def _record_lines(block: Block) -> Ints:
     return chosen
 
 
-def _read_slowly(block: Block, wanted: list[str]) -> Chunk:
+def _read_slowly(block: Block, wanted: list[str], limits: Limits) -> Chunk:
     """Read a block line by line, to say of each bad one what is wrong."""
     rows, lines, problems = list[dict[str, Any]](), list[int](), list[Problem]()
     for index, raw in enumerate(block.data.split(b"\n")[:-1]):
         if not raw.strip():
             continue
         line = block.first_line + index
+        if len(problems) >= limits.problems:
+            problems.append(problems[-1])  # counted, and told no more
+            continue
         value = _parsed(block, line, raw, wanted)
         if isinstance(value, Problem):
             problems.append(value)

@@ -12,6 +12,7 @@ import polars as pl
 
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, Where, select
+from splice.limits import LIMITS, Limits
 
 __all__ = ["Parquet", "ScannedTable"]
 
@@ -22,9 +23,9 @@ class Parquet(TableFormat):
     name = "parquet"
     endings = (".parquet",)
 
-    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS) -> Table:
+    def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table."""
-        return ScannedTable(path, _scan, "Parquet", chunk_rows=chunk_rows)
+        return ScannedTable(path, _scan, "Parquet", chunk_rows=chunk_rows, limits=limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
@@ -48,6 +49,8 @@ class ScannedTable(FileTable):
         What to call the format in an error.
     chunk_rows
         How many rows make a chunk.
+    limits
+        How many columns it may have.
     """
 
     def __init__(
@@ -57,8 +60,10 @@ class ScannedTable(FileTable):
         what: str,
         *,
         chunk_rows: int = CHUNK_ROWS,
+        limits: Limits = LIMITS,
     ) -> None:
         self.path = path
+        self._limits = limits
         self._scan = scan
         self._what = what
         self._chunk_rows = chunk_rows
@@ -73,6 +78,8 @@ class ScannedTable(FileTable):
         if self._schema is None:
             with self._reading():
                 self._schema = self._scan(self.path).collect_schema()
+            if len(self._schema) > self._limits.columns:
+                raise self._limits.exceeded("columns", Place(str(self.path)))
         return self._schema
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:

@@ -22,6 +22,7 @@ from splice.io.tables.merge import Labels, merged
 from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.tolerance import BadRows
 from splice.io.tables.values import check_unit
+from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT
 from splice.stream.batch import query_rows
@@ -60,6 +61,8 @@ class TableSource(InferringSource):
         How many rows are read at a time, about.
     time_unit
         The unit of ISO timestamps: d, h, min, s, ms or us.
+    limits
+        How much a file may be.
     """
 
     def __init__(
@@ -72,10 +75,11 @@ class TableSource(InferringSource):
         max_bad: float = 0.0,
         chunk_rows: int = CHUNK_ROWS,
         time_unit: str | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
         if domain is None and layout is None:
             domain, layout = _own_domain(inputs)
-        super().__init__(domain, sort=sort, max_bad=max_bad)
+        super().__init__(domain, sort=sort, max_bad=max_bad, limits=limits)
         self._inputs: Any = inputs  # a subclass may read what is no file
         self._layout = layout or Layout()
         self._chunk_rows = chunk_rows
@@ -125,7 +129,9 @@ class TableSource(InferringSource):
         """Return every problem of the tables, not only the first."""
         domain, layout = self._kinds.domain, self._layout
         return _problems_of(
-            lambda sort: type(self)(self._inputs, domain, layout, sort=sort, time_unit=self._unit),
+            lambda sort: type(self)(
+                self._inputs, domain, layout, sort=sort, time_unit=self._unit, limits=self._limits
+            ),
             sort=self._sort,
         )
 
@@ -138,6 +144,7 @@ class TableSource(InferringSource):
             max_bad=self._max_bad,
             chunk_rows=self._chunk_rows,
             time_unit=self._unit,
+            limits=self._limits,
         )
 
     def _events(self) -> Iterator[AtomTable]:
@@ -189,7 +196,7 @@ class TableSource(InferringSource):
         return Labels(own, self._label_sequences, self._vocabulary, shared, timeline), report
 
     def _rows(self, part: Part) -> Iterable[Rows]:
-        bad = BadRows(self._max_bad, self._report, self._collected)
+        bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
         streamed = self._streams and self._is_evidence(part) and not part.is_interval
         return part.rows(bad, ordered=streamed)
 
@@ -229,7 +236,7 @@ class TableSource(InferringSource):
         return find_tables(self._inputs, self._layout, self._open)
 
     def _open(self, path: Path) -> Table:
-        return open_table(path, chunk_rows=self._chunk_rows)
+        return open_table(path, chunk_rows=self._chunk_rows, limits=self._limits)
 
     def _part(self, number: int, table: Table, spec: TableSpec) -> Part:
         part = Part(
@@ -263,10 +270,14 @@ def check_tables(
     *,
     sort: bool = False,
     time_unit: str | None = None,
+    limits: Limits = LIMITS,
 ) -> list[Problem]:
     """Return every problem of some tables: of their rows, their order and their labels."""
     return _problems_of(
-        lambda sort: TableSource(inputs, domain, layout, sort=sort, time_unit=time_unit), sort=sort
+        lambda sort: TableSource(
+            inputs, domain, layout, sort=sort, time_unit=time_unit, limits=limits
+        ),
+        sort=sort,
     )
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from typing import Final
 
-from splice.errors import InputError, Problem, SpliceError
+from splice.errors import InputError, Place, Problem, SpliceError
+from splice.limits import LIMITS, Limits
 from splice.stream.source import ReadReport
 
-__all__ = ["MAX_PROBLEMS", "BadRows", "check_share"]
-
-MAX_PROBLEMS: Final = 1000
-"""How many problems of one file an error tells; further ones are only counted."""
+__all__ = ["BadRows", "check_share"]
 
 
 def check_share(max_bad: float) -> None:
@@ -24,8 +20,15 @@ def check_share(max_bad: float) -> None:
 class BadRows:
     """Counts the bad rows of one file and decides when there are too many."""
 
-    def __init__(self, max_bad: float, report: ReadReport, collected: list[Problem] | None) -> None:
+    def __init__(
+        self,
+        max_bad: float,
+        report: ReadReport,
+        collected: list[Problem] | None,
+        limits: Limits = LIMITS,
+    ) -> None:
         self._max_bad = max_bad
+        self._limits = limits
         self._report = report
         self._collected = collected
         self._problems: list[Problem] = []
@@ -34,10 +37,8 @@ class BadRows:
 
     @property
     def room(self) -> int:
-        """How many more problems are worth describing: all of them where they are collected."""
-        return (
-            max(0, MAX_PROBLEMS - len(self._problems)) if self._collected is None else sys.maxsize
-        )
+        """How many more problems are worth describing; further ones are only counted."""
+        return max(0, self._limits.problems - len(self._problems))
 
     def add(self, rows: int, bad: int, problems: Iterable[Problem]) -> None:
         """Count some rows, the bad ones among them, and describe these."""
@@ -51,6 +52,10 @@ class BadRows:
         """Decide at the end of the file whether the bad rows are too many."""
         if self._collected is not None:
             self._collected.extend(self._problems)
+            if self._bad > len(self._problems):
+                last = max(problem.place for problem in self._problems)
+                place = Place(last.file, last.line, last.column + 1)
+                self._collected.append(self._limits.told("problems", place))
         elif self._bad > self._max_bad * self._rows:
             share = f"{self._bad:,} of {self._rows:,} rows are bad"
             raise InputError(self._problems, f"{share}, and --max-bad allows {self._max_bad:g}")
