@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +15,30 @@ from hypothesis import strategies as st
 
 from splice.cli import main
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
-from splice.completion.source import CompletedSource, by_sequence
+from splice.completion.source import CompletedSource
+from splice.engines.local import LocalEngine
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import write_source
+from splice.io.checkpoints import pack
 from splice.lab.plaza import make_plaza
+from splice.logic.domain import Domain
+from splice.pipeline.complete import complete
+from splice.pipeline.progress import Advanced, Event, Stage, ignore
+from splice.pipeline.run import learn
 from splice.pipeline.shards import (
     LabelCounting,
     RelabelledSource,
+    Shard,
     ShardSource,
-    arrange,
     count_labels,
-    shards,
+    cut_shards,
+    merge_counts,
+    sequence_sizes,
+    unpack_counts,
 )
 from splice.pipeline.source import opener
 from splice.stream.batch import TimePoints, batches, query_rows
@@ -46,16 +59,24 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @settings(max_examples=20)
-@given(st.integers(1, 7))
-def test_every_sequence_is_in_exactly_one_part(count: int) -> None:
+@given(st.integers(1, 9))
+def test_every_sequence_is_in_exactly_one_part_and_none_is_out_of_order(count: int) -> None:
     source = make_plaza(sequences=6, people=2, frames=20, seed=1).source
-    parts = [collect(ShardSource(source, shard)) for shard in shards(count)]
+    shards = cut_shards(sequence_sizes(source), count)
+    parts = [collect(ShardSource(source, shard)) for shard in shards]
     whole = collect(source)
-    assert sum(map(len, parts)) == len(whole)
-    rows = np.concatenate([part.key() for part in parts if len(part)])
-    assert {tuple(row) for row in rows.tolist()} == {tuple(row) for row in whole.key().tolist()}
-    held = [set(np.unique(part.sequence).tolist()) for part in parts]
-    assert sum(map(len, held)) == len(set().union(*held)) == 6
+    assert all(map(len, parts))
+    assert len(parts) <= count
+    assert np.array_equal(np.concatenate([part.key() for part in parts]), whole.key())
+    names = [name for shard in shards for name in shard.sequences]
+    assert names == list(source.vocabulary.sequences)
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=30), st.integers(1, 8))
+def test_no_part_is_larger_than_its_share_and_a_sequence(sizes: list[int], count: int) -> None:
+    named = {str(i): size for i, size in enumerate(sizes)}
+    for shard in cut_shards(named, count):
+        assert sum(named[name] for name in shard.sequences) <= sum(sizes) / count + max(sizes)
 
 
 def exit_code(*words: str) -> object:
@@ -108,47 +129,58 @@ def test_one_process_and_two_complete_alike(
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from(["default", "patterns"]))
-def test_values_are_those_of_one_piece(seed: int, count: int, name: str) -> None:
+@given(
+    st.integers(0, 10_000),
+    st.integers(2, 5),
+    st.sampled_from(["default", "patterns", "paper"]),
+    st.sampled_from(Mode),
+)
+def test_values_are_those_of_one_piece(seed: int, count: int, name: str, mode: Mode) -> None:
     source = make_plaza(sequences=5, people=2, frames=60, seed=seed).source
     masked = MaskedSource(source, KeepBatches(40), seed, TimePoints(10))
     chosen, cut = PROFILES[name], TimePoints(10)
-    whole = [done for _, done in CompletedSource(masked, chosen, cut, Mode.ONLINE).completions()]
-    counted = []
-    for shard in shards(count):
-        completer, own = SupervisionCompleter(chosen), []
-        for sequence, part in by_sequence(ShardSource(masked, shard), cut):
-            for batch in part:
-                completer.count_labels(batch)
-            place = source.vocabulary.sequences.code(sequence)
-            own.append((place, sequence, completer.pop_counts()))
-        counted.append(own)
-    found: dict[str, list[np.ndarray]] = {}
-    for shard, before in zip(shards(count), arrange(counted), strict=True):
-        part = CompletedSource(ShardSource(masked, shard), chosen, cut, Mode.ONLINE, before)
-        for _, done in part.completions():
-            found.setdefault(done.batch.sequence, []).append(done.values)
-    right: dict[str, list[np.ndarray]] = {}
-    for done in whole:
-        right.setdefault(done.batch.sequence, []).append(done.values)
-    assert found.keys() == right.keys()
-    for sequence, values in right.items():
-        assert np.array_equal(np.concatenate(found[sequence]), np.concatenate(values))
+    mode = chosen.mode(mode)
+    whole = [done for _, done in CompletedSource(masked, chosen, cut, mode).completions()]
+    shards = cut_shards(sequence_sizes(masked), count)
+    asked = LabelCounting(opener(masked, InputOptions()), chosen, mode, 10)
+    parts = []
+    with LocalEngine(1) as engine:
+        before = count_labels(asked, shards, source.domain, engine)
+        for shard, own in zip(shards, before, strict=True):
+            (packed,) = [own] if isinstance(own, bytes) else engine.results([own])
+            part = ShardSource(masked, shard)
+            completed = CompletedSource(part, chosen, cut, mode, unpack_counts(packed))
+            parts += [done for _, done in completed.completions()]
+    assert len(parts) == len(whole)
+    for mine, right in zip(parts, whole, strict=True):
+        assert mine.batch.sequence == right.batch.sequence
+        assert np.array_equal(mine.values, right.values)
+        assert np.array_equal(mine.labels, right.labels)
 
 
-def test_a_sequence_without_a_name_is_one_like_others() -> None:
-    first, second = {"of": "a"}, {"of": ""}
-    one, other = arrange([[(0, "a", first), (2, "c", None)], [(1, "", second)]])
-    assert one == {"a": [], "c": [second], None: []}
-    assert other == {"": [first], None: []}
+@pytest.mark.parametrize("name", ["default", "patterns", "paper"])
+def test_counts_of_labels_merge_in_any_grouping(name: str) -> None:
+    source = make_plaza(sequences=5, people=3, frames=60, seed=7).source
+    profile, domain = PROFILES[name], source.domain
+    cut = TimePoints(10)
+    a, b, c, none = (
+        pack(label_counts(profile, batches(ShardSource(source, shard), cut)))
+        for shard in (*cut_shards(sequence_sizes(source), 3), Shard(3, 4, ()))
+    )
+
+    def merge(one: bytes, two: bytes) -> bytes:
+        return merge_counts(profile, domain, one, two)
+
+    assert merge(merge(a, b), c) == merge(a, merge(b, c)) != merge(merge(c, b), a)
+    assert merge(none, a) == a == merge(a, none)
 
 
 @pytest.mark.parametrize("caching", [{"cap": 5}, {"decay": 0.9}, {"first": "as it is"}])
 def test_a_cache_that_does_not_add_up_has_no_parts(caching: dict[str, object]) -> None:
     profile = profile_of("default", {"caching": caching})
     asked = LabelCounting(opener("plaza-meet", InputOptions()), profile, Mode.ONLINE, 25)
-    with pytest.raises(SpliceError, match="order of all batches"):
-        count_labels(asked, 2, 1)
+    with LocalEngine(1) as engine, pytest.raises(SpliceError, match="order of all batches"):
+        count_labels(asked, [Shard(0, 1, ())], Domain(), engine)
 
 
 @pytest.mark.parametrize("learner", ["oled", "osla"])
@@ -168,6 +200,37 @@ def test_one_process_and_two_learn_alike(
     assert texts[0]
 
 
+class Killer:
+    """Ends a process that works, with the signal that none survives, once."""
+
+    def __init__(self) -> None:
+        self.killed = 0
+
+    def __call__(self, event: Event) -> None:
+        workers = active_children()
+        if isinstance(event, Advanced) and event.stage is Stage.COUNT_SHARDS and not self.killed:
+            self.killed = workers[0].pid or 0
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def test_a_killed_worker_changes_nothing(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    some, _ = folders
+    killer, other = Killer(), Killer()
+    calm_or_not = ((1, ignore), (2, killer))
+    learned = [learn(some, shards=4, jobs=jobs, watch=watch) for jobs, watch in calm_or_not]
+    theories = [[rule.as_json() for rule in one.rules] for one in learned]
+    assert theories[0] == theories[1]
+    complete(some, out=tmp_path / "calm", shards=3, jobs=1)
+    complete(some, out=tmp_path / "killed", shards=4, jobs=2, watch=other)
+    calm, killed = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("calm", "killed")
+    )
+    assert calm == killed
+    assert killer.killed
+    assert other.killed
+
+
 def test_a_run_in_parts_keeps_no_checkpoint(
     folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,7 +243,7 @@ def test_merged_caches_have_counted_what_one_would_have() -> None:
     whole, parts = SupervisionCompleter(), []
     for batch in batches(source, TimePoints(25)):
         whole.complete(batch)
-    for shard in shards(2):
+    for shard in cut_shards(sequence_sizes(source), 2):
         part = SupervisionCompleter()
         for batch in batches(ShardSource(source, shard), TimePoints(25)):
             part.complete(batch)

@@ -102,9 +102,14 @@ class SupervisionCompleter:
                 "what it remembers depends on the order of batches",
                 "use lifted distances, and a cache without cap and decay",
             )
-        self._frozen, self._waiting = True, tuple(counts)
+        self._frozen = True
+        self.expect(counts)
         if self._parts and self._parts.chains:
             self._parts.chains.forget("")
+
+    def expect(self, counts: LabelCounts) -> None:
+        """Take over labels that were counted elsewhere, as soon as a batch says what it is about."""
+        self._waiting = tuple(counts)
 
     @property
     def cache(self) -> LabelCache:

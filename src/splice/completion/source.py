@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import TypeAlias
 
 from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.hindsight import in_hindsight, label_counts
@@ -13,25 +11,8 @@ from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.result import Completion
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
-from splice.stream.source import Source
 
-__all__ = ["Before", "CompletedSource", "by_sequence", "merged"]
-
-Before: TypeAlias = Mapping[str | None, LabelCounts]
-"""Labels that were counted elsewhere, by the sequence that they come before; None for the rest."""
-
-
-def by_sequence(source: Source, cut: Cut) -> Iterator[tuple[str, Iterator[MicroBatch]]]:
-    """Yield the name of each sequence and its batches."""
-    return groupby(batches(source, cut), key=lambda batch: batch.sequence)
-
-
-def merged(
-    completer: SupervisionCompleter, before: Before, name: str | None, source: Source
-) -> None:
-    """Let a completer know the labels that come before a sequence, from elsewhere."""
-    for state in before.get(name, ()):
-        completer.merge(state, source.domain, source.vocabulary)
+__all__ = ["CompletedSource"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +30,14 @@ class CompletedSource(BatchedSource):
     mode
         Which labels a batch is completed with: all of the input, or those up to the batch.
     before
-        Labels that were counted elsewhere: online by the sequence that they come before; in
-        hindsight all there are stand under None, and nothing is counted here.
+        Labels that were counted elsewhere: online those of what comes before this source; in
+        hindsight all there are, and nothing is counted here (None: all are counted here).
     """
 
     profile: Profile
     cut: Cut = field(default_factory=TimePoints)
     mode: Mode = Mode.HINDSIGHT
-    before: Before = field(default_factory=dict)
+    before: LabelCounts | None = None
 
     @property
     def run_mode(self) -> Mode:
@@ -65,20 +46,17 @@ class CompletedSource(BatchedSource):
 
     def completions(self) -> Iterator[tuple[SupervisionCompleter, Completion]]:
         """Yield what became of each batch, with the completer as it was then."""
-        if self.run_mode is Mode.HINDSIGHT:
-            counts = self.before.get(None)
+        stream = batches(self.inner, self.cut)
+        if self.run_mode is Mode.ONLINE:
+            completer = SupervisionCompleter(self.profile)
+            completer.expect(self.before or ())
+        else:
+            counts = self.before
             if counts is None:
                 counts = label_counts(self.profile, batches(self.inner, self.cut))
             completer = in_hindsight(self.profile, counts)
-            for done in completer.completions(batches(self.inner, self.cut)):
-                yield completer, done
-            return
-        completer = SupervisionCompleter(self.profile)
-        for name, own in by_sequence(self.inner, self.cut):
-            merged(completer, self.before, name, self.inner)
-            for done in completer.completions(own):
-                yield completer, done
-        merged(completer, self.before, None, self.inner)
+        for done in completer.completions(stream):
+            yield completer, done
 
     def batches(self) -> Iterator[MicroBatch]:
         """Yield the completed batches."""

@@ -1,23 +1,23 @@
 """Processes of this machine: the engine that is always there.
 
 Tasks are handed out one to a process, in the order in which they were submitted, as soon as what
-they wait for is there. A process that dies breaks the pool it belongs to: a fresh one takes over
-what was not finished. Who was at work when a pool broke is under suspicion, and after the second
-time works alone, so that the task which ends its process is told from those beside it.
+they wait for is there. Each process has a pipe of its own, so one that dies takes nothing with it
+but its task, which another one does again. (A ``ProcessPoolExecutor`` ends all its processes when one
+dies, and may not even notice the death of one that it has just started.)
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from multiprocessing import active_children, connection, get_context, parent_process
-from multiprocessing.process import BaseProcess
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
 from typing import Any, Final, Self, TypeVar
 
 from splice.engines.engine import Promise, WorkerLost, call
@@ -28,10 +28,10 @@ __all__ = ["LocalEngine"]
 
 R = TypeVar("R")
 
+_TRIES: Final = 3
+"""A task whose process died so often is not tried again."""
 _MOMENT: Final = 0.5
 """So long at most does an interrupt wait to be noticed, in seconds."""
-_SUSPECT: Final = 2
-"""After so many deaths a task works alone; if its process dies then, the task is to blame."""
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +57,25 @@ class _Task(Promise[R]):
         return [arg.value if isinstance(arg, _Task) else arg for arg in self.args]
 
 
+class _Worker:
+    """A process that does one task after the other."""
+
+    def __init__(self) -> None:
+        spawn = get_context("spawn")
+        self.pipe, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=_serve, args=(theirs,))
+        with one_thread():
+            self.process.start()
+        theirs.close()  # so that the pipe ends when the process does
+
+    def end(self, *, now: bool) -> None:
+        """End the process when it has nothing to do, or now."""
+        self.pipe.close()
+        if now:
+            self.process.terminate()
+        self.process.join()
+
+
 class LocalEngine:
     """Works in processes of this machine; with one job, in this very process.
 
@@ -79,9 +98,8 @@ class LocalEngine:
         self.jobs = jobs
         self._made = 0
         self._ready: list[_Task[Any]] = []
-        self._running: dict[Future[Any], tuple[_Task[Any], ProcessPoolExecutor]] = {}
-        self._pool: ProcessPoolExecutor | None = None
-        self._others: set[BaseProcess] = set()
+        self._idle: list[_Worker] = []
+        self._busy: dict[Connection, tuple[_Worker, _Task[Any]]] = {}
 
     def __repr__(self) -> str:
         return f"LocalEngine({self.jobs})"
@@ -90,14 +108,12 @@ class LocalEngine:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._ready.clear()
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        pool.shutdown(wait=kind is None, cancel_futures=True)
-        if kind is not None:  # interrupted, or failed: what the others are at is in vain
-            for process in set(active_children()) - self._others:
-                process.terminate()
+        busy = [worker for worker, _ in self._busy.values()]
+        for worker in busy:  # interrupted, or failed: what they are at is in vain
+            worker.end(now=True)
+        for worker in self._idle:
+            worker.end(now=False)
+        self._ready, self._idle, self._busy = [], [], {}
 
     def submit(self, work: Callable[..., R], *args: object, name: str = "") -> Promise[R]:
         """Promise what a function gives; it is called when somebody asks for results."""
@@ -155,60 +171,73 @@ class LocalEngine:
                 self._settle(task, value)
             return
         self._hand_out()
-        for future in wait(self._running, _MOMENT, FIRST_COMPLETED).done:
-            (task, pool), error = self._running.pop(future), future.exception()
-            if isinstance(error, BrokenProcessPool):
-                self._retry(task, pool)
-            else:
-                self._settle(task, None if error else future.result(), error)
+        for pipe in connection.wait(self._busy, _MOMENT):
+            assert isinstance(pipe, Connection)
+            worker, task = self._busy.pop(pipe)
+            try:
+                value, error = pipe.recv()
+            except (EOFError, OSError):
+                self._retry(worker, task)
+                continue
+            except Exception as unreadable:
+                value, error = None, unreadable
+            self._idle.append(worker)
+            self._settle(task, value, error)
 
     def _hand_out(self) -> None:
-        """Give each process a task; suspects work alone."""
-        while self._ready:
-            task = self._ready[0]
-            suspects = any(other.deaths >= _SUSPECT for other, _ in self._running.values())
-            room = 1 if suspects or task.deaths >= _SUSPECT else self.jobs
-            if len(self._running) >= room:
-                return
-            pool = self._workers()
+        """Give each process that has nothing to do a task."""
+        while self._ready and len(self._busy) < self.jobs:
+            worker, task = self._idle.pop() if self._idle else _Worker(), heappop(self._ready)
             try:
-                with one_thread():  # the first task starts the processes
-                    future = pool.submit(call, task.name, task.work, *task.values())
-            except BrokenProcessPool:  # tasks that were at work then are told so by their futures
-                self._leave(pool)
-                continue
-            self._running[future] = heappop(self._ready), pool
+                worker.pipe.send((task.name, task.work, task.values()))
+            except OSError:  # it died while it waited
+                worker.end(now=True)
+                heappush(self._ready, task)
+            except Exception as unsendable:
+                self._idle.append(worker)
+                self._settle(task, error=unsendable)
+            else:
+                self._busy[worker.pipe] = worker, task
 
-    def _retry(self, task: _Task[Any], broken: ProcessPoolExecutor) -> None:
-        """Queue a task again whose process may have died, unless it was alone when it did."""
-        self._leave(broken)
+    def _retry(self, worker: _Worker, task: _Task[Any]) -> None:
+        """Queue the task of a process that died again."""
+        worker.end(now=True)
         task.deaths += 1
-        if task.deaths > _SUSPECT:
-            self._settle(task, error=WorkerLost(task.name, task.deaths))
-        else:
+        if task.deaths < _TRIES:
             heappush(self._ready, task)
-
-    def _workers(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._others = set(active_children())
-            self._pool = ProcessPoolExecutor(self.jobs, get_context("spawn"), initializer=_begin)
-        return self._pool
-
-    def _leave(self, broken: ProcessPoolExecutor) -> None:
-        """Leave a pool that broke; it ends its processes itself."""
-        if broken is self._pool:
-            broken.shutdown(wait=False)
-            self._pool = None
+        else:
+            self._settle(task, error=WorkerLost(task.name, task.deaths))
 
 
-def _begin() -> None:
-    """Prepare a process: it leaves interrupts to its parent and does not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _serve(pipe: Connection) -> None:
+    """Do the tasks that come through a pipe, until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are left to the parent
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+    while True:
+        try:
+            packed = pipe.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            pipe.send(_outcome(packed))
+        except Exception as error:  # what came of it cannot be sent
+            pipe.send((None, error))
+
+
+def _outcome(packed: bytes) -> tuple[object, Exception | None]:
+    """Return what comes of a task, or what went wrong."""
+    try:
+        name, work, values = pickle.loads(packed)
+        return call(name, work, *values), None
+    except Exception as error:
+        if not isinstance(error, SpliceError):
+            error.add_note(traceback.format_exc())  # where it happened does not travel
+        return None, error
 
 
 def _follow(sentinel: int) -> None:
+    """Do not outlive the parent, whatever it is at."""
     connection.wait([sentinel])
     os._exit(1)

@@ -25,7 +25,7 @@ from typing import Any, Final
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file, sweep
 
-__all__ = ["Checkpoint", "Keeper", "read_checkpoint", "write_checkpoint"]
+__all__ = ["Checkpoint", "Keeper", "pack", "read_checkpoint", "unpack", "write_checkpoint"]
 
 _FORMAT: Final = 1
 _MAGIC: Final = b"splice checkpoint "
@@ -51,6 +51,17 @@ class Checkpoint:
     state: Plain
 
 
+def pack(state: Any) -> bytes:
+    """Return plain values as bytes, small enough to be sent around; equal values give equal bytes."""
+    text = json.dumps(state, separators=(",", ":"), ensure_ascii=False)
+    return zlib.compress(text.encode(), 1)
+
+
+def unpack(packed: bytes) -> Any:
+    """Return the plain values that were packed."""
+    return json.loads(zlib.decompress(packed))
+
+
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint in the place of an earlier one, whole or not at all.
 
@@ -62,8 +73,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         What to write.
     """
     document = {"identity": checkpoint.identity, "state": checkpoint.state}
-    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    packed = zlib.compress(text.encode(), 1)
+    packed = pack(document)
     heading = b"%s%d %s\n" % (_MAGIC, _FORMAT, hashlib.sha256(packed).hexdigest().encode())
     with new_file(path) as partial, partial.open("wb") as file:
         file.write(heading + packed)
@@ -95,7 +105,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if hashlib.sha256(packed).hexdigest().encode() != said:
         hint = "it cannot be gone on with; remove it and begin anew"
         raise _refused(path, "this checkpoint is damaged", hint)
-    document = json.loads(zlib.decompress(packed))
+    document = unpack(packed)
     return Checkpoint(document["identity"], document["state"])
 
 

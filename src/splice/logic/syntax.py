@@ -17,6 +17,7 @@ name fluents, entities and sequences quote no more than they need.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from splice.errors import InputError, Problem
@@ -57,6 +58,11 @@ def parse_term(text: str) -> Term:
     return term
 
 
+_remembered: Final = lru_cache(maxsize=1 << 14)
+"""Values are frozen, and the texts of states are few that come again and again."""
+
+
+@_remembered
 def parse_atom(text: str) -> Atom:
     """Return the atom that a text spells.
 
@@ -71,6 +77,7 @@ def parse_atom(text: str) -> Atom:
     return atom
 
 
+@_remembered
 def parse_literal(text: str) -> Literal:
     """Read an atom or its negation."""
     clause = parse_clause(text)
@@ -103,6 +110,7 @@ def parse_formula(text: str) -> Formula:
     return formula
 
 
+@_remembered
 def parse_rule(text: str) -> Rule:
     """Return the rule or fact that a text spells.
 

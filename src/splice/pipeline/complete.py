@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
-from splice.completion.source import Before, CompletedSource
+from splice.completion.source import CompletedSource
+from splice.engines.choice import EngineChoice, chosen_engine
+from splice.engines.engine import Engine
 from splice.evaluation.confusion import Confusion
 from splice.inputs.languages import TABLES
 from splice.inputs.open import InputOptions, input_paths
 from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
+from splice.logic.domain import Domain
 from splice.pipeline.counts import CompletionCounts, CountedSource
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import (
-    WHOLE,
     LabelCounting,
     OpenSource,
+    PackedCounts,
     RelabelledSource,
     Shard,
     ShardSource,
     count_labels,
-    in_processes,
-    shards,
+    cut_shards,
+    sequence_sizes,
+    unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener
 from splice.stream.batch import TimePoints, query_rows
@@ -52,6 +56,7 @@ def complete(
     force: bool = False,
     shards: int = 1,
     jobs: int = 2,
+    engine: EngineChoice = "local",
     watch: Watch = ignore,
 ) -> CompletionCounts:
     """Fill in the labels that are missing, as ``splice complete`` does; return the counts.
@@ -84,6 +89,9 @@ def complete(
     jobs
         Processes that work on the parts. With more than one, a source must be one that can be
         pickled.
+    engine
+        Who works on the parts: processes of this machine (``local``), or an
+        :class:`~splice.engines.engine.Engine`. The result does not depend on it.
     watch
         Called with each event of ``splice.pipeline.progress``.
 
@@ -109,7 +117,9 @@ def complete(
             write_source(completed, out, out_format or usual)
 
     if shards > 1:
-        counts, labels = _complete_in_shards(task, shards, jobs, watch)
+        parts = cut_shards(sequence_sizes(source), shards)
+        with chosen_engine(engine, jobs) as workers:
+            counts, labels = _complete_in_shards(task, parts, source.domain, workers, watch)
         write(RelabelledSource(source, labels))
     else:
         counts = _complete_whole(source, task, write, watch)
@@ -119,7 +129,7 @@ def complete(
 
 @dataclass(frozen=True, slots=True)
 class _ShardTask:
-    """What is asked for: an input, how to complete it, and which part of it."""
+    """What is asked for: an input, and how to complete it."""
 
     opened: OpenSource
     profile: Profile
@@ -128,15 +138,13 @@ class _ShardTask:
     truth: OpenSource | None
     keep: bool
     """Whether the labels are wanted, and not their numbers alone."""
-    shard: Shard = WHOLE
-    before: Before = field(default_factory=dict)
 
 
 def _complete_whole(
     source: Source, task: _ShardTask, write: Callable[[Source], None], watch: Watch
 ) -> CompletionCounts:
     completed = CompletedSource(source, task.profile, TimePoints(task.batch_size), task.mode)
-    truth = _query_atoms(task.truth) if task.truth else None
+    truth = _query_atoms(task.truth()) if task.truth else None
     counted = CountedSource(completed, truth, watch)
     if task.keep:
         write(counted)
@@ -146,32 +154,34 @@ def _complete_whole(
 
 
 def _complete_in_shards(
-    task: _ShardTask, count: int, jobs: int, watch: Watch
+    task: _ShardTask, shards: list[Shard], domain: Domain, engine: Engine, watch: Watch
 ) -> tuple[CompletionCounts, dict[str, LabelArray]]:
     """Complete parts side by side; return the counts of all and the labels by sequence."""
     begun = time.perf_counter()
     total = CompletionCounts(confusion=Confusion() if task.truth else None, mode=task.mode)
     labels = dict[str, LabelArray]()
     asked = LabelCounting(task.opened, task.profile, task.mode, task.batch_size)
-    before = count_labels(asked, count, jobs, watch)
+    before = count_labels(asked, shards, domain, engine, watch)
     parts = [
-        replace(task, shard=shard, before=own)
-        for shard, own in zip(shards(count), before, strict=True)
+        engine.submit(_complete_shard, task, shard, own, name=f"{shard}, completing")
+        for shard, own in zip(shards, before, strict=True)
     ]
-    done = in_processes(_complete_shard, parts, jobs)
-    for counts, found in follow(done, Stage.COMPLETE_SHARDS, watch, count):
+    for counts, found in follow(engine.results(parts), Stage.COMPLETE_SHARDS, watch, len(parts)):
         total.merge(counts)
         labels |= found
     total.seconds = time.perf_counter() - begun
     return total, labels
 
 
-def _complete_shard(task: _ShardTask) -> tuple[CompletionCounts, dict[str, LabelArray]]:
-    """Complete one part."""
-    source = ShardSource(task.opened(), task.shard)
+def _complete_shard(
+    task: _ShardTask, shard: Shard, before: PackedCounts
+) -> tuple[CompletionCounts, dict[str, LabelArray]]:
+    """Complete one part, with the labels that it must know of."""
+    source = ShardSource(task.opened(), shard)
     cut = TimePoints(task.batch_size)
-    completed = CompletedSource(source, task.profile, cut, task.mode, task.before)
-    counted = CountedSource(completed, _query_atoms(task.truth, task.shard) if task.truth else None)
+    completed = CompletedSource(source, task.profile, cut, task.mode, unpack_counts(before))
+    truth = _query_atoms(ShardSource(task.truth(), shard)) if task.truth else None
+    counted = CountedSource(completed, truth)
     found: dict[str, list[LabelArray]] = {}
     for batch in counted.batches():
         if task.keep:
@@ -180,10 +190,7 @@ def _complete_shard(task: _ShardTask) -> tuple[CompletionCounts, dict[str, Label
     return counted.counts, labels
 
 
-def _query_atoms(opened: OpenSource, shard: Shard = WHOLE) -> AtomTable:
+def _query_atoms(source: Source) -> AtomTable:
     """Return the query atoms of an input that has all labels."""
-    source = opened()
-    if shard != WHOLE:
-        source = ShardSource(source, shard)
     table = collect(source)
     return table.take(query_rows(table, source.domain))

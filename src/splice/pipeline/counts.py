@@ -126,10 +126,10 @@ class CountedSource(BatchedSource):
     def _counted(self) -> CompletedSource:
         """Return the source with its labels counted, where they are counted first."""
         inner = self.inner
-        if inner.run_mode is Mode.ONLINE or None in inner.before:
+        if inner.run_mode is Mode.ONLINE or inner.before is not None:
             return inner
         stream = follow(batches(inner.inner, inner.cut), Stage.COUNT, self.watch)
-        return replace(inner, before={None: label_counts(inner.profile, stream)})
+        return replace(inner, before=label_counts(inner.profile, stream))
 
     def drain(self) -> None:
         """Complete everything for its numbers alone."""

@@ -1,19 +1,22 @@
-"""A stream in parts, each with a learner of its own, merged at the end.
+"""A stream in parts, each with a learner of its own, merged by a tree.
 
 Labels are completed as in one piece: each part knows those that come before (in hindsight all),
-wherever they are.
+wherever they are. What learners have learned is merged neighbour by neighbour, in an order that
+depends on the number of parts alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.hindsight import in_hindsight
 from splice.completion.mode import Mode
-from splice.completion.source import Before, by_sequence, merged
+from splice.engines.engine import Engine, Promise
+from splice.engines.reduction import merge_tree
+from splice.io.checkpoints import pack, unpack
 from splice.learners.protocol import StructureLearner
 from splice.logic.domain import Domain
 from splice.pipeline.learned import LearnOptions
@@ -21,80 +24,111 @@ from splice.pipeline.progress import Stage, Watch, follow
 from splice.pipeline.shards import (
     LabelCounting,
     OpenSource,
+    PackedCounts,
     Shard,
     ShardSource,
     count_labels,
-    in_processes,
-    shards,
+    unpack_counts,
 )
-from splice.pipeline.splice import Splice
-from splice.stream.batch import TimePoints
+from splice.pipeline.splice import Splice, StepReport
+from splice.stream.batch import TimePoints, batches
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["LearnedShard", "learn_shards"]
 
 
 @dataclass(frozen=True, slots=True)
-class _ShardTask:
-    opened: OpenSource
-    choices: LearnOptions
-    shard: Shard
-    before: Before
-
-
-@dataclass(frozen=True, slots=True)
 class LearnedShard:
-    """What was learned from a part, as plain values, and from how much."""
+    """What was learned from a part or several, packed, and from how much."""
 
-    state: dict[str, Any]
-    domain: Domain
+    state: bytes = field(repr=False)
     labels: dict[str, Counter[str]]
-    examples: int
-    batches: int
-    given: int
-    completed: int
+    examples: int = 0
+    batches: int = 0
+    given: int = 0
+    completed: int = 0
 
 
 def learn_shards(
-    opened: OpenSource, choices: LearnOptions, count: int, jobs: int, watch: Watch
-) -> tuple[StructureLearner, list[LearnedShard]]:
-    """Learn from each part; return the merged learner, and what each part gave."""
-    before: list[Before] = [{} for _ in range(count)]
+    opened: OpenSource,
+    choices: LearnOptions,
+    shards: list[Shard],
+    domain: Domain,
+    engine: Engine,
+    watch: Watch,
+) -> tuple[StructureLearner, LearnedShard]:
+    """Learn from each part; return the merged learner, and how much all parts gave."""
+    before: list[Promise[PackedCounts] | PackedCounts | None] = [None] * len(shards)
     if choices.profile:
         asked = LabelCounting(opened, choices.profile, choices.run_mode, choices.batch_size)
-        before = count_labels(asked, count, jobs, watch)
-    tasks = [
-        _ShardTask(opened, choices, shard, own)
-        for shard, own in zip(shards(count), before, strict=True)
+        before = [*count_labels(asked, shards, domain, engine, watch)]
+    parts = [
+        engine.submit(_learn_shard, opened, choices, shard, own, name=f"{shard}, learning")
+        for shard, own in zip(shards, before, strict=True)
     ]
-    done = in_processes(_learn_shard, tasks, jobs)
-    parts = list(follow(done, Stage.LEARN_SHARDS, watch, count))
+    merge = partial(_merge, choices, domain)
+    total = merge_tree(engine, merge, parts, "merging what parts have learned")
+    # Only a word of each part comes here: what it learned stays with those who merge it.
+    done = [engine.submit(_examples, part) for part in parts]
+    for _ in follow(engine.results(done), Stage.LEARN_SHARDS, watch, len(shards)):
+        pass
+    (learned,) = engine.results([total])
     learner = choices.learner()
-    for part in parts:
-        if part.batches:
-            learner.merge(choices.learner().restore(part.state, part.domain, Vocabulary()))
-    return learner, parts
+    if learned.batches:
+        learner.restore(unpack(learned.state), domain, Vocabulary())
+    return learner, learned
 
 
-def _learn_shard(task: _ShardTask) -> LearnedShard:
-    """Learn from one part."""
-    source = ShardSource(task.opened(), task.shard)
-    choices = task.choices
-    learner = choices.learner()
-    counts, labels = [0, 0, 0, 0], dict[str, Counter[str]]()
-    hindsight = choices.run_mode is Mode.HINDSIGHT
+def _learn_shard(
+    opened: OpenSource, choices: LearnOptions, shard: Shard, before: PackedCounts | None
+) -> LearnedShard:
+    """Learn from one part, with the labels that it must know of."""
+    source = ShardSource(opened(), shard)
+    learner, learned = choices.learner(), LearnedShard(b"", {})
+    counts = unpack_counts(before) if before is not None else ()
     for number in range(choices.passes):
-        completer = SupervisionCompleter(choices.profile) if choices.profile else None
-        if choices.profile and hindsight:
-            completer = in_hindsight(choices.profile, task.before[None])
+        completer = None
+        if choices.profile and choices.run_mode is Mode.HINDSIGHT:
+            completer = in_hindsight(choices.profile, counts)
+        elif choices.profile:
+            completer = SupervisionCompleter(choices.profile)
+            completer.expect(counts)
         splice = Splice(learner, completer)
-        for name, own in by_sequence(source, TimePoints(choices.batch_size)):
-            if completer is not None and not hindsight:
-                merged(completer, task.before, name, source)
-            for report in splice.ahead(own):
-                if number == 0:
-                    new = (report.examples, 1, report.given, report.completed)
-                    counts = [a + b for a, b in zip(counts, new, strict=True)]
-                    for fluent, found in report.labels().items():
-                        labels.setdefault(fluent, Counter()).update(found)
-    return LearnedShard(learner.to_state(), source.domain, labels, *counts)
+        for report in splice.ahead(batches(source, TimePoints(choices.batch_size))):
+            if number == 0:
+                learned = _added(learned, _told(report))
+    return replace(learned, state=pack(learner.to_state()))
+
+
+def _told(report: StepReport) -> LearnedShard:
+    return LearnedShard(b"", report.labels(), report.examples, 1, report.given, report.completed)
+
+
+def _added(one: LearnedShard, two: LearnedShard, state: bytes = b"") -> LearnedShard:
+    labels = {name: Counter(counts) for name, counts in one.labels.items()}
+    for name, counts in two.labels.items():
+        labels.setdefault(name, Counter()).update(counts)
+    return LearnedShard(
+        state,
+        labels,
+        one.examples + two.examples,
+        one.batches + two.batches,
+        one.given + two.given,
+        one.completed + two.completed,
+    )
+
+
+def _merge(
+    choices: LearnOptions, domain: Domain, one: LearnedShard, two: LearnedShard
+) -> LearnedShard:
+    """Return what two neighbours have learned, as one."""
+    if not (one.batches and two.batches):
+        return _added(one, two, (one if one.batches else two).state)
+    learner, other = (
+        choices.learner().restore(unpack(part.state), domain, Vocabulary()) for part in (one, two)
+    )
+    return _added(one, two, pack(learner.merge(other).to_state()))
+
+
+def _examples(part: LearnedShard) -> int:
+    return part.examples

@@ -11,6 +11,8 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.hindsight import in_hindsight, label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
+from splice.engines.choice import EngineChoice, chosen_engine
+from splice.engines.engine import Engine
 from splice.errors import SpliceError
 from splice.evaluation.prequential import Prequential
 from splice.inputs.open import InputOptions
@@ -30,7 +32,7 @@ from splice.pipeline.progress import (
     follow,
     ignore,
 )
-from splice.pipeline.shards import OpenSource
+from splice.pipeline.shards import OpenSource, cut_shards, sequence_sizes
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -53,6 +55,7 @@ def learn(
     checkpoint: Checkpointing | None = None,
     shards: int = 1,
     jobs: int = 2,
+    engine: EngineChoice = "local",
     watch: Watch = ignore,
     test_first: bool = False,
 ) -> Learned:
@@ -78,6 +81,9 @@ def learn(
     jobs
         Processes that work on the parts; the result does not depend on it. With more than one, a
         source must be one that can be pickled.
+    engine
+        Who works on the parts: processes of this machine (``local``), or an
+        :class:`~splice.engines.engine.Engine`. The result does not depend on it.
     watch
         Called with each event of ``splice.pipeline.progress``.
     test_first
@@ -107,7 +113,8 @@ def learn(
     with guarded(keeper, watch):
         opened = opener(data, options)
         if shards > 1:
-            return _learn_in_shards(opened, options, choices, shards, jobs, watch)
+            with chosen_engine(engine, jobs) as workers:
+                return _learn_in_shards(opened, options, choices, shards, workers, watch)
         return _learn_in_passes(opened, options, choices, keeper, watch, test_first=test_first)
 
 
@@ -116,20 +123,21 @@ def _learn_in_shards(
     options: InputOptions,
     choices: LearnOptions,
     shards: int,
-    jobs: int,
+    engine: Engine,
     watch: Watch,
 ) -> Learned:
     """Learn from the parts of an input side by side, and merge what was learned."""
+    begun = time.perf_counter()
     source = opened()
     check_query(source.domain.query)
-    begun = time.perf_counter()
-    learner, parts = learn_shards(opened, choices, shards, jobs, watch)
+    parts = cut_shards(sequence_sizes(source), shards)
+    learner, total = learn_shards(opened, choices, parts, source.domain, engine, watch)
     learned = Learned(learner, seconds=time.perf_counter() - begun)
-    for part in parts:
-        for name in ("examples", "batches", "given", "completed"):
-            setattr(learned, name, getattr(learned, name) + getattr(part, name))
-        learned.count_labels(part.labels)
+    for name in ("examples", "batches", "given", "completed"):
+        setattr(learned, name, getattr(total, name))
+    learned.count_labels(total.labels)
     learned.read = learned.examples * choices.passes
+    watch(Read(source.report))
     check_learned(learned, source, options, watch, closed=choices.closed)
     learned.finish(choices.passes)
     return learned

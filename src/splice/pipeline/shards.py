@@ -1,74 +1,114 @@
-"""Parts of a stream that can be worked on side by side: each sequence is in one of them.
+"""Parts of a stream that can be worked on side by side: each is a range of sequences.
 
-Which part a sequence is in depends on its name alone, so what comes out depends on how many parts
-there are and not on how many processes work on them.
+The parts are cut by the sizes of the sequences, in the order of the stream, so what is in a part
+depends on the input and on how many parts there are, and on nothing else. A part needs one thing
+of the others: the labels that they have counted, all of the parts before it merged into one state
+(in hindsight all parts).
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import count_all
+from splice.completion.completer import LabelCounts, SupervisionCompleter
+from splice.completion.hindsight import label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
-from splice.completion.source import Before, by_sequence
-from splice.engines.local import LocalEngine
+from splice.engines.engine import Engine, Promise
+from splice.engines.reduction import exclusive_scan, merge_tree
 from splice.errors import SpliceError
+from splice.io.checkpoints import pack, unpack
 from splice.labels import UNKNOWN, LabelArray
+from splice.logic.domain import Domain
 from splice.pipeline.progress import Stage, Watch, follow, ignore
-from splice.stream.batch import TimePoints, query_rows
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
 
 __all__ = [
-    "WHOLE",
     "LabelCounting",
     "OpenSource",
+    "PackedCounts",
     "RelabelledSource",
     "Shard",
     "ShardSource",
-    "arrange",
     "count_labels",
-    "in_processes",
-    "shards",
+    "cut_shards",
+    "sequence_sizes",
+    "unpack_counts",
 ]
-
-P = TypeVar("P")
-R = TypeVar("R")
 
 OpenSource: TypeAlias = Callable[[], Source]
 """Opens the input: each process that works on parts does so for itself, so it can be pickled."""
 
+PackedCounts: TypeAlias = bytes
+"""Labels that were counted (:data:`LabelCounts`), packed."""
 
-@dataclass(frozen=True, slots=True)
+_NONE: Final[PackedCounts] = pack([])
+
+
+@dataclass(frozen=True)
 class Shard:
-    """One part of so many.
-
-    >>> [Shard(0, 2).has(name) for name in ("pair-003", "pair-004", "pair-005")]
-    [False, True, True]
-    """
+    """One part of so many: the sequences in it, in the order of the stream."""
 
     number: int
     count: int
+    sequences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"part {self.number + 1} of {self.count}"
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.sequences)
 
     def has(self, sequence: str) -> bool:
         """Return whether a sequence is in this part."""
-        return zlib.crc32(sequence.encode()) % self.count == self.number
+        return sequence in self._names
 
 
-WHOLE: Final = Shard(0, 1)
-"""The only part of one."""
+def sequence_sizes(source: Source) -> dict[str, int]:
+    """Return how many rows each sequence has, in the order of the stream, which is read once."""
+    sizes: dict[str, int] = {}
+    last = None
+    for chunk in source.chunks():
+        starts = np.flatnonzero(np.append(True, np.diff(chunk.sequence) != 0))
+        counts = np.diff(np.append(starts, len(chunk)))
+        for code, count in zip(chunk.sequence[starts].tolist(), counts.tolist(), strict=True):
+            name = source.vocabulary.sequences[code]
+            if name in sizes and name != last:
+                raise SpliceError(
+                    f"the sequence '{name}' comes in pieces, so there are no parts",
+                    "leave out --shards",
+                )
+            sizes[name] = sizes.get(name, 0) + count
+            last = name
+    return sizes
 
 
-def shards(count: int) -> list[Shard]:
-    """Return all parts."""
-    return [Shard(number, count) for number in range(count)]
+def cut_shards(sizes: Mapping[str, int], count: int) -> list[Shard]:
+    """Return at most so many parts, about equally large; none is empty, unless there is nothing.
+
+    A sequence is in the part in which its middle row lies.
+
+    >>> for shard in cut_shards({"a": 10, "b": 30, "c": 20, "d": 20}, 2):
+    ...     print(shard, shard.sequences)
+    part 1 of 2 ('a', 'b')
+    part 2 of 2 ('c', 'd')
+    """
+    total, done = sum(sizes.values()), 0
+    parts: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        parts.setdefault((2 * done + size) * count // (2 * total), []).append(name)
+        done += size
+    held = list(parts.values()) or [[]]
+    return [Shard(number, len(held), tuple(names)) for number, names in enumerate(held)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,25 +156,11 @@ class RelabelledSource(WrappedSource):
             yield chunk.with_truth(truth)
 
 
-def in_processes(work: Callable[[P], R], parts: Sequence[P], jobs: int) -> Iterator[R]:
-    """Yield what comes of each part, in order; several processes work where that is asked."""
-    with LocalEngine(min(jobs, len(parts))) as engine:
-        names = (f"part {number} of {len(parts)}" for number in range(1, len(parts) + 1))
-        promises = [
-            engine.submit(work, part, name=name) for part, name in zip(parts, names, strict=True)
-        ]
-        yield from engine.results(promises)
-
-
 # Labels of other parts: what one process would have seen of them by then.
 #
 # What a completer remembers between sequences are counts of labels, and labels are known before
-# anything is completed. So all parts count theirs first, sequence by sequence, and each part is
-# completed with what the sequences before (in hindsight all) have counted, wherever they are: the
-# same answer as in one piece.
-
-_SequenceStates: TypeAlias = list[tuple[int, str, dict[str, Any] | None]]
-"""The place of each sequence in the stream, its name, and its labels."""
+# anything is completed. So all parts count theirs first, and each part is completed with what the
+# parts before it (in hindsight all) have counted: the same answer as in one piece.
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +171,18 @@ class LabelCounting:
     profile: Profile
     mode: Mode
     batch_size: int
-    shard: Shard = WHOLE
 
 
 def count_labels(
-    asked: LabelCounting, count: int, jobs: int, watch: Watch = ignore
-) -> list[Before]:
-    """Return, for each part, the labels that it must know of before it is completed.
+    asked: LabelCounting,
+    shards: Sequence[Shard],
+    domain: Domain,
+    engine: Engine,
+    watch: Watch = ignore,
+) -> list[Promise[PackedCounts] | PackedCounts]:
+    """Promise, for each part, the labels that it must know of before it is completed.
 
-    Online these are the labels of other parts, by the sequence that they come before; in
-    hindsight those of all sequences, under None.
+    Online these are the labels of the parts before it; in hindsight those of all parts.
     """
     caching = asked.profile.caching
     if caching is not None and not caching.adds_up:
@@ -162,51 +190,38 @@ def count_labels(
             "this profile's cache depends on the order of all batches, so parts cannot be merged",
             "leave out --shards, or use a cache without cap and decay (not that of lomrf-2019)",
         )
-    parts = [replace(asked, shard=shard) for shard in shards(count)]
-    counted = in_processes(_count_part, parts, jobs)
-    found = list(follow(counted, Stage.COUNT_SHARDS, watch, count))
+    counted = [
+        engine.submit(_count_part, asked, shard, name=f"{shard}, counting labels")
+        for shard in shards
+    ]
+    for _ in follow(engine.results(counted), Stage.COUNT_SHARDS, watch, len(shards)):
+        pass
+    merge, name = partial(merge_counts, asked.profile, domain), "merging counts of labels"
     if asked.mode is Mode.HINDSIGHT:
-        # In the order of the stream, in which one process would have met them.
-        every = sorted((one for own in found for one in own), key=lambda one: one[0])
-        return [{None: [state for _, _, state in every if state]}] * count
-    return arrange(found)
+        return [merge_tree(engine, merge, counted, name)] * len(shards)
+    return [_NONE if one is None else one for one in exclusive_scan(engine, merge, counted, name)]
 
 
-def arrange(parts: Iterable[_SequenceStates]) -> list[Before]:
-    """Return for each part what the others have counted before each of its sequences.
-
-    >>> one, other = [(0, "a", {"of": "a"}), (3, "d", None)], [(1, "b", {"of": "b"}), (2, "c", None)]
-    >>> arrange([one, other])
-    [{'a': [], 'd': [{'of': 'b'}], None: []}, {'b': [{'of': 'a'}], 'c': [], None: []}]
-    """
-    held = list(parts)
-    every = sorted(
-        (place, name, number) for number, own in enumerate(held) for place, name, _ in own
-    )
-    states = {name: state for own in held for _, name, state in own}
-    made: list[dict[str | None, list[dict[str, Any]]]] = [{} for _ in held]
-    waiting: list[list[dict[str, Any]]] = [[] for _ in held]
-    for _, name, owner in every:
-        made[owner][name], waiting[owner] = waiting[owner], []
-        state = states[name]
-        for number in range(len(held)):
-            if number != owner and state is not None:
-                waiting[number].append(state)
-    return [{**own, None: rest} for own, rest in zip(made, waiting, strict=True)]
+def _count_part(asked: LabelCounting, shard: Shard) -> PackedCounts:
+    """Count the labels of a part."""
+    source = ShardSource(asked.opened(), shard)
+    return pack(label_counts(asked.profile, batches(source, TimePoints(asked.batch_size))))
 
 
-def _count_part(part: LabelCounting) -> _SequenceStates:
-    """Count the labels of each sequence of a part."""
-    source = ShardSource(part.opened(), part.shard)
-    completer, found, names = SupervisionCompleter(part.profile), _SequenceStates(), set[str]()
-    for name, own in by_sequence(source, TimePoints(part.batch_size)):
-        if name in names:
-            raise SpliceError(
-                f"the sequence '{name}' comes in pieces, so there are no parts",
-                "leave out --shards",
-            )
-        names.add(name)
-        count_all(completer, own)
-        place = source.vocabulary.sequences.find(name)
-        found.append((-1 if place is None else place, name, completer.pop_counts()))
+def merge_counts(
+    profile: Profile, domain: Domain, one: PackedCounts, two: PackedCounts
+) -> PackedCounts:
+    """Return the labels of a part and of the one after it as one state."""
+    states = [*unpack_counts(one), *unpack_counts(two)]
+    if len(states) > 1:
+        completer, vocabulary = SupervisionCompleter(profile), Vocabulary()
+        for state in states:
+            completer.merge(state, domain, vocabulary)
+        states = [completer.to_state()]
+    return pack(states)
+
+
+def unpack_counts(packed: PackedCounts) -> LabelCounts:
+    """Return labels that were counted, for a completer."""
+    found: LabelCounts = unpack(packed)
     return found
