@@ -24,6 +24,7 @@ LAYERS = (
     ("engines",),
     ("pipeline",),
     ("active",),
+    ("live",),
     ("report",),
     ("estimator",),
     ("lab",),

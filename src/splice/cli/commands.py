@@ -60,6 +60,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "recognise:recognise",
         "Say when fluents hold: maximal intervals, half-open, by sequence.",
     ),
+    "run": (
+        "run:run",
+        "Recognise and learn while the events arrive, until told to stop.",
+    ),
+    "status": (
+        "status:status",
+        "Say how a live run stands: what it has read, said and learned, by its last checkpoint.",
+    ),
     "evaluate": (
         "evaluate:evaluate",
         "Score what was recognised against the labelled query atoms of TRUTH.",

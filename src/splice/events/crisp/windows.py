@@ -23,6 +23,7 @@ from splice.events.crisp.recognition import (
     rules_of,
 )
 from splice.events.crisp.static import LONGER_THAN, unanchored
+from splice.events.crisp.window_state import WindowState, plain_window, window_from
 from splice.events.fluents import HOLDS_FOR, mentioned_fluents
 from splice.events.points import Step
 from splice.logic.atoms import Atom
@@ -30,8 +31,10 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement
+from splice.stream.plain import Plain
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Vocabulary
 
 
 def recognise_windows(
@@ -96,9 +99,14 @@ class WindowedRecogniser:
             sequence = int(piece.sequence[0])
             self.late += self._open.setdefault(sequence, _Sequence()).take_in(piece)
 
-    def slide(self, now: int) -> Iterator[Recognised]:
-        """Yield the intervals that no atom younger than the window before ``now`` can change."""
-        for sequence in self._open.values():
+    def slide(self, now: int, only: int | None = None) -> Iterator[Recognised]:
+        """Yield the intervals that no atom younger than the window before ``now`` can change.
+
+        Times are only comparable within a sequence: where several arrive at once, each is moved on
+        alone, by its code.
+        """
+        chosen = [own for code, own in self._open.items() if only in (None, code)]
+        for sequence in chosen:
             yield from sequence.slide(self.program, self.domain, now - self.window)
 
     def end_all_but(self, sequence: int | None) -> Iterator[Recognised]:
@@ -106,52 +114,89 @@ class WindowedRecogniser:
         for other in [code for code in self._open if code != sequence]:
             yield from self._open.pop(other).slide(self.program, self.domain, None)
 
+    def end(self, sequence: int) -> Iterator[Recognised]:
+        """Yield the remaining intervals of one sequence, and forget it."""
+        ended = self._open.pop(sequence, None)
+        if ended is not None:
+            yield from ended.slide(self.program, self.domain, None)
+
     def finish(self) -> Iterator[Recognised]:
         """Yield all remaining intervals."""
         return self.end_all_but(None)
+
+    def provisional(self, sequence: int) -> Recognised | None:
+        """Return the intervals of a sequence that later atoms may still change, as of now."""
+        own = self._open.get(sequence)
+        return own.provisional(self.program, self.domain) if own else None
+
+    def replace_program(self, program: Program) -> None:
+        """Go on with other rules; what holds of a fluent that both define goes on holding."""
+        _refuse_hindsight(program)
+        self.program = program
+
+    def to_state(self) -> Plain:
+        """Return all that is remembered, as plain values that JSON can hold."""
+        windows = {str(code): plain_window(own.state) for code, own in self._open.items()}
+        return {"late": self.late, "windows": windows}
+
+    def restore(self, state: Plain, vocabulary: Vocabulary) -> None:
+        """Go on from a state, over the vocabulary that it was made with."""
+        self.late = int(state["late"])
+        self._open = {
+            int(code): _Sequence(window_from(own, vocabulary))
+            for code, own in state["windows"].items()
+        }
 
 
 class _Sequence:
     """The window over one sequence."""
 
-    def __init__(self) -> None:
-        self._parts: list[AtomTable] = []
-        self._carried = Carried()
-        self._final = NO_TIME
-        """Intervals that end up to here were given already."""
-        self._floor = NO_TIME
-        """Atoms before this time come too late."""
+    def __init__(self, state: WindowState | None = None) -> None:
+        self.state = state or WindowState()
 
     def take_in(self, rows: AtomTable) -> int:
         """Add atoms to the window; return how many came too late for it."""
-        late = (rows.time < self._floor) & (rows.time != NO_TIME)
-        self._parts.append(rows.take(~late))
+        late = (rows.time < self.state.floor) & (rows.time != NO_TIME)
+        self.state.parts.append(rows.take(~late))
         return int(late.sum())
+
+    def provisional(self, program: Program, domain: Domain) -> Recognised | None:
+        """Return what is not final yet."""
+        if not any(map(len, self.state.parts)):
+            return None
+        found = Work(program, self._table(), domain, self.state.carried).run()
+        return Recognised(
+            found.fluents, found.intervals.take(found.intervals.end > self.state.final)
+        )
 
     def slide(self, program: Program, domain: Domain, floor: int | None) -> Iterator[Recognised]:
         """Yield what is final when atoms before ``floor`` can no longer come (None: none can)."""
+        if not self.state.parts:
+            return
         table = self._table()
         before = table.time if floor is None else table.time[table.time < floor]
         timed = before[before != NO_TIME]
         if floor is not None:
-            self._floor = max(self._floor, floor)
+            self.state.floor = max(self.state.floor, floor)
         if not len(timed):
             return
-        work = Work(program, table, domain, self._carried)
+        work = Work(program, table, domain, self.state.carried)
         found = work.run()
         last = int(timed.max())
         step = program.successor.size if isinstance(program.successor, Step) else 1
         cut = last + step - 1 if floor is not None else np.iinfo(np.int64).max
         ends = found.intervals.end
-        yield Recognised(found.fluents, found.intervals.take((ends > self._final) & (ends <= cut)))
-        self._final = cut
+        yield Recognised(
+            found.fluents, found.intervals.take((ends > self.state.final) & (ends <= cut))
+        )
+        self.state.final = cut
         if floor is not None:
-            self._carried = _carry(work, last, cut)
-            self._parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
+            self.state.carried = _carry(work, last, cut)
+            self.state.parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
 
     def _table(self) -> AtomTable:
         """Return the atoms of the window, in order, each once."""
-        table = AtomTable.concat(self._parts, self._parts[0].vocabulary).sorted()
+        table = AtomTable.concat(self.state.parts, self.state.parts[0].vocabulary).sorted()
         first, _ = unique_rows(table.key())
         return table.take(np.sort(first))
 

@@ -28,7 +28,7 @@ from splice.io.tables.frames import (
 )
 from splice.limits import LIMITS, Limits
 
-__all__ = ["Ndjson", "NdjsonTable"]
+__all__ = ["Ndjson", "NdjsonTable", "read_block"]
 
 _SAMPLE: Final = 1 << 16
 _ARGUMENT: Final = re.compile(rb'"(arg[1-9][0-9]{0,2})"\s*:')
@@ -84,7 +84,7 @@ class NdjsonTable(FileTable):
             if columns is not None and ARGUMENTS in columns:
                 _refuse_late(block, late)
             if block.data.strip():
-                yield _read(block, _present(block, wanted), self._limits)
+                yield read_block(block, wanted, self._limits)
 
 
 def _no_keys(block: Block) -> Problem:
@@ -127,7 +127,9 @@ def _keys(block: Block) -> Iterator[str]:
             yield from value
 
 
-def _read(block: Block, wanted: list[str], limits: Limits) -> Chunk:
+def read_block(block: Block, columns: list[str], limits: Limits = LIMITS) -> Chunk:
+    """Return some columns of a block, every value as text; ``arg*`` stands for those it uses."""
+    wanted = _present(block, columns)
     try:
         frame = pl.read_ndjson(io.BytesIO(block.data), schema=dict.fromkeys(wanted, pl.String))
     except pl.exceptions.PolarsError:

@@ -1,0 +1,424 @@
+"""The machine of a live run: rows in, rows out, and a state that can be kept and taken up again.
+
+It opens nothing and waits for nothing. What it says depends on the rows and their order alone, not
+on the portions in which they arrive (several sequences that arrive at once, and what is said before
+it is final, excepted: these follow the portions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from splice.errors import SpliceError
+from splice.events.crisp.program import Program, compile_program
+from splice.labels import UNKNOWN
+from splice.live.clock import Clocks, Verdict
+from splice.live.learner import LearnSettings, LiveLearner
+from splice.live.output import Channel, Outbox
+from splice.live.recognition import LiveRecogniser
+from splice.live.rows import Bad, Decoded, Decoder
+from splice.live.score import History, Score
+from splice.logic.domain import Domain
+from splice.logic.syntax import ground_text, name_text, parse_theory
+from splice.logic.theory import Theory
+from splice.pipeline.splice import StepReport
+from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["Engine", "LiveSettings"]
+
+_TOLD_BYTES: Final = 10_000
+"""So much of a row is kept where it is told."""
+
+_VERSION: Final = 1
+
+COUNTS: Final = (
+    "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",
+    "given", "completed", "unreached", "theories", "reloads", "ended",
+)  # fmt: skip
+"""What is counted."""
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """What a live run is asked for.
+
+    Parameters
+    ----------
+    lateness
+        How far behind the latest time of its sequence an event may come.
+    ahead
+        How far before it an event may be without a second opinion (default: a thousand times the
+        lateness, at least 100,000).
+    step
+        How far a clock moves before its window is worked out again (default: the lateness).
+    sequences
+        How many sequences are open at once; of more, the one that was silent longest ends.
+    provisional
+        Whether intervals are said before they are final.
+    completed
+        Whether completed labels are said.
+    time_unit
+        The unit of timestamps.
+    learn
+        How to learn; None: the rules stay as they are.
+    """
+
+    lateness: int = 0
+    ahead: int | None = None
+    step: int | None = None
+    sequences: int = 1000
+    provisional: bool = False
+    completed: bool = False
+    time_unit: str | None = None
+    learn: LearnSettings | None = None
+
+    def __post_init__(self) -> None:
+        if self.lateness < 0:
+            raise SpliceError(f"the lateness cannot be negative: {self.lateness}")
+
+    @property
+    def far(self) -> int:
+        """How far ahead of its clock a row needs a second opinion."""
+        return max(1000 * self.lateness, 100_000) if self.ahead is None else self.ahead
+
+    @property
+    def stride(self) -> int:
+        """How far a clock moves before its window is worked out again."""
+        return max(1, self.lateness) if self.step is None else self.step
+
+
+@dataclass
+class _Raw:
+    """A row as it came: its feed, its place, and its text."""
+
+    feed: str
+    place: str
+    row: bytes
+
+
+class Engine:
+    """Recognises, scores and learns as rows arrive.
+
+    Parameters
+    ----------
+    theory
+        The rules to begin with.
+    domain
+        What the rows mean.
+    settings
+        What is asked for.
+    """
+
+    def __init__(self, theory: Theory, domain: Domain, settings: LiveSettings) -> None:
+        if settings.learn is not None and not domain.closed:
+            raise SpliceError(
+                "learning from a stream needs a domain that declares its predicates",
+                "name one with --domain, or put a domain.toml into the project's folder",
+            )
+        self.settings = settings
+        self.out = Outbox()
+        self.counts = dict.fromkeys(COUNTS, 0)
+        self._domain = domain
+        self._begin(Vocabulary())
+        self._use(theory)
+
+    def _begin(self, vocabulary: Vocabulary) -> None:
+        settings = self.settings
+        self.vocabulary = vocabulary
+        self.decoder = Decoder("row", self._domain, vocabulary, settings.time_unit)
+        self.clocks = Clocks(settings.lateness, settings.far)
+        self.score = Score()
+        self.learner = LiveLearner(settings.learn, vocabulary) if settings.learn else None
+        self._waiting: list[_Raw] = []
+        """Rows far ahead, of which the next ones decide."""
+        self._slid: dict[int, int] = {}
+        """Where each clock stood when its window was worked out, in the order of the last rows."""
+        self._history: dict[int, History] = {}
+        self._recogniser: LiveRecogniser | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """What the rows mean."""
+        return self.decoder.domain
+
+    def _use(self, theory: Theory) -> None:
+        """Recognise by other rules from now on."""
+        self.theory = theory
+        if not len(theory):
+            self._recogniser = None
+            return
+        if not theory.is_crisp:
+            raise SpliceError("a live run recognises by rules without weights")
+        program = self._program(theory)
+        if self._recogniser is None:
+            self._recogniser = LiveRecogniser(
+                program,
+                self._domain,
+                lateness=self.settings.lateness,
+                provisional=self.settings.provisional,
+            )
+        else:
+            self._recogniser.windows.replace_program(program)
+
+    def _program(self, theory: Theory) -> Program:
+        return compile_program(theory, self._domain)
+
+    def reload(self, theory: Theory) -> None:
+        """Go on with other rules, and say so."""
+        self._use(theory)
+        self.counts["reloads"] += 1
+        self._say_theory("reloaded")
+
+    # rows in ----------------------------------------------------------------------------------------
+
+    def events(self, items: Sequence[tuple[str, bytes]], feed: str = "events") -> None:
+        """Take in rows of a feed: events, and labels among them."""
+        self.counts["rows"] += len(items)
+        # A row about time counts for what comes before it, and not for what comes after it.
+        marks = [i + 1 for i, (_, row) in enumerate(items) if _may_mark(row)]
+        for start, stop in pairwise((0, *marks, len(items))):
+            if stop > start:
+                self._take_rows(items[start:stop], feed)
+
+    def _take_rows(self, items: Sequence[tuple[str, bytes]], feed: str) -> None:
+        raw = [*self._waiting, *(_Raw(feed, place, row) for place, row in items)]
+        decoded = self.decoder.decode([one.row for one in raw])
+        self._waiting = []
+        self._bury(decoded.bad, raw)
+        table = decoded.events
+        verdict = self.clocks.judge(table.sequence, table.time)
+        lines = table.lines if table.lines is not None else np.empty(0, np.int64)
+        self._waiting = [raw[line] for line in lines[verdict == Verdict.WAITING].tolist()]
+        self._refuse(lines[verdict == Verdict.REFUSED].tolist(), raw)
+        self._set_aside(table.take(verdict == Verdict.LATE), raw, "late")
+        taken = table.take(verdict == Verdict.TAKEN)
+        self.counts["events"] += len(taken)
+        self._take(taken)
+        self._labels(decoded, raw)
+        self._move(taken, decoded)
+
+    def labels(self, items: Sequence[tuple[str, bytes]]) -> None:
+        """Take in rows of a feed of labels; events are not expected there."""
+        self.counts["rows"] += len(items)
+        raw = [_Raw("labels", place, row) for place, row in items]
+        decoded = self.decoder.decode([one.row for one in raw])
+        lines = decoded.events.lines
+        stray = [] if lines is None else lines.tolist()
+        hint = "events come from the feed of events"
+        self._bury([*decoded.bad, *(Bad(row, "an event among labels", hint) for row in stray)], raw)
+        self._labels(decoded, raw)
+
+    def _take(self, taken: AtomTable) -> None:
+        if not len(taken):
+            return
+        if self._recogniser:
+            self._recogniser.windows.feed(taken)
+        if self.learner:
+            self.learner.take_events(taken)
+
+    def _labels(self, decoded: Decoded, raw: list[_Raw]) -> None:
+        self.counts["labels"] += len(decoded.labels) + len(decoded.spans)
+        if self.learner is None:
+            return
+        self._set_aside(self.learner.take_labels(decoded.labels), raw, "late_labels")
+        late = self.learner.take_spans(decoded.spans, decoded.ends)
+        self._set_aside(late, raw, "late_labels")
+
+    def _bury(self, bad: Iterable[Bad], raw: list[_Raw]) -> None:
+        """Say what could not be taken, and why."""
+        for entry in bad:
+            self.counts["dead"] += 1
+            one = raw[entry.row]
+            self.out.put(Channel.DEAD, **_told(one), reason=entry.reason, hint=entry.hint)
+
+    def _refuse(self, rows: Sequence[int], raw: list[_Raw]) -> None:
+        hint = "later rows go on as before: if the stream has leapt, raise --ahead"
+        for row in rows:
+            self.counts["future"] += 1
+            self._bury([Bad(row, "a time far in the future", hint)], raw)
+
+    def _set_aside(self, late: AtomTable, raw: list[_Raw], count: str) -> None:
+        """Say what came too late."""
+        self.counts[count] += len(late)
+        for row in [] if late.lines is None else late.lines.tolist():
+            self.out.put(Channel.LATE, **_told(raw[row]))
+
+    # time goes on -----------------------------------------------------------------------------------
+
+    def _move(self, taken: AtomTable, decoded: Decoded) -> None:
+        """Work out what is due in each sequence that has moved."""
+        for mark in decoded.marks:
+            if mark.watermark is not None:
+                self.clocks.advance(mark.sequence, mark.watermark)
+        moved = [*taken.sequence[taken.time != NO_TIME].tolist()]
+        moved += [mark.sequence for mark in decoded.marks]
+        for code in dict.fromkeys(moved):
+            self._slide(code)
+        for mark in decoded.marks:
+            if mark.watermark is None:
+                self._end(mark.sequence)
+        while len(self._slid) > self.settings.sequences:
+            self._end(next(iter(self._slid)))
+
+    def _slide(self, code: int) -> None:
+        now = self.clocks.latest.get(code)
+        if now is None:
+            return
+        before = self._slid.pop(code, now - self.settings.stride)
+        due = now - before >= self.settings.stride
+        self._slid[code] = now if due else before
+        if not due:
+            return
+        if self._recogniser:
+            self._remember(code, self._recogniser.slide(code, now, self.out))
+        self._learn(code, now - self.settings.lateness)
+
+    def _remember(self, code: int, found: list[Any]) -> None:
+        self.counts["intervals"] += sum(len(part.intervals) for part in found)
+        if self.learner:
+            self._history.setdefault(code, History(self.vocabulary)).add(found)
+
+    def _learn(self, code: int, before: int | None) -> None:
+        if self.learner is None:
+            return
+        for batch in self.learner.batches_of(code, self.domain, before):
+            self._compare(code, batch)
+            self._count(self.learner.step(batch))
+            if self.learner.due:
+                self._renew()
+        waiting = self.learner.waiting.get(code)
+        if waiting and code in self._history:
+            self._history[code].forget(waiting.done)
+
+    def _compare(self, code: int, batch: Any) -> None:
+        if self._recogniser and (batch.labels != UNKNOWN).any():
+            open_ = self._recogniser.windows.provisional(code)
+            history = self._history.setdefault(code, History(self.vocabulary))
+            self.score.compare(batch, history, open_)
+
+    def _count(self, report: StepReport) -> None:
+        self.counts["batches"] += 1
+        self.counts["given"] += report.given
+        self.counts["completed"] += report.completed
+        done = report.completion
+        if done is None:
+            return
+        self.counts["unreached"] += int((~done.given & ~done.reached).sum())
+        if self.settings.completed:
+            self._say_completed(done)
+
+    def _say_completed(self, done: Any) -> None:
+        queries, times = done.batch.queries, self.vocabulary.times
+        sequence = name_text(done.batch.sequence)
+        for row in np.flatnonzero(~done.given & (done.labels != UNKNOWN)).tolist():
+            self.out.put(
+                Channel.COMPLETED,
+                sequence=sequence,
+                fluent=ground_text(queries.atom(row).args[0]),
+                time=times.value(int(queries.time[row])),
+                label=bool(done.labels[row] > 0),
+                confidence=round(abs(float(done.values[row])), 6),
+            )
+
+    def _renew(self) -> None:
+        """Recognise by what was learned, where that has changed."""
+        assert self.learner is not None
+        learned = self.learner.theory
+        if not len(learned) or str(learned) == str(self.theory):
+            return
+        self._use(learned)
+        self._say_theory("learned")
+
+    def _say_theory(self, why: str) -> None:
+        self.counts["theories"] += 1
+        rules = [str(statement) for statement in self.theory.statements]
+        version = self.counts["theories"]
+        self.out.put(Channel.OUT, type="theory", version=version, why=why, rules=rules)
+
+    def _end(self, code: int) -> None:
+        """End a sequence: everything about it is final."""
+        own = [one for one in self._waiting if self._sequence_of(one) == code]
+        self._waiting = [one for one in self._waiting if one not in own]
+        table = self.decoder.decode([one.row for one in own]).events
+        verdict = self.clocks.settle(code, table.time)
+        self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), own)
+        taken = table.take(verdict != Verdict.REFUSED)
+        self.counts["events"] += len(taken)
+        self._take(taken)
+        if self._recogniser:
+            self._remember(code, self._recogniser.end(code, self.out))
+        self._learn(code, None)
+        for memory in (self._slid, self._history):
+            memory.pop(code, None)
+        self.clocks.forget(code)
+        self.counts["ended"] += 1
+
+    def _sequence_of(self, one: _Raw) -> int:
+        return int(self.decoder.decode([one.row]).events.sequence[0])
+
+    def finish(self) -> None:
+        """End all sequences: nothing more comes."""
+        waiting = [self._sequence_of(one) for one in self._waiting]
+        left = self.learner.waiting if self.learner else ()
+        for code in dict.fromkeys((*self._slid, *waiting, *left)):
+            self._end(code)
+        if self.learner and self.learner.batches:
+            self._renew()
+
+    # the state --------------------------------------------------------------------------------------
+
+    def to_state(self) -> Plain:
+        """Return everything as plain values that JSON can hold, what was not sent yet included."""
+        return {
+            "version": _VERSION,
+            "vocabulary": plain_vocabulary(self.vocabulary),
+            "theory": str(self.theory),
+            "counts": self.counts,
+            "clocks": [[code, now] for code, now in self.clocks.latest.items()],
+            "normal": [[code, n] for code, n in self.clocks.normal.items() if n],
+            "slid": [[code, now] for code, now in self._slid.items()],
+            "waiting": [[one.feed, one.place, one.row.decode("latin-1")] for one in self._waiting],
+            "score": self.score.to_state(),
+            "history": [[code, own.to_state()] for code, own in self._history.items()],
+            "recogniser": self._recogniser.to_state() if self._recogniser else None,
+            "learner": self.learner.to_state() if self.learner else None,
+            "out": self.out.to_state(),
+        }
+
+    def restore(self, state: Plain) -> None:
+        """Go on from a state."""
+        if state["version"] != _VERSION:
+            raise SpliceError(f"this state has version {state['version']}, not {_VERSION}")
+        self._begin(vocabulary_from(state["vocabulary"]))
+        self.counts = {**dict.fromkeys(COUNTS, 0), **state["counts"]}
+        self._use(parse_theory(state["theory"]))
+        self.clocks.latest = {code: now for code, now in state["clocks"]}  # noqa: C416
+        self.clocks.normal = {code: n for code, n in state["normal"]}  # noqa: C416
+        self._slid = {code: now for code, now in state["slid"]}  # noqa: C416
+        self._waiting = [_Raw(f, p, row.encode("latin-1")) for f, p, row in state["waiting"]]
+        self.score = Score.restored(state["score"])
+        self._history = {
+            code: History.restored(own, self.vocabulary) for code, own in state["history"]
+        }
+        if self._recogniser and state["recogniser"]:
+            self._recogniser.restore(state["recogniser"], self.vocabulary)
+        if self.learner and state["learner"]:
+            self.learner.restore(state["learner"], self.domain)
+        self.out = Outbox.restored(state["out"])
+
+
+def _may_mark(row: bytes) -> bool:
+    return (b'"end"' in row or b'"watermark"' in row) and b'"fluent"' not in row
+
+
+def _told(one: _Raw) -> dict[str, Any]:
+    """Return a row for those who look into what went wrong."""
+    text = one.row[:_TOLD_BYTES].decode("utf-8", "replace")
+    return {"feed": one.feed, "place": one.place, "row": text, "bytes": len(one.row)}

@@ -1,0 +1,191 @@
+"""Growing files: a feed that follows NDJSON files, and a sink that appends to one.
+
+The place of a row is the byte after it, of a folder the file's name before it
+(``2026-11-18.ndjson:4711``). The files of a folder are read in the order of their names, and one is
+done when there is a later one; a row counts when its newline is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from splice.errors import OutputError, SpliceError
+from splice.io.text import natural_key
+from splice.live.feeds.seam import MOST_BYTES, Item, NumberedRow
+
+if TYPE_CHECKING:
+    from splice.live.feeds import Address
+
+__all__ = ["FileFeed", "FileSink", "FolderFeed", "Lines", "open_feed", "open_sink"]
+
+_BLOCK: Final = 1 << 20
+_ENDINGS: Final = (".ndjson", ".jsonl")
+_TAIL: Final = 1 << 16
+
+
+class Lines:
+    """Cuts what arrives into lines, each with the byte after it; of a too long one a part is kept."""
+
+    def __init__(self, start: int = 0) -> None:
+        self.place = start
+        self._held = b""
+        self._lost = 0
+        """How many bytes of the line under way were let go."""
+
+    def split(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are complete now."""
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            yield self._line(line)
+        self._held += rest
+        if len(self._held) > 2 * MOST_BYTES:
+            self._lost += len(self._held) - MOST_BYTES - 1
+            self._held = self._held[: MOST_BYTES + 1]
+
+    def rest(self) -> Iterator[tuple[int, bytes]]:
+        """Yield what is left without a newline, if anything."""
+        if self._held:
+            yield self._line(b"")
+
+    def _line(self, end: bytes) -> tuple[int, bytes]:
+        line = self._held + end
+        self.place += len(line) + self._lost + 1
+        self._held, self._lost = b"", 0
+        return self.place, line[: MOST_BYTES + 1]
+
+
+class FileFeed:
+    """The rows of one file, now and as it grows."""
+
+    lasting = True
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def open(self, after: str | None) -> Iterator[Item]:
+        """Yield the rows after a byte; None at the end of what is there."""
+        return _followed(self.path, Lines(int(after or 0)))
+
+
+class FolderFeed:
+    """The rows of the files of a folder, one file after the other, now and as it grows."""
+
+    lasting = True
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def open(self, after: str | None) -> Iterator[Item]:
+        """Yield the rows after a place; None at the end of what is there."""
+        name, _, byte = (after or "").rpartition(":")
+        if name and not (self.path / name).is_file():
+            raise SpliceError(f"'{self.path / name}' is gone, and is not read to its end")
+        done = set[str]()
+        while True:
+            names = [n for n in _names(self.path) if natural_key(n) >= natural_key(name)]
+            current = next((n for n in names if n not in done), None)
+            if current is None:
+                yield None
+                continue
+            lines = Lines(int(byte) if current == name else 0)
+            closed = False
+            for item in _followed(self.path / current, lines):
+                if item is not None:
+                    yield f"{current}:{item[0]}", item[1]
+                elif closed:
+                    break
+                # A later file: this one grows no more, but may have grown since its end was seen.
+                elif natural_key(_names(self.path)[-1]) > natural_key(current):
+                    closed = True
+                else:
+                    yield None
+            for place, row in lines.rest():
+                yield f"{current}:{place}", row
+            done.add(current)
+
+
+def _followed(path: Path, lines: Lines) -> Iterator[Item]:
+    """Yield the rows of a file from where some lines begin; None at the end of what is there."""
+    while not path.exists():
+        yield None
+    with path.open("rb") as file:
+        _check_size(file.fileno(), lines.place, str(path))
+        file.seek(lines.place)
+        while True:
+            data = file.read(_BLOCK)
+            if not data:
+                _check_size(file.fileno(), file.tell(), str(path))
+                yield None
+            for place, row in lines.split(data):
+                yield str(place), row
+
+
+def _names(folder: Path) -> list[str]:
+    found = (entry.name for entry in folder.iterdir() if entry.suffix in _ENDINGS)
+    return sorted(found, key=natural_key)
+
+
+def _check_size(handle: int, place: int, name: str) -> None:
+    if os.fstat(handle).st_size < place:
+        raise SpliceError(
+            f"'{name}' is shorter than what was read of it: {place:,} bytes",
+            "a feed only grows; begin anew with another --state, or name the file that goes on",
+        )
+
+
+class FileSink:
+    """Appends rows to a file; their numbers are in them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def last(self) -> int | None:
+        """Return the number in the last line; one that was cut off in the middle is removed."""
+        if not self.path.exists():
+            return 0
+        with self.path.open("rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            length, tail = 0, b""
+            while length < size and tail.count(b"\n") < 2:
+                length = min(size, max(_TAIL, 2 * length))
+                file.seek(size - length)
+                tail = file.read(length)
+            torn = len(tail) - (tail.rfind(b"\n") + 1)
+            if torn:
+                file.truncate(size - torn)
+        lines = tail[: len(tail) - torn].splitlines()
+        if not lines:
+            return 0
+        try:
+            return int(json.loads(lines[-1])["n"])
+        except (ValueError, TypeError, KeyError):
+            raise OutputError(
+                f"'{self.path}' ends in a row that no live run has written",
+                "name a new file, or one that a live run writes",
+            ) from None
+
+    def send(self, rows: Sequence[NumberedRow]) -> None:
+        """Append rows, and see that they are on the disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as file:
+            file.write(b"".join(row + b"\n" for _, row in rows))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def open_feed(address: Address) -> FileFeed | FolderFeed:
+    """Return a file, which may come later, or a folder that is there."""
+    path = Path(address.path)
+    return FolderFeed(path) if path.is_dir() else FileFeed(path)
+
+
+def open_sink(address: Address) -> FileSink:
+    """Return a file to append to."""
+    path = Path(address.path)
+    if path.is_dir():
+        raise OutputError(f"'{path}' is a folder", "name a file")
+    return FileSink(path)

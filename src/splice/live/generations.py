@@ -1,0 +1,96 @@
+"""The last few checkpoints of a live run, in a folder: the newest that is whole is gone on with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from splice.errors import InputError, SpliceError
+from splice.io.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from splice.io.outputs import sweep
+from splice.stream.plain import Plain
+
+__all__ = ["Generations"]
+
+_NAME: Final = re.compile(r"(\d{8,})\.checkpoint")
+_KEPT: Final = 3
+
+
+class Generations:
+    """Checkpoints with numbers, of which the last three are kept.
+
+    Parameters
+    ----------
+    folder
+        Where they are.
+    identity
+        What the run is: one goes on only from a run of the same identity.
+    """
+
+    def __init__(self, folder: Path, identity: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.identity = dict(identity)
+        self.number = 0
+        """The number of the last one."""
+        self.damaged: list[str] = []
+        """What was wrong with newer ones, when an older one was taken."""
+
+    def restore(self) -> Plain | None:
+        """Return the newest state that is whole, or None where there is none."""
+        every = self.paths()
+        for path in reversed(every):
+            try:
+                found = read_checkpoint(path)
+            except InputError as error:
+                self.damaged.append(str(error))
+                continue
+            self._check(path, found)
+            self.number = _number(every[-1])
+            return found.state
+        if every:
+            hint = "begin anew with another --state"
+            raise SpliceError(f"no checkpoint in '{self.folder}' is whole", hint)
+        return None
+
+    def _check(self, path: Path, found: Checkpoint) -> None:
+        for name in dict.fromkeys((*found.identity, *self.identity)):
+            theirs, ours = found.identity.get(name, "none"), self.identity.get(name, "none")
+            if theirs != ours:
+                raise SpliceError(
+                    f"the checkpoint '{path}' is of another run: {name} was '{theirs}' and is '{ours}'",
+                    "ask for the same again, or begin anew with another --state",
+                )
+
+    def peek(self) -> Plain | None:
+        """Return the newest state that is whole, whatever run it is of, or None."""
+        for path in reversed(self.paths()):
+            try:
+                return read_checkpoint(path).state
+            except InputError:
+                continue
+        return None
+
+    def write(self, state: Plain) -> Path:
+        """Write one more, and forget the oldest."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.number += 1
+        path = self.folder / f"{self.number:08}.checkpoint"
+        write_checkpoint(path, Checkpoint(self.identity, state))
+        for old in self.paths()[:-_KEPT]:
+            old.unlink(missing_ok=True)
+        return path
+
+    def paths(self) -> list[Path]:
+        """Return the checkpoints that are there, the oldest first."""
+        if not self.folder.is_dir():
+            return []
+        for entry in self.folder.glob(".*.checkpoint.*"):
+            sweep(self.folder / entry.name[1:].rpartition(".")[0])
+        found = [entry for entry in self.folder.iterdir() if _NAME.fullmatch(entry.name)]
+        return sorted(found, key=_number)
+
+
+def _number(path: Path) -> int:
+    return int(path.name.partition(".")[0])

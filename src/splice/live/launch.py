@@ -1,0 +1,142 @@
+"""A live run put together from names: a project, addresses and options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from splice.errors import SpliceError
+from splice.io.outputs import new_file
+from splice.live.engine import Engine, LiveSettings
+from splice.live.feeds import open_feed, open_sink
+from splice.live.generations import Generations
+from splice.live.output import Channel
+from splice.live.process import Process, Tell, ignore
+from splice.live.project import LEARNED, Project
+from splice.logic.theory import Theory
+
+__all__ = ["Addresses", "launch"]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where rows come from and go to.
+
+    Parameters
+    ----------
+    events
+        The feed of events; labels may be among them.
+    out
+        Where intervals, changes of rules and drift go.
+    labels
+        A feed of labels.
+    late
+        Where rows go that came too late (default: ``late.ndjson`` beside the checkpoints).
+    dead
+        Where rows go that could not be taken (default: ``dead.ndjson`` beside the checkpoints).
+    completed
+        Where completed labels go, if anywhere.
+    """
+
+    events: str
+    out: str
+    labels: str | None = None
+    late: str | None = None
+    dead: str | None = None
+    completed: str | None = None
+
+    def sinks(self, state: Path) -> dict[Channel, str]:
+        """Return the address of each channel."""
+        found = {
+            Channel.OUT: self.out,
+            Channel.LATE: self.late or str(state / "late.ndjson"),
+            Channel.DEAD: self.dead or str(state / "dead.ndjson"),
+        }
+        return {**found, Channel.COMPLETED: self.completed} if self.completed else found
+
+
+def launch(
+    project: Project,
+    addresses: Addresses,
+    settings: LiveSettings,
+    *,
+    every: float = 1.0,
+    once: bool = False,
+    tell: Tell = ignore,
+) -> Process:
+    """Return a live run, ready to run; nothing is read yet.
+
+    Parameters
+    ----------
+    project
+        Rules, the domain, and where checkpoints are.
+    addresses
+        Where rows come from and go to.
+    settings
+        What is asked for.
+    every
+        Seconds between two checkpoints.
+    once
+        Stop when all that is there was read.
+    tell
+        Told what happens.
+    """
+    theory = project.theory()
+    if not len(theory) and settings.learn is None:
+        raise SpliceError("there are no rules, and none are to be learned", "say --learn")
+    unit = settings.time_unit or project.described.layout.time_unit
+    settings = replace(settings, time_unit=unit, completed=addresses.completed is not None)
+    engine = Engine(theory, project.described.domain, settings)
+    feeds = {"events": open_feed(addresses.events)}
+    if addresses.labels:
+        feeds["labels"] = open_feed(addresses.labels)
+    names = addresses.sinks(project.state)
+    twice = {name for name in names.values() if list(names.values()).count(name) > 1}
+    if twice - {"-"}:
+        raise SpliceError(f"'{min(twice)}' is named as two outputs", "name each of them once")
+    lasting = all(feed.lasting for feed in feeds.values())
+    identity = _identity(settings, {name: feed.name for name, feed in feeds.items()})
+    return Process(
+        engine,
+        feeds,
+        {channel: open_sink(name) for channel, name in names.items()},
+        Generations(project.state, identity) if lasting else None,
+        every=every,
+        once=once,
+        rules=project.theory if project.rules else None,
+        tell=_with_rules_file(project, engine, tell),
+    )
+
+
+def _identity(settings: LiveSettings, feeds: Mapping[str, str]) -> dict[str, str]:
+    """Return what makes two runs the same: where rows come from, and what is remembered of them."""
+    learn = settings.learn
+    return {
+        **{f"feed of {name}": feed for name, feed in feeds.items()},
+        "lateness": str(settings.lateness),
+        "ahead": str(settings.far),
+        "learner": "none" if learn is None else str(learn.learner),
+        "profile": "none" if learn is None or learn.profile is None else learn.profile.name,
+        "patience": "none" if learn is None else str(learn.patience),
+        "batch-size": "none" if learn is None else str(learn.batch_size),
+    }
+
+
+def _with_rules_file(project: Project, engine: Engine, tell: Tell) -> Tell:
+    """Return a tell that also keeps the file of learned rules true."""
+    if engine.settings.learn is None:
+        return tell
+
+    def told(event: str, fields: Mapping[str, object]) -> None:
+        if event in ("theory", "stopped"):
+            write_rules(project.state / LEARNED, engine.theory)
+        tell(event, fields)
+
+    return told
+
+
+def write_rules(path: Path, theory: Theory) -> None:
+    """Write rules, whole or not at all."""
+    with new_file(path) as partial:
+        partial.write_text(f"{theory}\n", encoding="utf-8")

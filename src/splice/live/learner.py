@@ -1,0 +1,159 @@
+"""Learning in a live run: batches when their labels can no longer come, and rules now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.profile import PROFILES, Profile
+from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
+from splice.live.waiting import Waiting
+from splice.logic.domain import Domain
+from splice.logic.theory import Theory
+from splice.pipeline.splice import Splice, StepReport
+from splice.stream.batch import MicroBatch
+from splice.stream.plain import Plain
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["LearnSettings", "LiveLearner"]
+
+
+@dataclass(frozen=True)
+class LearnSettings:
+    """How a live run learns.
+
+    Parameters
+    ----------
+    patience
+        How long after an event, in its own time, labels for it may come.
+    batch_size
+        Time-points in a batch.
+    every
+        After how many batches the rules in use are renewed.
+    profile
+        How missing labels are completed; None: the learner sees them as they are.
+    learner
+        Makes a learner that knows nothing yet.
+    """
+
+    patience: int = 0
+    batch_size: int = 25
+    every: int = 20
+    profile: Profile | None = PROFILES["default"]
+    learner: Any = field(default_factory=LEARNERS.choose)
+
+
+class LiveLearner:
+    """Waits for labels, completes what is missing, and learns.
+
+    Parameters
+    ----------
+    settings
+        How.
+    vocabulary
+        The names of the stream.
+    """
+
+    def __init__(self, settings: LearnSettings, vocabulary: Vocabulary) -> None:
+        self.settings = settings
+        self._vocabulary = vocabulary
+        self.waiting: dict[int, Waiting] = {}
+        self.batches = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all labels and rules: what waits is learned from anew."""
+        completer = SupervisionCompleter(self.settings.profile) if self.settings.profile else None
+        self.learner: StructureLearner = self.settings.learner()
+        self.splice = Splice(self.learner, completer)
+
+    @property
+    def theory(self) -> Theory:
+        """What was learned so far."""
+        return self.learner.theory_
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look at the rules."""
+        return self.batches % self.settings.every == 0
+
+    def take_events(self, table: AtomTable) -> None:
+        """Take in events that are in time."""
+        for piece in table.sorted().by_sequence():
+            self._of(int(piece.sequence[0])).events.append(piece)
+
+    def take_labels(self, table: AtomTable) -> AtomTable:
+        """Take in labels of points; return those that came too late."""
+        late = np.zeros(len(table), bool)
+        for code in np.unique(table.sequence).tolist():
+            own = self._of(code)
+            rows = np.flatnonzero(table.sequence == code)
+            behind = (table.time[rows] < own.done) & (table.time[rows] != NO_TIME)
+            late[rows[behind]] = True
+            own.labels.append(table.take(rows[~behind]))
+        return table.take(late)
+
+    def take_spans(self, table: AtomTable, ends: np.ndarray[Any, Any]) -> AtomTable:
+        """Take in labels of intervals; return those of which some came too late."""
+        late = np.zeros(len(table), bool)
+        for code in np.unique(table.sequence).tolist():
+            own = self._of(code)
+            rows = np.flatnonzero(table.sequence == code)
+            late[rows[table.time[rows] < own.done]] = True
+            useful = rows[ends[rows] > own.done]
+            own.spans.append(table.take(useful))
+            own.ends.append(ends[useful])
+        return table.take(late)
+
+    def _of(self, code: int) -> Waiting:
+        return self.waiting.setdefault(code, Waiting(self._vocabulary))
+
+    @property
+    def waiting_rows(self) -> int:
+        """How many rows wait."""
+        return sum(map(len, list(self.waiting.values())))
+
+    def batches_of(self, code: int, domain: Domain, before: int | None) -> Iterator[MicroBatch]:
+        """Yield the batches of a sequence that are ripe: nothing before a time can still come."""
+        own = self.waiting.get(code)
+        if own is not None and len(own):
+            until = None if before is None else before - self.settings.patience
+            yield from own.batches(domain, until, self.settings.batch_size)
+        if before is None:
+            self.waiting.pop(code, None)
+
+    def step(self, batch: MicroBatch) -> StepReport:
+        """Complete a batch and learn from it."""
+        report = self.splice.step(batch)
+        self.batches += 1
+        return report
+
+    def to_state(self) -> Plain:
+        """Return all that was learned and what waits, as plain values."""
+        completer = self.splice.completer
+        begun = completer is not None and completer.has_begun
+        return {
+            "batches": self.batches,
+            "waiting": {str(code): own.to_state() for code, own in self.waiting.items()},
+            "learner": self.learner.to_state() if self.batches else None,
+            "completer": completer.to_state() if completer and begun else None,
+        }
+
+    def restore(self, state: Plain, domain: Domain) -> None:
+        """Go on from a state, over the vocabulary that it was made with."""
+        self.forget()
+        self.batches = int(state["batches"])
+        self.waiting = {
+            int(code): Waiting.restored(own, self._vocabulary)
+            for code, own in state["waiting"].items()
+        }
+        if state["learner"] is not None:
+            self.learner.restore(state["learner"], domain, self._vocabulary)
+        if state["completer"] is not None and self.splice.completer:
+            self.splice.completer.restore(state["completer"], domain, self._vocabulary)

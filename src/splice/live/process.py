@@ -1,0 +1,252 @@
+"""A live run as a process: feeds to engine to sinks, in portions, with checkpoints in between.
+
+The order of things is the whole trick. A portion is read and worked on; now and then a checkpoint is
+written, which holds the places of the feeds, the engine's state and what it said; then what it said
+is sent. Killed before the checkpoint, the portion is read again. Killed after it, what a sink does
+not have yet is sent when the process is back: the rows have numbers, and a sink knows its last.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+from splice.errors import OutputError, SpliceError
+from splice.live.engine import Engine
+from splice.live.feeds.seam import Feed, Item, Sink, Unreachable
+from splice.live.generations import Generations
+from splice.live.output import Channel
+from splice.logic.theory import Theory
+
+__all__ = ["Process", "Tell", "ignore"]
+
+T = TypeVar("T")
+
+Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+"""Called with the name of what happened and what there is to know about it."""
+
+_NAP: Final = 0.05
+_LONGEST_NAP: Final = 5.0
+_MOST_WAITING: Final = 500_000
+"""While so many rows wait to be learned from, no more labels are read: what comes is bounded."""
+
+
+def ignore(event: str, fields: Mapping[str, Any]) -> None:
+    """Tell nobody."""
+
+
+@dataclass
+class _Opened:
+    """A feed that is being read."""
+
+    feed: Feed
+    place: str | None = None
+    items: Iterator[Item] | None = None
+    ended: bool = False
+
+    def read(self, most: int) -> list[tuple[str, bytes]]:
+        """Return up to so many rows that are there, in their order."""
+        if self.items is None and not self.ended:
+            self.items = self.feed.open(self.place)
+        found: list[tuple[str, bytes]] = []
+        while self.items is not None and len(found) < most:
+            try:
+                item = next(self.items)
+            except StopIteration:
+                self.ended, self.items = True, None
+                break
+            except Unreachable:
+                self.items = None
+                if found:
+                    break
+                raise
+            if item is None:
+                break
+            found.append(item)
+        if found:
+            self.place = found[-1][0]
+        return found
+
+
+@dataclass
+class Process:
+    """Moves rows from feeds through an engine to sinks until it is told to stop.
+
+    Parameters
+    ----------
+    engine
+        What works on the rows.
+    feeds
+        The feed of events, under ``events``, and the feed of labels, under ``labels``.
+    sinks
+        Where each channel goes; rows of others are dropped.
+    generations
+        Where checkpoints are; None: there are none, and what is said is sent at once.
+    every
+        Seconds between two checkpoints.
+    portion
+        How many rows are read at once.
+    once
+        Stop when all that is there was read, and end all sequences.
+    rules
+        Gives the rules anew when they are to be reloaded.
+    tell
+        Told what happens.
+    """
+
+    engine: Engine
+    feeds: Mapping[str, Feed]
+    sinks: Mapping[Channel, Sink]
+    generations: Generations | None = None
+    every: float = 1.0
+    portion: int = 5000
+    once: bool = False
+    rules: Callable[[], Theory] | None = None
+    tell: Tell = ignore
+    stopping: threading.Event = field(default_factory=threading.Event)
+    reloading: threading.Event = field(default_factory=threading.Event)
+    started: float = field(default_factory=time.time)
+    committed: float | None = None
+    """When the last checkpoint was written."""
+
+    def __post_init__(self) -> None:
+        self._open = {name: _Opened(feed) for name, feed in self.feeds.items()}
+        self._sent: dict[Channel, int | None] = {}
+        self._changed = False
+        self._due = self.beat = time.monotonic()
+        self.last_row: float | None = None
+        """When the last row came."""
+
+    def run(self) -> None:
+        """Work until stopped; with ``once`` until everything is read."""
+        self._restore()
+        while not self.stopping.is_set():
+            self.beat = time.monotonic()
+            if self.reloading.is_set():
+                self._reload()
+            read = self._patiently(self._portion) or 0
+            if not read and self._over():
+                self.engine.finish()
+                self._changed = True
+                break
+            if time.monotonic() >= self._due or self.generations is None:
+                self.commit()
+            if read:
+                self.last_row = time.time()
+            else:
+                self.stopping.wait(_NAP)
+        self.commit()
+        self.tell("stopped", {"places": self.places(), **self.engine.counts})
+
+    def places(self) -> dict[str, str | None]:
+        """Return how far each feed was read."""
+        return {name: opened.place for name, opened in self._open.items()}
+
+    def _restore(self) -> None:
+        state = self.generations.restore() if self.generations else None
+        if state is not None and self.generations is not None:
+            for problem in self.generations.damaged:
+                self.tell("damaged", {"problem": problem})
+            self.engine.restore(state["engine"])
+            for name, place in state["places"].items():
+                self._open[name].place = place
+            self.tell("resumed", {"checkpoint": self.generations.number, "places": self.places()})
+        for channel, sink in self.sinks.items():
+            self._sent[channel] = last = self._patiently(sink.last)
+            said = self.engine.out.last.get(channel, 0)
+            if state is None and last:
+                raise OutputError(
+                    f"'{sink.name}' holds what another run has said",
+                    "name another output, or the --state of the run that goes on",
+                )
+            if last is not None and state is not None and last < said - len(self._unsent(channel)):
+                raise OutputError(
+                    f"'{sink.name}' ends with row {last:,}, and {said:,} were sent",
+                    "rows are missing at its end; begin anew with another --state",
+                )
+        if state is not None:
+            self._deliver()
+
+    def _unsent(self, channel: Channel) -> list[tuple[int, bytes]]:
+        return self.engine.out.take(channel, 0)
+
+    def _portion(self) -> int:
+        """Read a portion of each feed and work on it; return how many rows there were."""
+        labels, events = self._open.get("labels"), self._open["events"]
+        count = 0
+        learner = self.engine.learner
+        # Labels first, all that are there: one that came in time is not to be late for want of reading.
+        while labels and (learner is None or learner.waiting_rows < _MOST_WAITING):
+            rows = labels.read(self.portion)
+            if not rows:
+                break
+            self.engine.labels(rows)
+            self._changed = True
+            count += len(rows)
+        rows = events.read(self.portion)
+        if rows:
+            self.engine.events(rows)
+            self._changed = True
+        return count + len(rows)
+
+    def _over(self) -> bool:
+        """Whether nothing is left to read, and nothing more is waited for."""
+        return self.once or all(opened.ended for opened in self._open.values())
+
+    def _reload(self) -> None:
+        self.reloading.clear()
+        if self.rules is None:
+            return
+        try:
+            theory = self.rules()
+            if str(theory) != str(self.engine.theory):
+                self.engine.reload(theory)
+                self._changed = True
+            self.tell("reloaded", {"rules": len(theory)})
+        except SpliceError as error:  # rules with a mistake are told, and the old ones stay
+            self.tell("not reloaded", {"problem": str(error)})
+
+    def commit(self) -> None:
+        """Write a checkpoint, then send what was said since the last one."""
+        if self._changed and self.generations is not None:
+            state = {"places": self.places(), "engine": self.engine.to_state()}
+            self.generations.write(state)
+            self.committed = time.time()
+        if self._changed:
+            self._deliver()
+        self._changed = False
+        self._due = time.monotonic() + self.every
+
+    def _deliver(self) -> None:
+        """Send what sinks do not have yet; return when all have it."""
+        for channel, sink in self.sinks.items():
+            self._patiently(partial(self._send, channel, sink))
+        self.engine.out.clear()
+
+    def _send(self, channel: Channel, sink: Sink) -> None:
+        if not self._unsent(channel):
+            return
+        if channel not in self._sent:
+            self._sent[channel] = sink.last()
+        # Where sending fails, the number is gone, and the sink is asked again.
+        last = self._sent.pop(channel) or 0
+        rows = self.engine.out.take(channel, last)
+        if rows:
+            sink.send(rows)
+        self._sent[channel] = max(last, self.engine.out.last[channel])
+
+    def _patiently(self, act: Callable[[], T]) -> T | None:
+        """Try until the other side answers, or the run is to stop."""
+        nap = _NAP
+        while True:
+            try:
+                return act()
+            except Unreachable as error:
+                self.tell("unreachable", {"problem": str(error), "seconds": nap})
+                if self.stopping.wait(nap):
+                    return None  # what was not sent is in the checkpoint
+                nap = min(_LONGEST_NAP, 2 * nap)

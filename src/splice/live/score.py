@@ -1,0 +1,111 @@
+"""How well the rules in use agree with the labels that were given for what they said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, field
+
+import numpy as np
+
+from splice.arrays import Ints, Mask, padded, unique_rows
+from splice.evaluation.confusion import Confusion
+from splice.events.crisp.intervals import covered
+from splice.events.crisp.recognition import Recognised
+from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
+from splice.stream.batch import MicroBatch
+from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["History", "Score"]
+
+
+class History:
+    """The intervals of a sequence that labels may still come for: a row for each, at its start."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._table = AtomTable.empty(vocabulary)
+        self._ends: Ints = np.empty(0, np.int64)
+
+    def add(self, found: Iterable[Recognised]) -> None:
+        """Remember intervals."""
+        for part in found:
+            own = part.intervals
+            rows = part.fluents.take(own.key)
+            table = AtomTable(
+                rows.vocabulary, rows.sequence, own.start, rows.kind, rows.args, rows.truth
+            )
+            parts = [t for t in (self._table, table) if len(t)]
+            self._table = AtomTable.concat(parts, rows.vocabulary)
+            self._ends = np.concatenate((self._ends, own.end))
+
+    def forget(self, before: int) -> None:
+        """Forget what ended before a time."""
+        kept = self._ends > before
+        self._table, self._ends = self._table.take(kept), self._ends[kept]
+
+    def holds(self, queries: AtomTable) -> Mask:
+        """Return which query atoms lie in an interval of theirs."""
+        if not len(self._table) or not len(queries):
+            return np.zeros(len(queries), bool)
+        width = max(self._table.args.shape[1], queries.args.shape[1])
+        keys = [
+            np.column_stack((table.kind, padded(table.args, width))).astype(np.int64)
+            for table in (self._table, queries)
+        ]
+        _, number = unique_rows(np.concatenate(keys))
+        number = number.astype(np.int64)
+        split = len(self._table)
+        intervals = covered(number[:split], self._table.time, self._ends, 1)
+        return intervals.holds(number[split:], queries.time)
+
+    def to_state(self) -> Plain:
+        """Return the intervals as plain values."""
+        return {"table": plain_table(self._table), "ends": plain_array(self._ends)}
+
+    @classmethod
+    def restored(cls, state: Plain, vocabulary: Vocabulary) -> History:
+        """Return the intervals of a state."""
+        history = cls(vocabulary)
+        history._table = table_from(state["table"], vocabulary)
+        history._ends = array_from(state["ends"])
+        return history
+
+
+@dataclass
+class Score:
+    """What the rules said against the labels that were given, of the last batches that had some."""
+
+    recent: list[Confusion] = field(default_factory=list)
+    memory: int = 40
+
+    def compare(
+        self, batch: MicroBatch, history: History, open_: Recognised | None
+    ) -> tuple[LabelArray, LabelArray]:
+        """Count one more batch; return the labels that were given, and what the rules said."""
+        given = batch.labels
+        known = given != UNKNOWN
+        queries = batch.queries.take(known)
+        said = history.holds(queries)
+        if open_ is not None:
+            rest = History(batch.table.vocabulary)
+            rest.add([open_])
+            said |= rest.holds(queries)
+        labels = np.where(said, TRUE, FALSE).astype(np.int8)
+        if len(labels):
+            self.recent = [*self.recent, Confusion.of(given[known], labels)][-self.memory :]
+        return given[known], labels
+
+    @property
+    def f1(self) -> float | None:
+        """The F1 of the last batches that had labels; None where none had."""
+        return Confusion.total(self.recent).f1 if self.recent else None
+
+    def to_state(self) -> list[tuple[int, ...]]:
+        """Return the counts as plain values."""
+        return [astuple(counts) for counts in self.recent]
+
+    @classmethod
+    def restored(cls, state: list[list[int]]) -> Score:
+        """Return the counts of a state."""
+        return cls([Confusion(*counts) for counts in state])

@@ -1,0 +1,112 @@
+"""Vocabularies and tables as plain values that JSON can hold: what a live run must not forget.
+
+A stream that arrives cannot be read again to give its names the same numbers. So the names go into
+the checkpoint, in the order of their codes, and the columns over them as they are: as the bytes of
+64-bit and smaller integers in base64, which costs a fraction of their digits.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.logic.atoms import Atom
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.stream.table import AtomTable
+from splice.stream.times import TimeFormat
+from splice.stream.vocabulary import Kind, Vocabulary
+
+__all__ = [
+    "Plain",
+    "array_from",
+    "plain_array",
+    "plain_table",
+    "plain_term",
+    "plain_vocabulary",
+    "table_from",
+    "term_from",
+    "vocabulary_from",
+]
+
+Plain: TypeAlias = dict[str, Any]
+
+
+def plain_array(array: npt.NDArray[Any]) -> Plain:
+    """Return an array of integers as its type, its shape and its bytes.
+
+    >>> array_from(plain_array(np.array([[1, 2], [3, 4]]))).tolist()
+    [[1, 2], [3, 4]]
+    """
+    ordered = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    data = base64.b64encode(ordered.tobytes()).decode("ascii")
+    return {"type": ordered.dtype.str, "shape": list(array.shape), "data": data}
+
+
+def array_from(state: Plain) -> npt.NDArray[Any]:
+    """Return the array of a state; it may be written to."""
+    flat = np.frombuffer(base64.b64decode(state["data"]), np.dtype(state["type"]))
+    return flat.reshape(state["shape"]).astype(flat.dtype.newbyteorder("="))
+
+
+def plain_term(term: Term) -> Any:
+    """Return a term: a variable as its name, a constant in a list of its own, else a list.
+
+    >>> plain_term(Function("meet", (Variable("X"), Constant("anna"))))
+    ['meet', ['X', ['anna']]]
+    """
+    if isinstance(term, Variable):
+        return term.name
+    if isinstance(term, Constant):
+        return [term.name]
+    return [term.functor, [plain_term(arg) for arg in term.args]]
+
+
+def term_from(state: Any) -> Term:
+    """Return the term of a state."""
+    if isinstance(state, str):
+        return Variable(state)
+    if len(state) == 1:
+        return Constant(state[0])
+    return Function(state[0], tuple(term_from(arg) for arg in state[1]))
+
+
+def plain_vocabulary(vocabulary: Vocabulary) -> Plain:
+    """Return every name of a vocabulary, in the order of their codes."""
+    return {
+        "constants": list(vocabulary.constants),
+        "sequences": list(vocabulary.sequences),
+        "kinds": [
+            [kind.predicate, [plain_term(arg) for arg in kind.template.args], kind.types, kind.time]
+            for kind in vocabulary.kinds
+        ],
+        "times": asdict(vocabulary.times),
+    }
+
+
+def vocabulary_from(state: Plain) -> Vocabulary:
+    """Return a vocabulary in which every name has the code that it had."""
+    vocabulary = Vocabulary()
+    for name in state["constants"]:
+        vocabulary.constants.code(name)
+    for name in state["sequences"]:
+        vocabulary.sequences.code(name)
+    for predicate, args, types, time in state["kinds"]:
+        template = Atom(predicate, tuple(term_from(arg) for arg in args))
+        vocabulary.kind(Kind(template, tuple(types), time))
+    vocabulary.times = TimeFormat(**state["times"])
+    return vocabulary
+
+
+def plain_table(table: AtomTable) -> Plain:
+    """Return the columns of a table; where its rows were read is not kept."""
+    names = ("sequence", "time", "kind", "args", "truth")
+    return {name: plain_array(getattr(table, name)) for name in names}
+
+
+def table_from(state: Plain, vocabulary: Vocabulary) -> AtomTable:
+    """Return the table of a state, over the vocabulary that it was made with."""
+    return AtomTable(vocabulary, **{name: array_from(part) for name, part in state.items()})
