@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import shifts
 import splice
 from splice.cli import main
+from splice.completion.mode import Mode
 
 Rows = list[dict[str, Any]]
 
 
 def as_relation(rows: Rows) -> Any:
-    import duckdb  # kept out of the module: what tests hold at their end, it takes for leaks
+    import duckdb
 
     return duckdb.from_arrow(pa.Table.from_pylist(rows))
 
@@ -33,11 +39,9 @@ KINDS: dict[str, Callable[[Rows], Any]] = {
 }
 
 
-def rows_of(frame: Any) -> Rows:
-    """Return a frame of any kind as rows."""
-    if isinstance(frame, pl.LazyFrame):
-        frame = frame.collect()
-    return pl.DataFrame(frame).to_dicts()
+def table_of(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as one of polars."""
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
 
 
 def run(*words: object) -> None:
@@ -56,7 +60,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pl.DataFrame(labels).write_csv(folder / name / "labels.csv")
     run("learn", folder / "week", "--out", folder / "week.rules", "--quiet")
     run("recognise", folder / "week.rules", folder / "friday", "--out", folder / "found.csv")
+    run("complete", folder / "week", "--out", folder / "completed")
     return folder
+
+
+@pytest.fixture(scope="module")
+def model() -> splice.RuleLearner:
+    events, labels = shifts.week()
+    return splice.RuleLearner().fit(pl.DataFrame(events), pl.DataFrame(labels))
+
+
+# the same as files
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,9 +78,296 @@ def test_frames_give_what_files_give_byte_for_byte(kind: str, files: Path) -> No
     make = KINDS[kind]
     events, labels = shifts.week()
     model = splice.RuleLearner().fit(make(events), make(labels))
-    written = (files / "week.rules").read_text("utf-8")
     assert "initiatedAt" in str(model)
-    assert written.endswith(f"\n\n{model}\n")
+    assert (files / "week.rules").read_text("utf-8").endswith(f"\n\n{model}\n")
     found = model.predict(make(shifts.friday()[0]))
     assert type(found) is type(make(events))
-    assert pl.DataFrame(rows_of(found)).write_csv() == (files / "found.csv").read_text("utf-8")
+    assert type(model.rules_) is type(found)
+    assert table_of(found).write_csv() == (files / "found.csv").read_text("utf-8")
+
+
+def test_completed_labels_are_those_of_the_command(files: Path, model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    done = model.complete(events, labels)
+    written = pl.read_csv(files / "completed" / "labels.csv")
+    columns = ["sequence", "fluent", "time", "label"]
+    assert done.select(columns).sort(columns).rows() == written.select(columns).sort(columns).rows()
+    assert done.filter("given")["confidence"].unique().to_list() == [1.0]
+    assert done["confidence"].is_between(0, 1).all()
+
+
+def test_scores_are_those_of_the_command(files: Path, model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.friday())
+    truth = splice.open_input(str(files / "friday"))
+    said = splice.recognise(model.theory_, splice.open_input(str(files / "friday" / "events.csv")))
+    scores = model.scores(events, labels)
+    assert scores == splice.score(truth, said)
+    assert model.score(events, labels) == scores.total.f1 > 0.9
+    assert "F1 0.9" in str(scores)
+
+
+def test_frames_are_an_input_wherever_one_is_named(files: Path) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    by_name = splice.open_input({"labels": labels, "events": events})
+    by_columns = splice.open_input([labels, events])
+    written = splice.open_input(str(files / "week"))
+    for source in (by_name, by_columns):
+        same = [list(map(str, splice.collect(each).atoms())) for each in (source, written)]
+        assert same[0] == same[1]
+    assert repr(by_name.inner) == "FrameSource(labels, events)"  # type: ignore[attr-defined]
+    learned = splice.learn(splice.open_input([events, labels]))
+    assert str(learned.theory) == str(splice.RuleLearner().fit(events, labels).theory_)
+
+
+# what goes in comes out
+
+START = datetime(2024, 3, 30, 23, 58, tzinfo=UTC)
+"""In Athens the clock goes forward an hour and two minutes later."""
+
+
+def stamped(rows: Rows, moment: Callable[[int], Any]) -> Rows:
+    names = ("time", "start", "end")
+    return [{k: moment(v) if k in names else v for k, v in row.items()} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def expected(model: splice.RuleLearner) -> Rows:
+    rows: Rows = model.predict(pl.DataFrame(shifts.friday()[0])).to_dicts()
+    return rows
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    kind=st.sampled_from(sorted(KINDS)),
+    zone=st.sampled_from([None, "UTC", "Europe/Athens", "America/St_Johns"]),
+    unit=st.sampled_from(["s", "ms", "us"]),
+    order=st.permutations(["sequence", "time", "event", "arg1", "arg2", "unused"]),
+    data=st.data(),
+)
+def test_every_kind_of_frame_comes_back(
+    model: splice.RuleLearner,
+    expected: Rows,
+    kind: str,
+    zone: str | None,
+    unit: str,
+    order: list[str],
+    data: st.DataObject,
+) -> None:
+    """Whatever the kind, the order of columns, the zone and what is missing: times are the same."""
+    step = {
+        "s": timedelta(seconds=1),
+        "ms": timedelta(milliseconds=1),
+        "us": timedelta(microseconds=1),
+    }
+
+    def moment(count: int) -> datetime:
+        found = START + count * step[unit]
+        return found.astimezone(ZoneInfo(zone)) if zone else found.replace(tzinfo=None)
+
+    rows = [{**row, "unused": None} for row in stamped(shifts.friday()[0], moment)]
+    if data.draw(st.booleans()):  # a column that is wholly missing is no argument
+        rows = [{**row, "arg3": None} for row in rows]
+        order = [*order, "arg3"]
+    frame = KINDS[kind]([{name: row[name] for name in order} for row in rows])
+    found = model.predict(frame)
+    assert type(found) is type(frame)
+    wanted = stamped(expected, moment)
+    assert table_of(found).to_dicts() == wanted
+    zones = {
+        "duckdb": table_of(found).schema["start"].time_zone
+    }  # its relations have the session's
+    assert getattr(table_of(found).schema["start"], "time_zone", None) == zones.get(kind, zone)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64", "Int64", "string"])
+def test_numbers_keep_their_type_in_pandas(model: splice.RuleLearner, dtype: str) -> None:
+    events = pd.DataFrame(shifts.friday()[0])
+    events["time"] = events["time"].astype("Int64" if dtype == "string" else dtype)
+    plain = model.predict(pd.DataFrame(shifts.friday()[0]))
+    found = model.predict(events.astype({"time": dtype}))
+    assert found["start"].astype("float").tolist() == plain["start"].tolist()
+
+
+def test_dates_are_days(model: splice.RuleLearner, expected: Rows) -> None:
+    def day(count: int) -> date:
+        return date(2024, 1, 1) + timedelta(days=count)
+
+    for make in (pl.DataFrame, pd.DataFrame):
+        found = model.predict(make(stamped(shifts.friday()[0], day)))
+        assert table_of(found).to_dicts() == stamped(expected, day)
+
+
+def test_an_offset_is_kept_in_pandas(model: splice.RuleLearner, expected: Rows) -> None:
+    events = pd.DataFrame(shifts.friday()[0])
+    events["time"] = pd.Timestamp("2024-01-01T00:00:00+02:00") + pd.to_timedelta(
+        events["time"], "s"
+    )
+    found = model.predict(events)
+    assert found["start"].iloc[0] == events["time"].iloc[0] + pd.Timedelta(
+        expected[0]["start"], "s"
+    )
+    assert found["start"].dt.tz == events["time"].dt.tz
+
+
+def test_names_and_numbers_of_sequences_come_back(model: splice.RuleLearner) -> None:
+    for name in (7, "day 1", "f(x)", "a'b"):
+        events = pl.DataFrame(shifts.friday()[0]).with_columns(sequence=pl.lit(name))
+        assert model.predict(events)["sequence"].unique().to_list() == [name]
+
+
+def test_an_index_with_a_name_is_a_column(model: splice.RuleLearner, expected: Rows) -> None:
+    events = pd.DataFrame(shifts.friday()[0]).set_index("time")
+    assert model.predict(events).to_dict("records") == expected
+
+
+# columns
+
+
+def test_columns_may_have_other_names(model: splice.RuleLearner) -> None:
+    names = {"time": "ts", "event": "type", "arg1": "who", "arg2": "what", "sequence": "day"}
+    events, labels = (pl.DataFrame(rows).rename(names, strict=False) for rows in shifts.week())
+    own = splice.RuleLearner(time="ts", event="type", args=["who", "what"], sequence="day")
+    assert str(own.fit(events, labels)) == str(model)
+    found = own.predict(pl.DataFrame(shifts.friday()[0]).rename(names))
+    assert found.equals(model.predict(pl.DataFrame(shifts.friday()[0])))
+
+
+def test_the_arguments_of_fluents_may_be_columns(model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    parts = labels["fluent"].str.extract_groups(r"(\w+)\((\w+),(\w+)\)").struct
+    split = labels.with_columns(
+        fluent=parts.field("1"), arg1=parts.field("2"), arg2=parts.field("3")
+    )
+    assert str(splice.RuleLearner().fit(events, split)) == str(model)
+
+
+def test_labels_may_be_time_points(model: splice.RuleLearner) -> None:
+    events, labels = shifts.week()
+    points = [
+        {"sequence": row["sequence"], "fluent": row["fluent"], "time": time, "label": row["label"]}
+        for row in labels
+        for time in range(row["start"], row["end"])
+    ]
+    rules = splice.RuleLearner(open_world=True).fit(pl.DataFrame(events), pl.DataFrame(points))
+    assert str(rules) == str(model)
+
+
+# learning goes on, and is kept
+
+
+def days() -> list[tuple[pl.DataFrame, pl.DataFrame | None]]:
+    events, labels = map(pl.DataFrame, shifts.week())
+    parts = []
+    for day in shifts.WATCHED:
+        own = labels.filter(sequence=day)
+        parts.append((events.filter(sequence=day), own if len(own) else None))
+    return parts
+
+
+def test_parts_of_a_stream_teach_what_the_whole_does() -> None:
+    whole = splice.RuleLearner(mode=Mode.ONLINE).fit(*map(pl.DataFrame, shifts.week()))
+    parts = splice.RuleLearner()
+    for events, labels in days():
+        parts.partial_fit(events, labels)
+    assert str(parts) == str(whole)
+    assert parts.learned_.examples == whole.learned_.examples
+
+
+def test_what_is_saved_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    straight, saved = splice.RuleLearner(), splice.RuleLearner(splice.OledOptions(depth=2))
+    for number, (events, labels) in enumerate(days()):
+        straight.partial_fit(events, labels)
+        saved.partial_fit(events, labels)
+        saved.save(tmp_path / f"{number}.splice")
+        saved = splice.RuleLearner.load(tmp_path / f"{number}.splice")
+    assert str(saved) == str(straight)
+    assert saved.get_params()["learner"] == splice.OledOptions(depth=2)
+    friday = pl.DataFrame(shifts.friday()[0])
+    assert saved.predict(friday).equals(straight.predict(friday))
+
+
+def test_a_learner_that_was_fitted_goes_on(model: splice.RuleLearner, tmp_path: Path) -> None:
+    """After a run in hindsight, too, labels and rules are remembered."""
+    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    model.save(tmp_path / "model")
+    for mode in Mode:
+        own = splice.RuleLearner(mode=mode).fit(*map(pl.DataFrame, shifts.week()))
+        before = own.learned_
+        own.partial_fit(*friday)
+        assert own.learned_.examples == before.examples + 1200
+        assert own.score(*friday) > 0.95
+    assert before.examples == 3600
+
+
+def test_a_checkpoint_of_a_run_is_no_model(tmp_path: Path) -> None:
+    splice.write_checkpoint(tmp_path / "x", splice.Checkpoint({"kind": "other"}, {}))
+    with pytest.raises(splice.SpliceError, match="not of a RuleLearner"):
+        splice.RuleLearner.load(tmp_path / "x")
+
+
+# a value
+
+
+def test_parameters_are_read_back() -> None:
+    model = splice.RuleLearner(splice.OledOptions(depth=1), "paper", batch_size=10, time="ts")
+    copy = splice.RuleLearner(**model.get_params())
+    assert copy.get_params() == model.get_params()
+    assert repr(copy) == repr(model)
+    assert "completer='paper', batch_size=10, time='ts'" in repr(model)
+    copy.set_params(batch_size=5)
+    assert model.get_params()["batch_size"] == 10
+    assert repr(splice.RuleLearner()) == "RuleLearner()"
+
+
+def test_frames_are_not_changed_and_fitting_twice_is_fitting_once() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    before = events.copy(), labels.copy()
+    model = splice.RuleLearner().fit(events, labels)
+    once = str(model)
+    assert str(model.fit(events, labels)) == once
+    pd.testing.assert_frame_equal(events, before[0])
+    pd.testing.assert_frame_equal(labels, before[1])
+
+
+def test_explanations_of_rules_labels_and_intervals(model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    assert str(model.explain(1)).startswith("rule 1\ninitiatedAt(loading(")
+    friday = pl.DataFrame(shifts.friday()[0])
+    first = model.predict(friday).row(0, named=True)
+    told = model.explain(first["fluent"], first["start"], friday)
+    assert f"holds from {first['start']} to {first['end']}" in str(told)
+    why = model.explain("loading(anna,f1)", 2, events, labels, sequence="tuesday")
+    assert "holdsAt(loading(anna,f1),2) is" in str(why)
+    for shown in (model, model.theory_, model.explain(1), told, why):
+        assert "loading(" in shown._repr_html_()  # type: ignore[union-attr]
+    with pytest.raises(splice.SpliceError, match="there is no rule 9"):
+        model.explain(9)
+
+
+def test_nothing_is_said_before_something_is_learned() -> None:
+    with pytest.raises(splice.SpliceError, match=r"nothing was learned yet\nhint: call fit"):
+        splice.RuleLearner().predict(pl.DataFrame(shifts.friday()[0]))
+
+
+def test_probabilities_are_for_weights(model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    with pytest.raises(ValueError, match="no weights"):
+        model.predict_proba(events)
+    weighted = splice.RuleLearner(splice.OledOptions(weights=splice.AdaGrad())).fit(events, labels)
+    found = weighted.predict_proba(events)
+    assert found["probability"].is_between(0, 1).all()
+
+
+def test_what_is_odd_is_a_warning() -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    with pytest.warns(splice.SpliceWarning, match=r"events has 1 rows twice, the first is row 1;"):
+        splice.RuleLearner().fit(pl.concat([events[:1], events]), labels)
+    model = splice.RuleLearner().fit(events, labels)
+    with pytest.warns(splice.SpliceWarning, match="near") as told:
+        model.predict(events.filter(pl.col("event") != "near"))
+    assert Path(told[0].filename) == Path(__file__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(events)

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
     ("arrays", "errors", "kernels", "shown", "threads"),
-    ("labels", "limits", "options", "stats"),
+    ("labels", "limits", "options", "plain", "stats"),
     ("logic",),
     ("stream",),
     ("patterns",),

@@ -139,6 +139,7 @@ class InputError(SpliceError):
     def __init__(self, problems: Problem | Iterable[Problem], summary: str = "") -> None:
         found = (problems,) if isinstance(problems, Problem) else tuple(problems)
         self.problems: Sequence[Problem] = tuple(sorted(found))
+        self.summary = summary
         super().__init__("\n".join(filter(None, (self._summary(), summary))))
 
     def _summary(self) -> str:

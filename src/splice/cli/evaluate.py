@@ -87,9 +87,7 @@ def evaluate(
         _tell_one_sided(scores, truth)
     if fluents:
         scores = scores.only(fluents)
-    parts = {**scores.fluents, "all": scores.total}
-    rows = [{"fluent": name, **counts.as_json()} for name, counts in parts.items()]
-    emit(rows, style, scores.as_json())
+    emit(scores.rows(), style, scores.as_json())
 
 
 def _read(

@@ -13,7 +13,7 @@ from splice.cli.options import (
     moment_of,
     with_input_options,
 )
-from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner, one_sequence
+from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
 from splice.errors import SpliceError
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.points import Step
@@ -21,6 +21,7 @@ from splice.inputs.open import InputOptions, Queries, open_input
 from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
 from splice.logic.syntax import parse_ground_term
+from splice.stream.source import one_sequence
 
 __all__ = ["explain_interval"]
 

@@ -17,10 +17,10 @@ from splice.cli.options import (
 )
 from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
-from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
-from splice.logic.syntax import parse_ground_term
+from splice.pipeline.completed import explain_label as explain
 from splice.stream.batch import TimePoints
+from splice.stream.times import TimeFormat
 
 __all__ = ["explain_label"]
 
@@ -46,22 +46,12 @@ def explain_label(
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
     cut, mode = TimePoints(batch_size), mode_of(online)
     source = CompletedSource(open_input(data, options), chosen, cut, mode)
-    wanted = str(parse_ground_term(fluent))
-    for completer, done in tracked(source.completions(), "completing"):
-        if sequence not in (None, done.batch.sequence):
-            continue
-        queries = done.batch.queries
-        moment = moment_of(time_point, options, queries.vocabulary.times)
-        for row in (queries.time == moment).nonzero()[0].tolist():
-            if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
-                said = completer.explain(row)
-                if style is Format.TABLE:
-                    say(str(said))
-                else:
-                    emit([said.as_json()], style, said.as_json())
-                return
-    where = f" of sequence '{sequence}'" if sequence else ""
-    raise SpliceError(
-        f"no query atom {fluent} at {time_point}{where}",
-        "fluents are written as in labels.csv: meet(ID1,ID2)",
-    )
+
+    def moment(times: TimeFormat) -> int:
+        return moment_of(time_point, options, times)
+
+    said = explain(tracked(source.completions(), "completing"), fluent, moment, sequence)
+    if style is Format.TABLE:
+        say(str(said))
+    else:
+        emit([said.as_json()], style, said.as_json())

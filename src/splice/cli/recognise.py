@@ -17,7 +17,7 @@ from splice.cli.options import (
     Printed,
     with_input_options,
 )
-from splice.errors import SpliceError, UnknownName
+from splice.errors import SpliceError
 from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
@@ -36,13 +36,11 @@ from splice.io.intervals import (
 from splice.io.outputs import check_file
 from splice.io.tables.formats import FORMATS
 from splice.logic.theory import Theory
-from splice.stream.source import Source, sequences
-from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Given", "TheoryArgument", "TimeStep", "Winner", "one_sequence", "recognise"]
+__all__ = ["Given", "TheoryArgument", "TimeStep", "Winner", "recognise"]
 
 TheoryArgument: TypeAlias = Annotated[
     str,
@@ -188,18 +186,3 @@ def _deliver(frame: pl.DataFrame, style: Format, out: Path | None, out_format: s
         note("nothing holds anywhere")
     else:
         say(format_intervals(frame, style.value), end="")
-
-
-def one_sequence(source: Source, wanted: str | None) -> AtomTable:
-    """Return one sequence of a source, which must be named unless there is only one."""
-    names: list[str] = []
-    for name, table in sequences(source):
-        if name == wanted:
-            return table
-        names.append(name)
-        only = table
-    if wanted is not None:
-        raise UnknownName("sequence", wanted, names)
-    if len(names) != 1:
-        raise SpliceError(f"the input has {len(names)} sequences", "name one with --sequence")
-    return only

@@ -12,7 +12,7 @@ import typer
 
 from splice.cli.console import Format, emit, note, say, tell_problems, tracked
 from splice.cli.options import DomainOption, Force, Printed, with_input_options
-from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner, one_sequence
+from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
 from splice.errors import InputError, Problem, SpliceError
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
@@ -25,6 +25,7 @@ from splice.io.outputs import check_file, new_file
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
+from splice.stream.source import one_sequence
 
 __all__ = ["check", "diff", "export", "show"]
 

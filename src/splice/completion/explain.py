@@ -22,6 +22,7 @@ from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.patterns.lifting import PatternStore
 from splice.patterns.partition import Examples
+from splice.shown import preformatted
 
 __all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
 
@@ -174,6 +175,9 @@ class Explanation:
         if average is not None:
             lines.append(f"weighted average of these: {average:+.3f}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
 
 def _told(neighbour: Neighbour) -> list[str]:

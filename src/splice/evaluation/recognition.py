@@ -21,6 +21,7 @@ from splice.events.fluents import fluent_of
 from splice.events.recognise import Recognition
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
+from splice.shown import html_table
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import NO_TIME, AtomTable
@@ -49,6 +50,22 @@ class Scores:
                 raise UnknownName("fluent", name, self.fluents)
         chosen = {name: counts for name, counts in self.fluents.items() if name in names}
         return Scores(Confusion.total(chosen.values()), chosen)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the scores of each fluent, and of all together, as rows of a table."""
+        parts = {**self.fluents, "all": self.total}
+        return [{"fluent": name, **counts.as_json()} for name, counts in parts.items()]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{row['fluent']}: F1 {row['f1']:.3f}, precision {row['precision']:.3f}, "
+            f"recall {row['recall']:.3f} ({row['tp']:,} tp, {row['fp']:,} fp, {row['fn']:,} fn)"
+            for row in self.rows()
+        )
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        return html_table(rows, list(rows[0]))
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts under the names that the command promises."""

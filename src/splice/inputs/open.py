@@ -66,7 +66,7 @@ class InputOptions:
     Parameters
     ----------
     domain
-        A domain that ships, by its name, or the path of a ``domain.toml``.
+        A domain that ships, by its name, the path of a ``domain.toml``, or a domain.
     schema
         The schema as a LoMRF file.
     modes
@@ -91,7 +91,7 @@ class InputOptions:
         How much a file may be, how long its lines, and so on.
     """
 
-    domain: str | None = None
+    domain: str | Domain | None = None
     schema: Path | None = None
     modes: Path | None = None
     query: str | None = None
@@ -267,7 +267,7 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
 
 def _open_frames(frames: Frames, options: InputOptions) -> Source:
     """Open frames as an input; their timestamps are counted as finely as they are written."""
-    if not (options.time_unit or options.domain):
+    if not (options.time_unit or isinstance(options.domain, str)):
         options = replace(options, time_unit=frames.time_unit)
     return _opened(partial(_frame_source, frames), _domain(None, options), options)
 

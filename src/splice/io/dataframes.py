@@ -52,34 +52,41 @@ def cell_place(frame: str, row: int | None = None, column: str = "") -> Place:
     return Place(frame, 0 if row is None else row + 1, 0, ", ".join(words))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FrameKind:
     """What kind of frame somebody uses, to give results in the same kind.
 
     Parameters
     ----------
-    native
-        A frame of that kind.
+    library
+        What narwhals calls the library.
+    lazy
+        Whether its frames are asked for when they are needed.
     """
 
-    native: AnyFrame
+    library: Any = "polars"
+    lazy: bool = False
 
-    def frame(self, result: pl.DataFrame) -> AnyFrame:
-        """Return a table as a frame of this kind: eager or lazy, with the columns' own types."""
+    @classmethod
+    def of(cls, frame: Any) -> FrameKind:
+        """Return the kind of a frame of narwhals."""
         import narwhals as nw  # noqa: PLC0415
 
-        if isinstance(self.native, pl.DataFrame):
-            return result
-        if isinstance(self.native, pl.LazyFrame):
-            return result.lazy()
-        known = nw.from_native(self.native)
-        if isinstance(known, nw.LazyFrame):
-            return nw.from_native(result).lazy(backend=known.implementation).to_native()
+        return cls(frame.implementation.name.lower(), isinstance(frame, nw.LazyFrame))
+
+    def frame(self, result: pl.DataFrame) -> AnyFrame:
+        """Return a table as a frame of this kind, the columns with their own types."""
+        import narwhals as nw  # noqa: PLC0415
+
+        if self.library == "polars":
+            return result.lazy() if self.lazy else result
+        if self.lazy:
+            return nw.from_native(result).lazy(backend=self.library).to_native()
         try:
-            return nw.from_arrow(result, backend=known.implementation).to_native()
+            return nw.from_arrow(result, backend=self.library).to_native()
         except ModuleNotFoundError:  # pandas without pyarrow: by Python's values
             values = result.to_dict(as_series=False)
-            return nw.from_dict(values, backend=known.implementation).to_native()
+            return nw.from_dict(values, backend=self.library).to_native()
 
 
 class FrameColumns:
@@ -97,8 +104,10 @@ class FrameColumns:
         import narwhals as nw  # noqa: PLC0415
 
         self.name = name
-        self.kind = FrameKind(native)
         self._frame: Any = nw.from_native(_with_named_index(native))
+        self.kind = FrameKind.of(self._frame)
+        self.offsets: dict[str, Any] = {}
+        """Columns whose zone is an offset, which only the frame's own library knows."""
         self._converted: dict[str, pl.Series] = {}
 
     @cached_property
@@ -132,9 +141,11 @@ class FrameColumns:
         wanted = [column for column in columns if column not in self._converted]
         if not wanted:
             return
+        if isinstance(
+            self._frame, nw.LazyFrame
+        ):  # once: a second query may order its rows otherwise
+            self._frame = self._frame.collect("polars")
         part = self._frame.select(wanted)
-        if isinstance(part, nw.LazyFrame):
-            part = part.collect("polars")
         if part.implementation.is_pandas_like():
             found = {name: self._from_pandas(part.to_native()[name], name) for name in wanted}
         else:
@@ -156,7 +167,12 @@ class FrameColumns:
             return self._of_values(values, name)
         if getattr(series.dtype, "tz", None) is not None:
             moments = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-            return _in_zone(pl.Series(moments), str(series.dtype.tz))
+            column = pl.Series(moments).dt.replace_time_zone("UTC")
+            try:
+                return column.dt.convert_time_zone(str(series.dtype.tz))
+            except pl.exceptions.PolarsError:  # an offset is no zone to polars: UTC inside
+                self.offsets[name] = series.dtype.tz
+                return column
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufbM":
             column = pl.Series(series.to_numpy(), nan_to_null=True)
             return _whole(column) if column.null_count() else column
@@ -235,15 +251,6 @@ def _whole(column: pl.Series) -> pl.Series:
     if column.dtype.is_float() and (column == column.round()).all():
         return column.cast(pl.Int64, strict=False)
     return column
-
-
-def _in_zone(moments: pl.Series, zone: str) -> pl.Series:
-    """Return moments of UTC in a zone; UTC where polars does not know it, such as an offset."""
-    moments = moments.dt.replace_time_zone("UTC")
-    try:
-        return moments.dt.convert_time_zone(zone)
-    except pl.exceptions.PolarsError:
-        return moments
 
 
 def _with_named_index(native: AnyFrame) -> AnyFrame:

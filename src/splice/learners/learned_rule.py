@@ -16,6 +16,7 @@ from splice.logic.atoms import Literal
 from splice.logic.clauses import Rule
 from splice.logic.theory import Statement
 from splice.logic.words import in_words
+from splice.shown import preformatted
 
 __all__ = ["LearnedRule", "literal_lines", "rule_text"]
 
@@ -86,6 +87,15 @@ class LearnedRule:
         yield f"  {in_words(self.rule)}"
         yield f"  {self.summary}"
         yield from self.told
+
+    def __str__(self) -> str:
+        return "\n".join(self.story())
+
+    def __repr__(self) -> str:
+        return f"<LearnedRule {self.number}: {self.statement} {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def as_json(self) -> dict[str, Any]:
         """Return the rule and its counts under the names that the command promises."""

@@ -130,7 +130,9 @@ class LearnerRegistry:
             return self.choose(learner)
         if isinstance(learner, LearnerChoice):
             return learner
-        options = learner if isinstance(learner, LearnerOptions) else vars(learner).get("options")
+        options = (
+            learner if isinstance(learner, LearnerOptions) else getattr(learner, "options", None)
+        )
         for kind in self.known.values():
             if type(options) is kind.options:
                 return LearnerChoice(kind.name, options)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Final
 
 from splice.errors import Place, Problem, SpliceError
@@ -28,6 +27,7 @@ from splice.logic.clauses import Rule
 from splice.logic.formulas import Formula, Not, as_clause, atoms_of
 from splice.logic.schema import CHANGES, Schema
 from splice.logic.subsumption import equivalent
+from splice.shown import preformatted
 
 _NOWHERE: Final = Place("<theory>")
 
@@ -118,9 +118,13 @@ class Theory:
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements))
 
+    def __repr__(self) -> str:
+        count = len(self.statements)
+        return f"<Theory: {count} statement{'s' * (count != 1)}; print it to read them>"
+
     def _repr_html_(self) -> str:
         """Show the rules in a notebook as they are written."""
-        return f"<pre>{escape(str(self) or '% no rules')}</pre>"
+        return preformatted(str(self) or "% no rules")
 
 
 def _fact(content: Rule | Formula) -> Rule | None:

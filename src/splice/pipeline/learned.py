@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
@@ -115,6 +116,8 @@ class Learned:
         How many of the given labels of each fluent are true and false.
     untold
         Fluents without a false label: their rules would be right whatever they say, and are none.
+    completer
+        What has completed the labels, to go on with; none where parts of the stream have their own.
     """
 
     learner: StructureLearner
@@ -129,6 +132,7 @@ class Learned:
     checkpoint: Keeper | None = field(default=None, repr=False)
     labels: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
     untold: frozenset[str] = frozenset()
+    completer: SupervisionCompleter | None = field(default=None, repr=False)
 
     @property
     def theory(self) -> Theory:

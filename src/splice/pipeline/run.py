@@ -181,6 +181,7 @@ def _learn_in_passes(
             watch(Read(source.report))
             check_learned(learned, source, options, watch, closed=choices.closed)
     learned.finish(choices.passes)
+    learned.completer = run.completer
     learned.seconds = time.perf_counter() - begun
     return learned
 
@@ -240,6 +241,11 @@ class _Run:
             completer = in_hindsight(profile, self._all_labels(profile))
         self._splice = Splice(self._learned.learner, completer)
         self.number, self._done = number, 0
+
+    @property
+    def completer(self) -> SupervisionCompleter | None:
+        """What completes the labels of this pass."""
+        return self._splice.completer
 
     @property
     def _hindsight(self) -> bool:

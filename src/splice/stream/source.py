@@ -16,7 +16,7 @@ import numpy as np
 
 from splice import labels
 from splice.arrays import Ints, Mask, unique_rows
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
 from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -115,6 +115,21 @@ def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
     """
     for table in whole_sequences(source.chunks()):
         yield table.vocabulary.sequences[int(table.sequence[0])], table
+
+
+def one_sequence(source: Source, wanted: str | None) -> AtomTable:
+    """Return one sequence of a source, which must be named unless there is only one."""
+    names: list[str] = []
+    for name, table in sequences(source):
+        if name == wanted:
+            return table
+        names.append(name)
+        only = table
+    if wanted is not None:
+        raise UnknownName("sequence", wanted, names)
+    if len(names) != 1:
+        raise SpliceError(f"the input has {len(names)} sequences", "name one with --sequence")
+    return only
 
 
 def whole_sequences(chunks: Iterable[AtomTable]) -> Iterator[AtomTable]:

@@ -21,6 +21,7 @@ from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
+from splice.shown import preformatted
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 
@@ -77,6 +78,12 @@ class IntervalExplanation:
             yield "  it still held when the sequence ended"
         elif not self.ended and not self.parts:
             yield "  it ended because another value of it began"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as plain JSON."""

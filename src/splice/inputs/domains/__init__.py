@@ -8,6 +8,7 @@ from pathlib import Path
 
 from splice.errors import UnknownName
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, parse_domain, read_domain_file
+from splice.logic.domain import Domain
 
 __all__ = ["domain_names", "load_domain"]
 
@@ -22,8 +23,10 @@ def domain_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
 
 
-def load_domain(name_or_path: str | PathLike[str]) -> DomainFile:
+def load_domain(name_or_path: str | PathLike[str] | Domain) -> DomainFile:
     """Return a domain: one that ships, by its name, or the one in a ``domain.toml``.
+
+    A domain that is there already is taken as it is.
 
     Parameters
     ----------
@@ -35,6 +38,8 @@ def load_domain(name_or_path: str | PathLike[str]) -> DomainFile:
     >>> load_domain("caviar-meet").domain.fluents
     ('meet',)
     """
+    if isinstance(name_or_path, Domain):
+        return DomainFile(name_or_path)
     name = str(name_or_path)
     if name in domain_names():
         file = f"{name}.toml"

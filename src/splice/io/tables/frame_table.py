@@ -10,15 +10,16 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.errors import Place
 from splice.io.dataframes import AnyFrame, FrameColumns, cell_place
 from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import find_tables
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, Table, Where, select
+from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Table, Where, select
 from splice.io.tables.reader import TableSource
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.lexer import unquote
+from splice.logic.syntax import name_text
 from splice.stream.times import UNITS, TimeFormat
 
 __all__ = ["Columns", "FrameSource", "FrameTable", "Frames"]
@@ -90,11 +91,16 @@ class FrameTable:
         own |= {usual[name]: name for name in self.columns.names if name in usual}
         self._own: Mapping[str, str] = own
         """The frame's own name of each column, by its usual one."""
+        self._fluents: pl.Series | None = None
 
     @property
     def names(self) -> Sequence[str]:
         """The usual names of the columns."""
         return list(self._own)
+
+    def own_name(self, usual: str) -> str:
+        """Return what the frame itself calls a column."""
+        return self._own.get(usual, usual)
 
     def place(self, line: int | None = None) -> Place:
         """Return where a row stands, or the frame."""
@@ -102,18 +108,30 @@ class FrameTable:
 
     def column(self, usual: str) -> pl.Series | None:
         """Return a column by its usual name, or None."""
-        return self.columns[self._own[usual]] if usual in self._own else None
+        return self.frame([usual])[usual] if usual in self._own else None
+
+    def frame(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return some columns under their usual names.
+
+        A fluent whose arguments stand in columns of their own is put together: of ``meet`` with
+        ``arg1`` and ``arg2``, ``meet(anna,bob)``.
+        """
+        own = self.columns.select([self._own[name] for name in names])
+        found = own.rename(dict(zip(own.columns, names, strict=True)))
+        args = select(self.names, [ARGUMENTS]) if "fluent" in names else []
+        if not args:
+            return found
+        if self._fluents is None:
+            cells = self.columns.select([self._own[name] for name in ("fluent", *args)])
+            self._fluents = _with_arguments(cells)
+        return found.with_columns(self._fluents.alias("fluent"))
 
     def chunks(
         self, columns: Sequence[str] | None = None, chunk_rows: int = CHUNK_ROWS
     ) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all."""
-        wanted = select(self.names, columns)
-        own = self.columns.select([self._own[name] for name in wanted])
         row = 0
-        for frame in own.rename(dict(zip(own.columns, wanted, strict=True))).iter_slices(
-            chunk_rows
-        ):
+        for frame in self.frame(select(self.names, columns)).iter_slices(chunk_rows):
             lines = np.arange(row + 1, row + 1 + frame.height, dtype=np.int64)
             yield Chunk(frame, lines, self._where(frame, row))
             row += frame.height
@@ -137,30 +155,15 @@ class FrameTable:
         times
             How the stream counts and writes its times.
         """
-        own = self.column("time")
-        own = self.column("start") if own is None else own
-        changed = [_as_time(result[n], own, times) for n in _TIMES if n in result.columns]
+        name = "time" if "time" in self._own else "start"
+        own, told = self.column(name), [n for n in _TIMES if n in result.columns]
+        changed = [_as_time(result[n], own, times) for n in told]
         changed += [_as_sequence(result[n], self.column(n)) for n in ("sequence",) if n in result]
-        return self.columns.kind.frame(result.with_columns(changed))
-
-    def require(self, wanted: Iterable[str]) -> None:
-        """Refuse a frame without rows, or without a column that it must have."""
-        spare = [name for name in self._own.values() if name not in _USUAL]
-        missing = [name for name in wanted if name not in self._own]
-        if missing:
-            raise InputError(
-                Problem(
-                    self.place(),
-                    f"column '{name}' is missing",
-                    ", ".join(self._own.values()),
-                    did_you_mean(name, spare)
-                    or f"rename a column, or say which one it is: {name}='...'",
-                )
-                for name in missing
-            )
-
-
-_USUAL: Final = frozenset(f.name for f in fields(Columns) if f.name != "args")
+        frame = self.columns.kind.frame(result.with_columns(changed))
+        offset = self.columns.offsets.get(self.own_name(name))
+        if offset is None:
+            return frame
+        return frame.assign(**{n: frame[n].dt.tz_convert(offset) for n in told})
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,28 @@ class Frames:
         columns = (table.column(name) for table in self.tables.values() for name in _TIMES)
         units = [_unit_of(column) for column in columns if column is not None]
         return min(units, key=UNITS.__getitem__, default="s")
+
+
+def _with_arguments(cells: pl.DataFrame) -> pl.Series:
+    """Return fluents with their arguments: the first column and those after it, as one text."""
+    names = ["fluent", *(f"arg{i}" for i in range(1, cells.width))]
+    texts = cells.rename(dict(zip(cells.columns, names, strict=True))).cast(pl.String)
+    distinct = texts.unique(maintain_order=True)
+    made = [_fluent_text(row[0], [arg for arg in row[1:] if arg]) for row in distinct.rows()]
+    found = texts.join(
+        distinct.with_columns(made=pl.Series(made, dtype=pl.String)),
+        on=names,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return found["made"]
+
+
+def _fluent_text(name: str | None, args: Sequence[str]) -> str | None:
+    if name is None or not args or "(" in name:
+        return name
+    return f"{name.strip()}({','.join(name_text(arg.strip()) for arg in args)})"
 
 
 def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.Series:

@@ -17,6 +17,7 @@ from splice.stream.times import UNITS, TimeFormat, microseconds_of, moment_in
 
 __all__ = [
     "check_unit",
+    "counted",
     "format_of_times",
     "is_timestamp",
     "is_zoned",
@@ -105,6 +106,16 @@ def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
         times = times if series.null_count() < len(series) else series.cast(pl.Int64)
     bad = (times.is_null() & series.is_not_null()) | (times == NO_TIME).fill_null(False)
     return times.fill_null(NO_TIME).to_numpy(), bad.to_numpy()
+
+
+def counted(value: object, times: TimeFormat) -> int:
+    """Return a time-point, as a number, a text, a date or a moment, as the stream counts it."""
+    series = pl.Series([value])
+    counts, bad = read_times(series, times.unit)
+    if bad[0] or counts[0] == NO_TIME:
+        fault = time_fault(value, "", unit_of(series, times.unit))
+        raise SpliceError(fault.message, fault.hint)
+    return int(counts[0])
 
 
 def time_fault(value: object, column: str, unit: str | None) -> Fault:

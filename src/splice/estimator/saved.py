@@ -1,0 +1,94 @@
+"""What was learned, as a checkpoint: choices, states and what names mean, in plain JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from splice.completion.completer import SupervisionCompleter
+from splice.errors import SpliceError
+from splice.io.checkpoints import Checkpoint
+from splice.io.domain_file import format_domain, parse_domain
+from splice.learners.options import LearnerOptions
+from splice.logic.domain import Domain
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.plain import from_plain, to_plain
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["from_checkpoint", "saved_params", "to_checkpoint"]
+
+_KIND: Final = {"kind": "rule learner", "version": "1"}
+_COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
+
+
+def to_checkpoint(params: Mapping[str, Any], learned: Learned, domain: Domain) -> Checkpoint:
+    """Return a model as a checkpoint.
+
+    Parameters
+    ----------
+    params
+        What was chosen; what is no value of the package is left out.
+    learned
+        What was learned.
+    domain
+        What names mean.
+    """
+    completer = learned.completer
+    state = {
+        "params": _plain_params(params),
+        "domain": format_domain(domain),
+        "counts": {name: getattr(learned, name) for name in _COUNTS},
+        "labels": {name: dict(counts) for name, counts in learned.labels.items()},
+        "untold": sorted(learned.untold),
+        "learner": learned.learner.to_state(),
+        "completer": completer.to_state() if completer and completer.has_begun else None,
+    }
+    return Checkpoint(dict(_KIND), state)
+
+
+def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {}
+    for name, value in params.items():
+        options = value if isinstance(value, str) else getattr(value, "options", value)
+        chosen = options if name == "learner" and isinstance(options, LearnerOptions) else value
+        if isinstance(chosen, Domain):
+            continue  # the domain that it has grown to is kept
+        try:
+            plain[name] = to_plain(chosen)
+        except SpliceError:
+            continue  # of somebody else: given again to load
+    return plain
+
+
+def saved_params(saved: Checkpoint) -> dict[str, Any]:
+    """Return what was chosen, as far as it could be saved."""
+    if saved.identity.get("kind") != _KIND["kind"]:
+        raise SpliceError(
+            "this checkpoint is not of a RuleLearner", "go on with it by `splice learn --resume`"
+        )
+    params: dict[str, Any] = from_plain(saved.state["params"])
+    return params
+
+
+def from_checkpoint(saved: Checkpoint, choices: LearnOptions) -> tuple[Learned, Domain]:
+    """Return what was learned, and what names mean.
+
+    Parameters
+    ----------
+    saved
+        The checkpoint.
+    choices
+        How it was learned.
+    """
+    state = saved.state
+    domain, vocabulary = parse_domain(state["domain"]).domain, Vocabulary()
+    learner = choices.learner().restore(state["learner"], domain, vocabulary)
+    learned = Learned(learner, **state["counts"])
+    learned.count_labels({name: Counter(counts) for name, counts in state["labels"].items()})
+    learned.untold = frozenset(state["untold"])
+    if state["completer"] and choices.profile:
+        learned.completer = SupervisionCompleter(choices.profile)
+        learned.completer.restore(state["completer"], domain, vocabulary)
+    learned.finish(max(1, round(learned.step / max(1, learned.batches))))
+    return learned, domain

@@ -1,0 +1,238 @@
+"""What is wrong with frames that people give by hand, told before anything is read.
+
+What tables of any kind can have wrong (a time that is none, labels that contradict each other, rows out
+of order) is told by whoever reads them. Here is what a file could mean and a frame hardly ever does:
+columns that are not there, frames without rows, gaps where there must be a value, and labels about
+somebody whom no event names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import polars as pl
+
+from splice.errors import InputError, Problem, did_you_mean
+from splice.io.dataframes import cell_place
+from splice.io.tables.cells import read
+from splice.io.tables.frame_table import Frames, FrameTable
+from splice.logic.terms import Constant, Function
+
+__all__ = ["check_frames", "duplicates"]
+
+_SHOWN: Final = 5
+_ROLES: Final = {"events": "event", "labels": "fluent"}
+_TIMES: Final = ("time", "start", "end")
+_HINTS: Final = {
+    "event": "what happens, such as 'walking'",
+    "fluent": "what holds or not, such as 'meet(anna,bob)'",
+    "time": "when",
+    "start": "when it begins",
+    "end": "when it ends, the end not in it",
+}
+
+
+def check_frames(frames: Frames) -> None:
+    """Refuse frames of events and labels that cannot be meant.
+
+    Parameters
+    ----------
+    frames
+        Events and, where there are some, labels, with the usual columns.
+    """
+    problems = [
+        problem
+        for role, table in frames.tables.items()
+        for problem in (_missing(role, table) or _empty(table) or _gaps(role, table))
+    ]
+    events, labels = frames.tables.get("events"), frames.tables.get("labels")
+    if not problems and events and labels:
+        problems = [
+            *_strange_times(events, labels),
+            *_strange_sequences(events, labels),
+            *_strange_entities(events, labels),
+        ]
+    if problems:
+        raise InputError(problems)
+
+
+def _wanted(role: str, table: FrameTable) -> list[str]:
+    interval = "time" not in table.names and {"start", "end"} & set(table.names)
+    return [*(["start", "end"] if interval else ["time"]), _ROLES[role]]
+
+
+def _missing(role: str, table: FrameTable) -> list[Problem]:
+    if role not in _ROLES:
+        return []
+    own = [table.own_name(name) for name in table.names]
+    spare = [name for name in own if name not in _wanted(role, table)]
+    return [
+        Problem(
+            table.place(),
+            f"column '{name}' is missing ({_HINTS[name]})",
+            ", ".join(own),
+            f"rename a column, or say which one it is: {name}={_guess(name, table, spare)!r}",
+        )
+        for name in _wanted(role, table)
+        if name not in table.names
+    ]
+
+
+def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
+    """Return the column that is most probably meant."""
+    near = did_you_mean(name, spare)
+    if near:
+        return near.split("'")[1]
+    if name in _TIMES:
+        temporal = (own for own in spare if table.columns[own].dtype.is_temporal())
+        return next(temporal, "...")
+    return "..."
+
+
+def _empty(table: FrameTable) -> list[Problem]:
+    first = table.column(table.names[0])
+    if first is not None and len(first):
+        return []
+    return [Problem(table.place(), "the frame has no rows", hint="was a filter too strict?")]
+
+
+def _gaps(role: str, table: FrameTable) -> list[Problem]:
+    """Return the cells that must have a value and have none."""
+    names = [*(_wanted(role, table) if role in _ROLES else []), "sequence"]
+    return [
+        _at(table, name, row, "the value is missing (null or NaN)", "fill it in, or drop the row")
+        for name in names
+        if (column := table.column(name)) is not None
+        for row in column.is_null().arg_true()[:_SHOWN].to_list()
+    ]
+
+
+def _at(table: FrameTable, column: str, row: int, message: str, hint: str) -> Problem:
+    cells = ((table.own_name(name), table.column(name)) for name in table.names)
+    text = ", ".join(
+        f"{name}={series[row]}"
+        for name, series in cells
+        if series is not None and series[row] is not None
+    )
+    own = table.own_name(column)
+    return Problem(cell_place(str(table.path), row, own), message, text, hint)
+
+
+def _strange_times(events: FrameTable, labels: FrameTable) -> list[Problem]:
+    """Return labels whose times are not those of the events: counted otherwise, or elsewhere."""
+    name = "time" if "time" in events.names else "start"
+    first = "time" if "time" in labels.names else "start"
+    ours, begin = events.column(name), labels.column(first)
+    end = labels.column("end") if first == "start" else begin
+    assert ours is not None
+    assert begin is not None
+    assert end is not None
+    sorts = [_sort(column) for column in (ours, begin)]
+    if sorts[0] != sorts[1] and "texts" not in sorts:
+        message = f"the times of the labels are {sorts[1]}, and those of the events {sorts[0]}"
+        return [_at(labels, first, 0, message, "convert one of the two")]
+    if "texts" in sorts or ours.dtype != begin.dtype or ours.dtype != end.dtype:
+        return []
+    reached = (end >= ours.min()) & (begin <= ours.max())
+    if reached.any():
+        return []
+    message = f"no label lies in the time of the events, {ours.min()!s} to {ours.max()!s}"
+    return [_at(labels, first, 0, message, "are both counted from the same beginning?")]
+
+
+def _sort(column: pl.Series) -> str:
+    if column.dtype.is_temporal():
+        return "dates" if column.dtype == pl.Date else "timestamps"
+    return "texts" if column.dtype == pl.String else "numbers"
+
+
+def duplicates(frames: Frames) -> str:
+    """Return in words which rows of frames stand there before, and the first of them."""
+    told = []
+    for name, table in frames.tables.items():
+        known = table.names
+        again = table.frame(known).select(~pl.struct(known).is_first_distinct()).to_series()
+        if again.any():
+            first = int(again.arg_true()[0])
+            told.append(f"{name} has {int(again.sum()):,} rows twice, the first is row {first}")
+    return "; ".join(told)
+
+
+def _strange_sequences(events: FrameTable, labels: FrameTable) -> list[Problem]:
+    theirs, ours = labels.column("sequence"), events.column("sequence")
+    if theirs is None or ours is None:
+        return []  # that one has the column and the other does not is told by the reader
+    known = set(_texts(ours))
+    return [
+        _at(
+            labels,
+            "sequence",
+            row,
+            f"no event is in sequence '{name}'",
+            did_you_mean(name, known) or f"sequences of the events: {_some(known)}",
+        )
+        for name, row in _first_rows(theirs)
+        if name not in known
+    ][:_SHOWN]
+
+
+def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
+    """Return labels about somebody whom no event names.
+
+    An argument of a fluent none of whose values is in the events is no entity but a value, as in
+    ``speed(anna,high)``, unless no argument is: then the two frames do not speak of the same.
+    """
+    fluents = labels.column("fluent")
+    assert fluents is not None
+    named: dict[tuple[str, int], dict[str, int]] = {}
+    for text, row in _first_rows(fluents):
+        for place, name in _arguments(text):
+            named.setdefault(place, {}).setdefault(name, row)
+    known = _entities(events)
+    if not named or not known:
+        return []
+    met = {place for place, names in named.items() if known.intersection(names)}
+    doubtful = [place for place in named if place in met] if met else list(named)
+    return [
+        _at(
+            labels,
+            "fluent",
+            row,
+            f"no event is about '{name}'",
+            did_you_mean(name, known) or f"events are about {_some(known)}",
+        )
+        for place in doubtful
+        for name, row in named[place].items()
+        if name not in known
+    ][:_SHOWN]
+
+
+def _entities(events: FrameTable) -> set[str]:
+    columns = (events.column(name) for name in events.names if name.startswith("arg"))
+    found = {text for column in columns if column is not None for text in _texts(column)}
+    return found | {name for text in found for _, name in _arguments(text)}
+
+
+def _arguments(text: str) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield the constants of a fluent, each with the place at which it stands."""
+    term = read(text)
+    if isinstance(term, Function):
+        for number, part in enumerate(p for p in term.walk() if isinstance(p, Constant)):
+            yield (term.functor, number), part.name
+
+
+def _texts(column: pl.Series) -> Iterable[str]:
+    return (text.strip() for text in column.drop_nulls().unique().cast(pl.String).to_list())
+
+
+def _first_rows(column: pl.Series) -> Sequence[tuple[str, int]]:
+    """Return each distinct text of a column, and the row at which it first stands."""
+    frame = column.cast(pl.String).str.strip_chars().alias("text").to_frame().with_row_index("row")
+    first = frame.drop_nulls().unique("text", keep="first", maintain_order=True)
+    return list(zip(first["text"].to_list(), first["row"].to_list(), strict=True))
+
+
+def _some(names: Iterable[str]) -> str:
+    first = sorted(names)
+    return ", ".join(first[:6]) + (", ..." if len(first) > 6 else "")

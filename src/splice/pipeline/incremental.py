@@ -1,0 +1,88 @@
+"""Learning that goes on: a stream that comes in parts, each a source with a vocabulary of its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import chain
+
+from splice.completion.completer import SupervisionCompleter
+from splice.logic.domain import Domain
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.progress import Begun, Ended, LearnedBatch, Read, Stage, Watch, ignore
+from splice.pipeline.splice import Splice
+from splice.stream.batch import TimePoints, batches
+from splice.stream.source import Source
+from splice.stream.summary import one_sided
+from splice.stream.vocabulary import Vocabulary
+
+__all__ = ["learn_more"]
+
+
+def learn_more(
+    source: Source, choices: LearnOptions, before: Learned | None = None, *, watch: Watch = ignore
+) -> Learned:
+    """Learn from a further part of a stream, in one pass, and return all that was learned so far.
+
+    What was learned before stays as it is: the learner goes on from a copy of its state. A sequence
+    may go on where the part before ended.
+
+    Parameters
+    ----------
+    source
+        The part.
+    choices
+        How to learn; the same for every part.
+    before
+        What was learned from the parts before.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+    """
+    begun = time.perf_counter()
+    learned = Learned(choices.learner()) if before is None else _copied(before)
+    stream = batches(source, TimePoints(choices.batch_size))
+    first = next(stream, None)
+    if first is not None:
+        domain, vocabulary = first.domain, source.vocabulary
+        if before is not None and before.batches:
+            learned.learner = choices.learner().restore(
+                before.learner.to_state(), domain, vocabulary
+            )
+        completer = _completer(choices, before, domain, vocabulary)
+        learned.completer = completer
+        watch(Begun(Stage.LEARN))
+        try:
+            for report in Splice(learned.learner, completer).ahead(chain([first], stream)):
+                learned.add(report, 0)
+                watch(LearnedBatch(Stage.LEARN, learned, lambda: None))
+        finally:
+            watch(Ended(Stage.LEARN))
+    watch(Read(source.report))
+    missing = one_sided(learned.labels)
+    learned.untold = frozenset(name for name, lacks in missing.items() if lacks == "false")
+    learned.finish(1)
+    learned.seconds += time.perf_counter() - begun
+    return learned
+
+
+def _copied(before: Learned) -> Learned:
+    labels = {name: counts.copy() for name, counts in before.labels.items()}
+    return replace(before, labels=labels, checkpoint=None)
+
+
+def _completer(
+    choices: LearnOptions, before: Learned | None, domain: Domain, vocabulary: Vocabulary
+) -> SupervisionCompleter | None:
+    """Return what completes the part, with the labels of the parts before."""
+    if choices.profile is None:
+        return None
+    completer = SupervisionCompleter(choices.profile)
+    last = before.completer if before else None
+    if last is None or not last.has_begun:
+        return completer
+    state = last.to_state()
+    if state["frozen"]:  # all labels of a run in hindsight; those that come are counted beside them
+        completer.merge(state, domain, vocabulary)
+    else:
+        completer.restore(state, domain, vocabulary)
+    return completer

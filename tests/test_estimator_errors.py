@@ -1,0 +1,200 @@
+"""Bad frames are told at the door: the frame, the column, the row, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import shifts
+import splice
+
+Frame = pd.DataFrame
+Change = Callable[[Frame, Frame], tuple[Any, Any]]
+
+MIDNIGHT = pd.Timestamp("2024-03-01")
+
+
+def with_cell(frame: Frame, row: int, column: str, value: Any) -> Frame:
+    changed = frame.astype({column: object})
+    changed.loc[row, column] = value
+    return changed
+
+
+def stamped(frame: Frame, zone: str | None = None) -> Frame:
+    times = {
+        name: (MIDNIGHT + pd.to_timedelta(frame[name], unit="s")).dt.tz_localize(zone)
+        for name in ("time", "start", "end")
+        if name in frame
+    }
+    return frame.assign(**times)
+
+
+def half_aware(frame: Frame) -> Frame:
+    times = [t.tz_localize("UTC") if i == 3 else t for i, t in enumerate(stamped(frame)["time"])]
+    return frame.assign(time=pd.Series(times, dtype=object))
+
+
+BAD: dict[str, tuple[Change, str]] = {
+    "no column for the time": (
+        lambda e, y: (stamped(e).rename(columns={"time": "ts"}), stamped(y)),
+        r"events: column 'time' is missing.*sequence, ts, .*time='ts'",
+    ),
+    "a misspelt column": (
+        lambda e, y: (e.rename(columns={"event": "evnt"}), y),
+        r"events: column 'event' is missing.*event='evnt'",
+    ),
+    "no fluent": (
+        lambda e, y: (e, y.drop(columns="fluent")),
+        r"labels: column 'fluent' is missing.*fluent='\.\.\.'",
+    ),
+    "half an interval": (
+        lambda e, y: (e, y.drop(columns="end")),
+        r"labels: column 'end' is missing",
+    ),
+    "mixed types": (
+        lambda e, y: (with_cell(e, 7, "arg1", 3), y),
+        r"events, row 7, column 'arg1': mixed types: this is a number, .* a text.*astype\(str\)",
+    ),
+    "a text among times": (
+        lambda e, y: (with_cell(e, 7, "time", "soon"), y),
+        r"events, row 7, column 'time': mixed types: this is a text",
+    ),
+    "times that are texts": (
+        lambda e, y: (with_cell(e.astype({"time": str}), 7, "time", "soon"), y),
+        r"events, row 7, column 'time': non-integer time 'soon'",
+    ),
+    "fractions": (
+        lambda e, y: (e.assign(time=e["time"] + 0.5), y),
+        r"events, row 0, column 'time': non-integer time '0.5' \(and [\d,]+ more like this\)",
+    ),
+    "zones in one frame only": (
+        lambda e, y: (stamped(e, "Europe/Athens"), stamped(y)),
+        r"events, row 0, column 'time': the timestamp has a zone, and others have none",
+    ),
+    "zones in some rows only": (
+        lambda e, y: (half_aware(e), stamped(y)),
+        r"events, row 3, column 'time': mixed types: this is a timestamp with a zone",
+    ),
+    "timestamps and numbers": (
+        lambda e, y: (stamped(e), y),
+        r"labels, row 0, column 'start': the times of the labels are numbers, .* timestamps",
+    ),
+    "another day": (
+        lambda e, y: (e, y.assign(start=y["start"] + 9999, end=y["end"] + 9999)),
+        r"labels, row 0, column 'start': no label lies in the time of the events, 0 to 299",
+    ),
+    "an unknown entity": (
+        lambda e, y: (e, with_cell(y, 2, "fluent", "loading(ana,f1)")),
+        r"labels, row 2, column 'fluent': no event is about 'ana'.*did you mean 'anna'\?",
+    ),
+    "other names altogether": (
+        lambda e, y: (e, y.assign(fluent="loading(p1,x9)")),
+        r"labels, row 0, column 'fluent': no event is about 'p1'.*about anna, bob, f1, f2",
+    ),
+    "an unknown sequence": (
+        lambda e, y: (e, with_cell(y, 2, "sequence", "munday")),
+        r"labels, row 2, column 'sequence': no event is in sequence 'munday'.*'monday'\?",
+    ),
+    "contradictory rows": (
+        lambda e, y: (e, pd.concat([y, y[:1].assign(label=~y["label"])], ignore_index=True)),
+        r"labels, row 17: contradictory labels: \w+ here, \w+ at labels, row 0",
+    ),
+    "rows out of order": (
+        lambda e, y: (e[::-1], y),
+        r"events, row 4, column 'time': time goes backwards: 298 after 299.*sort=True",
+    ),
+    "no events": (lambda e, y: (e[:0], y), r"events: the frame has no rows"),
+    "no labels": (lambda e, y: (e, y[:0]), r"labels: the frame has no rows"),
+    "a time that is NaN": (
+        lambda e, y: (e.assign(time=e["time"].where(e.index != 4)), y),
+        r"events, row 4, column 'time': the value is missing \(null or NaN\).*drop the row",
+    ),
+    "an event that is missing": (
+        lambda e, y: (with_cell(e, 4, "event", None), y),
+        r"events, row 4, column 'event': the value is missing",
+    ),
+    "a sequence that is missing": (
+        lambda e, y: (e, with_cell(y, 1, "sequence", None)),
+        r"labels, row 1, column 'sequence': the value is missing",
+    ),
+    "no label": (
+        lambda e, y: (e, y.assign(label=0.5)),
+        r"labels, row 0, column 'label': '0.5' is no label",
+    ),
+    "an interval that ends before it starts": (
+        lambda e, y: (e, with_cell(y, 1, "end", 0)),
+        r"labels, row 1, column 'end': the interval ends before it starts",
+    ),
+    "a cell that is a list": (
+        lambda e, y: (e.assign(arg1=[[1]] * len(e)), y),
+        r"events, row 0, column 'arg1': a value of type list",
+    ),
+    "true labels alone": (
+        lambda e, y: (e, y[y["label"]]),
+        r"no false label for loading.*exhaustive=True",
+    ),
+    "sequences in one frame alone": (
+        lambda e, y: (e.drop(columns="sequence"), y),
+        r"labels: the labels have a column 'sequence', the events do not",
+    ),
+    "no frame": (lambda e, y: (e, [1]), r"labels is of type list, which is no DataFrame"),
+    "a series": (lambda e, y: (e["time"], y), r"events is of type Series, which is no DataFrame"),
+    "names that are numbers": (
+        lambda e, y: (e.rename(columns={"arg2": 2}), y),
+        r"events: the name of a column is 2, which is no text",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_frame_is_told_in_words(what: str) -> None:
+    change, said = BAD[what]
+    events, labels = change(*map(pd.DataFrame, shifts.week()))
+    with pytest.raises(ValueError, match=re.compile(said, re.DOTALL)) as told:
+        splice.RuleLearner().fit(events, labels)
+    assert isinstance(told.value, splice.SpliceError)
+    assert "--" not in str(told.value)  # no word of the command's
+    assert len(str(told.value)) < 1200
+
+
+def test_missing_labels_and_arguments_are_no_errors() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    known = splice.RuleLearner().fit(events, labels.drop(index=1))
+    unknown = splice.RuleLearner().fit(events, with_cell(labels, 1, "label", float("nan")))
+    assert str(known) == str(unknown)
+
+
+def test_sorting_is_done_when_asked_for() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    turned = pd.concat([events[events["sequence"] == day][::-1] for day in shifts.WATCHED])
+    model = splice.RuleLearner(sort=True).fit(turned, labels)
+    assert str(model) == str(splice.RuleLearner().fit(events, labels))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"min_score": 0.3}, r"an option of a learner\nhint: say learner=splice.Oled\(min_score"),
+        ({"tme": "x"}, r"unknown option 'tme'\nhint: did you mean 'time'\?"),
+        ({"learner": 3}, "a value of type int is no learner"),
+        ({"learner": "olde"}, "unknown learner 'olde'"),
+        ({"completer": 3}, "a value of type int is no completer"),
+        ({"completer": "papper"}, "did you mean 'paper'"),
+    ],
+)
+def test_wrong_choices_are_told_in_words(wrong: dict[str, Any], said: str) -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    with pytest.raises(splice.SpliceError, match=said):
+        splice.RuleLearner(**wrong).fit(events, labels)
+
+
+def test_what_is_no_input_is_told() -> None:
+    with pytest.raises(splice.SpliceError, match="a value of type int is no input"):
+        splice.open_input(3)
+    with pytest.raises(splice.SpliceError, match="frame 2 is of type int, which is no DataFrame"):
+        splice.open_input([pl.DataFrame({"time": [1]}), 3])
