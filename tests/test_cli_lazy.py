@@ -37,7 +37,6 @@ def test_a_list_of_commands_loads_no_command_and_nothing_heavy(words: tuple[str,
         "splice.cli",
         "splice.cli.commands",
         "splice.cli.console",
-        "splice.cli.lazy",
         "splice.threads",
     }
 

@@ -12,6 +12,13 @@ from hypothesis import strategies as st
 
 from splice.completion.cache import Caching, LabelCache
 from splice.completion.connector import KNN, EpsilonNN
+from splice.completion.distance import (
+    ground_distance,
+    hausdorff,
+    lifted_distance,
+    matching,
+    numbers_apart,
+)
 from splice.completion.filter import Majority, Undecided, Unfiltered
 from splice.completion.similarity import Vertices
 from splice.completion.solver_kernels import (
@@ -20,13 +27,6 @@ from splice.completion.solver_kernels import (
     propagate,
     pseudo_inverse,
     solve_chain,
-)
-from splice.completion.structural import (
-    ground_distance,
-    hausdorff,
-    lifted_distance,
-    matching,
-    numbers_apart,
 )
 from splice.completion.threshold import ClassMass, LogOdds, Zero
 from splice.io.lomrf.modes import parse_modes

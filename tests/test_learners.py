@@ -24,7 +24,7 @@ from splice.events.weighted.structure import Coupling, structure
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
 from splice.lab.plaza import make_plaza
-from splice.labels import FALSE, TRUE, UNKNOWN
+from splice.labels import FALSE, TRUE, UNKNOWN, Unlabelled
 from splice.learners.adagrad import AdaGrad
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
@@ -49,7 +49,6 @@ from splice.logic.schema import Signature
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import Theory
-from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import Cut, Duration, MicroBatch, TimePoints, batches, query_rows
 from splice.stream.source import MemorySource
 from splice.stream.table import AtomTable

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from people import ACTIVE, DOMAIN, window
 from reference import oled_clingo
 from reference.ec_naive import rows_of
+from splice.labels import Unlabelled
 from splice.learners.bodies import counted, fires_by_join, needs_join
-from splice.learners.oled.firing import Firing
+from splice.learners.oled.coverage import Coverage, Literals
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.literals import Literals
 from splice.learners.oled.options import (
     FoilGain,
     FScore,
@@ -45,7 +45,6 @@ from splice.logic.clauses import Rule
 from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.columns import Body
 from splice.patterns.transitions import Overlap, Reader, Transitions
-from splice.patterns.unlabelled import Unlabelled
 from splice.stats import hoeffding_bound
 from splice.stream.batch import Cut, Duration, TimePoints, batches
 from splice.stream.source import MemorySource
@@ -245,10 +244,10 @@ def test_a_rule_and_its_candidates_fire_as_their_bodies_do(seed: int, depth: int
     for reader, _ in transitions_of(window(seed), TimePoints(4)):
         state = RuleState("initiatedAt", head, tuple(bottom), picked=(1,))
         literals = Literals()
-        firing = Firing([head], [state.numbered(options, literals)], literals)
+        covered = Coverage([head], [state.numbered(options, literals)], literals)
         every = np.arange(len(reader.patterns))
-        fires = firing.at(every, reader.patterns).T
-        assert np.array_equal(firing.at(every[::-1], reader.patterns).T, fires[:, ::-1])
+        fires = covered.at(every, reader.patterns).T
+        assert np.array_equal(covered.at(every[::-1], reader.patterns).T, fires[:, ::-1])
         bodies = state.bodies(options)
         assert len(set(bodies)) == len(bodies) == 1 + sum(math.comb(4, i + 1) for i in range(depth))
         for body, own in zip(bodies, fires, strict=True):

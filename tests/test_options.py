@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from splice.cli.learning_options import with_learning_options
+from splice.cli.method_options import with_learning_options
 from splice.errors import SpliceError, UnknownName
 from splice.learners.adagrad import AdaGrad
 from splice.learners.options import LearnerOptions, NamedTheory

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 
 from busy import MODES, busy_rows
 from splice.cli import console, main
-from splice.cli.completion_options import completion_profile
+from splice.cli.method_options import completion_profile
 from splice.completion.cache import Caching
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.distance import DISTANCES, Distance

@@ -16,7 +16,7 @@ from splice.events.crisp.recognition import recognise_table
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.theories import load_theory
 from splice.lab.maritime import make_maritime
-from splice.lab.maritime.deriving import AisOptions, derive_ais
+from splice.lab.maritime.derive import AisOptions, derive_ais
 from splice.lab.maritime.positions import Positions
 from splice.lab.maritime.recorded import derive_recorded
 from splice.lab.maritime.sea import AREAS

@@ -71,8 +71,9 @@ from .lab.fetch import fetch as fetch
 from .lab.figures.results import read_results as read_results
 from .lab.figures.results import results_report as results_report
 from .lab.maritime import make_maritime as make_maritime
-from .lab.maritime.deriving import derive_ais as derive_ais
+from .lab.maritime.derive import derive_ais as derive_ais
 from .lab.plaza import make_plaza as make_plaza
+from .labels import Unlabelled as Unlabelled
 from .learners.adagrad import AdaGrad as AdaGrad
 from .learners.learned_rule import LearnedRule as LearnedRule
 from .learners.oled.learner import Oled as Oled
@@ -95,7 +96,6 @@ from .logic.terms import Constant as Constant
 from .logic.terms import Function as Function
 from .logic.terms import Variable as Variable
 from .logic.theory import Theory as Theory
-from .patterns.unlabelled import Unlabelled as Unlabelled
 from .pipeline.checkpoint import Checkpointing as Checkpointing
 from .pipeline.complete import complete as complete
 from .pipeline.counts import CompletionCounts as CompletionCounts

@@ -13,6 +13,7 @@ The paper's -1 is *false*, as here; scikit-learn's -1 is *unlabelled*.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "UNKNOWN",
     "Label",
     "LabelArray",
+    "Unlabelled",
     "decode",
     "encode",
     "mark",
@@ -85,3 +87,12 @@ def parse(word: str) -> int | None:
 def words() -> dict[str, int]:
     """Return every spelling of a label that tables may use, with its code."""
     return dict(_WORDS)
+
+
+class Unlabelled(Enum):
+    """What a learner makes of query atoms without a label."""
+
+    FALSE = "false"
+    """The closed world: what nobody said does not hold (the paper's *incomplete*)."""
+    SKIP = "skip"
+    """Transitions with an unknown end are left out: only the labelled part is learned from."""

@@ -9,9 +9,9 @@ import typer
 from splice.active.ask import DEFAULT_STRATEGY
 from splice.active.ask import ask as run
 from splice.active.strategy import STRATEGIES
-from splice.cli.completion_options import with_completion_options
 from splice.cli.console import Format, emit, note
 from splice.cli.formats import one_of
+from splice.cli.method_options import with_completion_options
 from splice.cli.options import InputArgument, Printed, Seed, with_input_options
 from splice.completion.profile import Profile
 from splice.inputs.open import InputOptions

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.completion_options import Online, mode_of, with_completion_options
 from splice.cli.console import Format, emit, note
 from splice.cli.formats import Written
+from splice.cli.method_options import Online, mode_of, with_completion_options
 from splice.cli.options import (
     BatchSize,
     Force,

@@ -74,7 +74,7 @@ def derive(
     """
     from splice.io.rtec import looks_like_rtec
     from splice.lab.ais import ais_files
-    from splice.lab.maritime.deriving import AisOptions, derive_ais
+    from splice.lab.maritime.derive import AisOptions, derive_ais
     from splice.lab.maritime.recorded import derive_recorded
 
     own = [path for path in (data, areas, vessels) if path is not None]

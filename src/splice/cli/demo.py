@@ -19,12 +19,11 @@ from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import Recognised, recognise_table
 from splice.inputs.theories import load_theory
 from splice.lab.plaza import make_plaza
-from splice.labels import UNKNOWN
+from splice.labels import UNKNOWN, Unlabelled
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
-from splice.patterns.unlabelled import Unlabelled
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story, table_of

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.completion_options import Online, mode_of, with_completion_options
 from splice.cli.console import Format, emit, say, tracked
+from splice.cli.method_options import Online, mode_of, with_completion_options
 from splice.cli.options import (
     BatchSize,
     InputArgument,

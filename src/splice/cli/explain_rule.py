@@ -8,7 +8,7 @@ import typer
 
 from splice.cli.console import Format, emit, is_watched, say, settings
 from splice.cli.learn import tell_learned, tell_what_helps
-from splice.cli.learning_options import with_learning_options
+from splice.cli.method_options import with_learning_options
 from splice.cli.options import (
     InputArgument,
     Printed,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from splice.cli.console import Format, emit, is_watched, note, say, settings
-from splice.cli.learning_options import with_learning_options
+from splice.cli.method_options import with_learning_options
 from splice.cli.options import (
     Force,
     InputArgument,
@@ -22,8 +22,8 @@ from splice.cli.options import (
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.errors import OutputError, SpliceError
 from splice.io.outputs import check_file, new_file, sweep
+from splice.labels import Unlabelled
 from splice.learners.registry import LearnerChoice
-from splice.patterns.unlabelled import Unlabelled
 
 if TYPE_CHECKING:
     from splice.inputs.open import InputOptions

@@ -11,13 +11,13 @@ import numpy as np
 from splice import labels
 from splice.arrays import Floats, Indices
 from splice.completion.cache import Caching, Labelled
+from splice.completion.distance import assignment
 from splice.completion.graph import Graph
 from splice.completion.links import Chains, in_series
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
-from splice.completion.structural import assignment
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.patterns.lifting import PatternStore

@@ -17,7 +17,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
-from splice.completion.structural import AtomDistance, Costs, SetDistance, matching
+from splice.completion.distance import AtomDistance, Costs, SetDistance, matching
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Term, Variable
 from splice.patterns.lifting import PatternStore

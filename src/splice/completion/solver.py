@@ -15,9 +15,15 @@ from splice.arrays import Floats, Indices, Mask, np
 from splice.completion.cache import Caching, Labelled, Weighting
 from splice.completion.connector import Connector
 from splice.completion.graph import Graph
-from splice.completion.lomrf2019 import ordered_rows
 from splice.completion.registry import Registry, Strategy
-from splice.completion.solver_kernels import System, harmonic, propagate, pseudo_inverse, spread
+from splice.completion.solver_kernels import (
+    System,
+    harmonic,
+    ordered_rows,
+    propagate,
+    pseudo_inverse,
+    spread,
+)
 from splice.errors import SpliceError
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from splice.io.text import natural_key, read_text
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
-from splice.stream.closing import Closing
+from splice.stream.closed_world import Closing
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
 from splice.stream.source import Source
 from splice.stream.survey import found_step

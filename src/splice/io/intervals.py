@@ -25,7 +25,7 @@ from splice.io.tables.formats import FORMATS, format_of, open_table, table_forma
 from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.part import DEFAULT_SEQUENCE, Part
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows
 from splice.labels import TRUE
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport

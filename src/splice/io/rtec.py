@@ -19,10 +19,9 @@ import polars as pl
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
-from splice.io.tables.inferring import InferringSource
 from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows, InferringSource
 from splice.io.text import natural_key
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain

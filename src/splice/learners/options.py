@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from splice.labels import Unlabelled
 from splice.options import Checked, option
-from splice.patterns.unlabelled import Unlabelled
 
 if TYPE_CHECKING:
     from splice.logic.theory import Statement

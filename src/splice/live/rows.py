@@ -26,7 +26,7 @@ from splice.io.tables.frames import ARGUMENTS, Chunk, FileTable
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.ndjson_table import read_block
 from splice.io.tables.part import DEFAULT_SEQUENCE, LINE_BITS, Part, Rows
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows
 from splice.live.feeds.seam import MOST_BYTES
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport

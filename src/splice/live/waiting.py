@@ -10,7 +10,7 @@ import numpy as np
 from splice.arrays import Ints, unique_rows
 from splice.logic.domain import Domain
 from splice.stream.batch import MicroBatch, query_rows
-from splice.stream.closing import Closing
+from splice.stream.closed_world import Closing
 from splice.stream.open_world import OpenWorldSource
 from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
 from splice.stream.source import MemorySource, collect

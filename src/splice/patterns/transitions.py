@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from splice.arrays import Ints, Mask, unique_rows
-from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.labels import FALSE, UNKNOWN, LabelArray, Unlabelled
 from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
@@ -20,7 +20,6 @@ from splice.logic.terms import Variable
 from splice.patterns.columns import Patterns
 from splice.patterns.lifting import PatternStore
 from splice.patterns.reading import Reading
-from splice.patterns.unlabelled import Unlabelled
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary

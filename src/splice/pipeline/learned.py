@@ -14,6 +14,7 @@ from splice.events.fluents import fluent_of
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.io.oled_unseen import unseen_modes
+from splice.labels import Unlabelled
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS, LearnerChoice
@@ -21,7 +22,6 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
-from splice.patterns.unlabelled import Unlabelled
 from splice.pipeline.progress import Told, Warned, Watch
 from splice.pipeline.splice import StepReport
 from splice.stream.source import Source

@@ -2,7 +2,7 @@
 
 It is asked for (:class:`OpenWorldSource`), or follows from labels that are intervals: whoever marks
 the stretches that were watched does not list the rest (:class:`IntervalWorldSource`). What is false
-by convention (:mod:`splice.stream.closing`) is so before anybody sees it.
+by convention (:mod:`splice.stream.closed_world`) is so before anybody sees it.
 
 LoMRF reads evidence so. The values of a function-valued argument are those that function facts
 name in the sequence; where there are none, and for plain arguments, all combinations of the
@@ -28,7 +28,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import FLUENT, TIME, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
-from splice.stream.closing import Closing, closed, watched_rows
+from splice.stream.closed_world import Closing, closed, watched_rows
 from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind

@@ -19,7 +19,7 @@ from splice.labels import TRUE
 from splice.logic.domain import Domain
 from splice.logic.schema import FLUENT
 from splice.stream.batch import query_rows
-from splice.stream.closing import watched_rows
+from splice.stream.closed_world import watched_rows
 from splice.stream.gaps import Gaps
 from splice.stream.source import Source, sequences
 from splice.stream.states import Spans

@@ -15,8 +15,8 @@ import polars as pl
 
 from splice.arrays import Codes, Indices, Ints
 from splice.errors import InputError, Problem, did_you_mean
+from splice.io.lomrf.db_grammar import Places
 from splice.io.lomrf.functions import Aliases, Resolved
-from splice.io.lomrf.places import Places
 from splice.io.lomrf.raw import RawEvidence
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain

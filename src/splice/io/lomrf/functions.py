@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from splice.errors import Problem, did_you_mean
-from splice.io.lomrf.db_grammar import FunctionFact
-from splice.io.lomrf.places import Places
+from splice.io.lomrf.db_grammar import FunctionFact, Places
 from splice.logic.lexer import MAX_DEPTH
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term, Variable

@@ -28,7 +28,7 @@ from splice.logic.schema import (
     lower_first,
 )
 from splice.logic.terms import VALUE, Function, Term, Variable
-from splice.stream.closing import watched_rows
+from splice.stream.closed_world import watched_rows
 from splice.stream.inference import typed_schema
 from splice.stream.source import Source
 from splice.stream.table import AtomTable

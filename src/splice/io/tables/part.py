@@ -17,7 +17,6 @@ from splice.io.tables.cells import CellColumn, Fault, Reading
 from splice.io.tables.encode import Encoded, RowEncoder
 from splice.io.tables.frames import ARGUMENTS, Chunk, Table, missing_columns
 from splice.io.tables.kinds import FaultError, KindMaker
-from splice.io.tables.order import Order
 from splice.io.tables.planners import (
     EventPlanner,
     FunctionPlanner,
@@ -25,7 +24,7 @@ from splice.io.tables.planners import (
     PatternPlanner,
     pattern_args,
 )
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows, Order
 from splice.io.tables.values import (
     format_of_times,
     is_timestamp,
@@ -37,7 +36,7 @@ from splice.io.tables.values import (
     unit_of,
 )
 from splice.logic.schema import PredicateDecl
-from splice.stream.closing import WATCHED_NAME, with_watched
+from splice.stream.closed_world import WATCHED_NAME, with_watched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Symbols, Vocabulary
 

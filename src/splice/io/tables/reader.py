@@ -17,16 +17,15 @@ from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import find_tables
 from splice.io.tables.formats import open_table
 from splice.io.tables.frames import CHUNK_ROWS, Table
-from splice.io.tables.inferring import InferringSource
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.part import Part, Rows, place_of
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows, InferringSource
 from splice.io.tables.values import check_unit
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT
 from splice.stream.batch import query_rows
-from splice.stream.closing import watched_rows
+from splice.stream.closed_world import watched_rows
 from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
 from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable

@@ -20,10 +20,10 @@ from splice.arrays import padded
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, rtec_files
-from splice.io.tables.tolerance import BadRows
+from splice.io.tables.source import BadRows
 from splice.lab.ais import read_vessel_types
 from splice.lab.maritime.atoms import Events
-from splice.lab.maritime.deriving import AisOptions, DerivedSource, put_together
+from splice.lab.maritime.derive import AisOptions, DerivedSource, put_together
 from splice.lab.maritime.positions import Ints
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES

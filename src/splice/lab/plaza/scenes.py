@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.lab.plaza.actors import FIDGET, MEET, MOVE, STILL, Act, Actor, Leg, Point
-from splice.lab.plaza.stage import Stage
+from splice.lab.plaza.actors import FIDGET, MEET, MOVE, STILL, Act, Actor, Leg, Point, Stage
 
 _PATIENCE = 60
 """How many frames somebody waits for a partner who is busy."""

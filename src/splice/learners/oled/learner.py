@@ -13,7 +13,7 @@ from splice.arrays import Codes
 from splice.learners.bodies import counted
 from splice.learners.inertia import holds_next
 from splice.learners.learned_rule import LearnedRule
-from splice.learners.oled.literals import Literals
+from splice.learners.oled.coverage import Literals
 from splice.learners.oled.options import Growth, Negation, OledOptions, Points
 from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState

@@ -14,8 +14,7 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import counted, fires_by_join
-from splice.learners.oled.firing import Firing
-from splice.learners.oled.literals import Literals
+from splice.learners.oled.coverage import Coverage, Literals
 from splice.learners.oled.options import OledOptions, Points, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, scored
@@ -69,7 +68,7 @@ class RuleBlock:
         )
         self._bodies = [rule.numbered(options, self._literals) for rule in self.rules]
         heads = [rule.head for rule in self.rules]
-        self._firing = Firing(heads, self._bodies, self._literals)
+        self._coverage = Coverage(heads, self._bodies, self._literals)
         self._share_counts(sizes)
         self._free = self._untaken()
         self._joined = [
@@ -114,7 +113,7 @@ class RuleBlock:
         if not self.rules:
             return
         present = np.flatnonzero(table.any(axis=1))
-        true = self._firing.at(present, patterns)
+        true = self._coverage.at(present, patterns)
         found = true.astype(np.float64).T @ table[present]
         for row, head, body in self._joined:
             found[row] = _by_join(head, body, transitions, len(patterns))
@@ -130,7 +129,7 @@ class RuleBlock:
         if not len(own):
             return np.zeros(len(transitions), bool)
         present, which = np.unique(transitions.pattern, return_inverse=True)
-        true: Mask = np.any(self._firing.at(present, patterns)[:, own], axis=1)
+        true: Mask = np.any(self._coverage.at(present, patterns)[:, own], axis=1)
         found: Mask = true[which.reshape(-1)]
         for row, head, body in self._joined:
             if row in own:

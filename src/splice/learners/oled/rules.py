@@ -10,7 +10,7 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import needs_join
-from splice.learners.oled.literals import NOTHING, Literals, Numbered
+from splice.learners.oled.coverage import NOTHING, Literals, Numbered
 from splice.learners.oled.options import OledOptions, Points, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,

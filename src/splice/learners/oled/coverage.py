@@ -1,4 +1,4 @@
-"""Where the bodies of rules and of their candidates are true, pattern by pattern.
+"""Coverage: where the bodies of rules and of their candidates are true, pattern by pattern.
 
 A body is the body of a rule and a few literals more, so what it needs is looked up literal by literal:
 there are thousands of bodies, but few literals. A pattern is looked at when a batch has it, once.
@@ -7,18 +7,60 @@ there are thousands of bodies, but few literals. A pattern is looked at when a b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from splice.arrays import Indices, Mask
-from splice.learners.oled.literals import Literals, Numbered
-from splice.logic.atoms import Atom
-from splice.patterns.columns import Patterns
+from splice.logic.atoms import Atom, Literal
+from splice.patterns.columns import Body, Patterns
 
-__all__ = ["Firing"]
+__all__ = ["NOTHING", "Coverage", "Literals", "Numbered"]
+
+NOTHING: Final = -1
+"""Stands where a refinement adds fewer literals than it could."""
 
 
-class Firing:
+class Literals:
+    """The literals of bottom rules, numbered as they come."""
+
+    def __init__(self) -> None:
+        self._number: dict[Literal, int] = {}
+        self._places: tuple[Indices, Mask] = (np.empty(0, np.intp), np.empty(0, bool))
+
+    def numbers(self, body: Body) -> list[int]:
+        """Return the numbers of the literals of a body."""
+        return [self._number.setdefault(literal, len(self._number)) for literal in body]
+
+    def true(self, columns: Indices, patterns: Patterns) -> Mask:
+        """Return which literals are true in some patterns: a row a literal."""
+        rows, positive = self._places
+        if len(rows) < len(self._number):
+            new = patterns.places(list(self._number)[len(rows) :])
+            rows, positive = np.append(rows, new[0]), np.append(positive, new[1])
+            self._places = rows, positive
+        return patterns.truths_at(rows, positive, columns)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Numbered:
+    """The bodies of a rule and of its candidates, by the numbers of their literals."""
+
+    own: list[int]
+    """The literals of the rule itself."""
+    added: Indices
+    """What each body has beyond it, a row each; -1 stands for nothing."""
+    rows: dict[int, int]
+    """The row of each body, given as a set of bits; the rule's own comes first."""
+
+    @property
+    def body(self) -> int:
+        """The rule's own body as a set of bits."""
+        return next(iter(self.rows))
+
+
+class Coverage:
     """The bodies of some rules side by side: each rule's own and then its candidates'."""
 
     def __init__(
