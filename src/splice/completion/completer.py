@@ -24,7 +24,7 @@ from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
 from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
-from splice.completion.state import VERSION, StateWriter, check_version
+from splice.completion.state import VERSION, StateWriter, check_completer, readable
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
@@ -198,13 +198,13 @@ class SupervisionCompleter:
 
     def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
         """Go on from a state, with a stream of the given domain and vocabulary."""
-        check_version(state)
-        if state["profile"] != repr(self.profile):
-            raise SpliceError("this state was made with another profile", "use the same choices")
+        check_completer(state, repr(self.profile))
         self.reset()
         self._seen = np.array(state["seen"], float)
         self._frozen = bool(state["frozen"])
-        self._begin(domain, vocabulary).restore(state)
+        parts = self._begin(domain, vocabulary)
+        with readable():
+            parts.restore(state)
 
     @property
     def has_begun(self) -> bool:
@@ -213,12 +213,11 @@ class SupervisionCompleter:
 
     def merge(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
         """Take over the cache of a completer that saw another part of the stream: counts add up."""
-        check_version(state)
-        if state["profile"] != repr(self.profile):
-            raise SpliceError("this state was made with another profile", "use the same choices")
+        check_completer(state, repr(self.profile))
         parts = self._begin(domain, vocabulary)
         self._seen = self._seen + np.array(state["seen"], float)
-        parts.merge(state)
+        with readable():
+            parts.merge(state)
 
     def count_labels(self, batch: MicroBatch) -> None:
         """Count the labels of a batch, and complete nothing."""

@@ -6,7 +6,8 @@ as text, and a completer that takes it up gives them numbers again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -15,16 +16,69 @@ from splice.completion.cache import Entry, LabelCache, Lomrf2019Cache, vertices_
 from splice.completion.links import LinkMemory, Terminal
 from splice.completion.persistence import Transition
 from splice.completion.similarity import Vertices
-from splice.errors import SpliceError
+from splice.errors import InputError, SpliceError
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.patterns.lifting import PatternStore
 from splice.patterns.partition import typed, untyped
 from splice.patterns.visibility import Visibility
+from splice.states import (
+    StateError,
+    check_state,
+    each,
+    maybe,
+    number,
+    record,
+    require,
+    row,
+    text,
+    truth,
+    whole,
+)
 from splice.stream.vocabulary import Kind
 
-__all__ = ["VERSION", "StateReader", "StateWriter", "check_version"]
+__all__ = ["VERSION", "StateReader", "StateWriter", "check_completer", "readable"]
 
 VERSION: Final = 4
+
+_VERTEX: Final = {
+    "example": text,
+    "constants": each(maybe(row(text, text))),
+    "time": whole(-(2**63)),
+}
+_ENTRY: Final = record(
+    rule=text,
+    label=truth,
+    count=number(0.0),
+    last=whole(),
+    examples=each(record(**_VERTEX)),
+)
+_TERMINAL: Final = record(
+    query=record(template=text, types=each(text), time=maybe(whole(0, 1000)), args=each(text)),
+    value=number(-1.0, 1.0),
+    conductance=maybe(number(0.0)),
+    label=whole(-1, 1),
+    rule=text,
+    **_VERTEX,
+)
+_COMPLETER: Final = record(
+    ("chains", "transitions"),
+    version=whole(),
+    profile=text,
+    frozen=truth,
+    seen=each(number(0.0), size=2),
+    cache=record(
+        ("batches", "vertices"),
+        updates=whole(),
+        entries=each(_ENTRY),
+        batches=whole(),
+        vertices=each(_ENTRY),
+    ),
+    chains=record(sequence=text, last=each(_TERMINAL)),
+    transitions=each(
+        record(rule=text, changed=truth, before=whole(-1, 1), now=whole(-1, 1), count=number(0.0))
+    ),
+)
+"""The shape of a completer's state."""
 
 Plain = dict[str, Any]
 
@@ -163,6 +217,7 @@ class StateReader:
     def key(self, state: Plain) -> tuple[int, ...]:
         """Return the query atom that a last value belongs to."""
         kind = Kind(parse_atom(state["template"]), tuple(state["types"]), state["time"])
+        require(kind.arity == len(state["args"]), "chains", "has a query of other arguments")
         vocabulary = self._visibility.vocabulary
         return (vocabulary.kind(kind), *vocabulary.constants.codes(state["args"]).tolist())
 
@@ -176,10 +231,25 @@ class StateReader:
         )
 
 
-def check_version(state: Plain) -> None:
-    """Refuse a state of another version."""
+def check_completer(state: Plain, profile: str) -> None:
+    """Refuse a state of another version, of another profile, or none at all."""
+    require(isinstance(state, dict), "", "is not a table")
     if state.get("version") != VERSION:
         raise SpliceError(
             f"this state is of version {state.get('version')}, not {VERSION}",
             "complete the stream from its start",
         )
+    check_state(state, _COMPLETER)
+    if state["profile"] != profile:
+        raise SpliceError("this state was made with another profile", "use the same choices")
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Turn what goes wrong when names of a state are read into an error about the state."""
+    try:
+        yield
+    except StateError:
+        raise
+    except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise StateError("", f"holds what cannot be read ({error})") from None

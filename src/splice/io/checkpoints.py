@@ -23,12 +23,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
+from splice.io.documents import parse_json
 from splice.io.outputs import new_file, sweep
+from splice.states import anything, check_state, mapping, record, text
 
 __all__ = ["Checkpoint", "Keeper", "pack", "read_checkpoint", "unpack", "write_checkpoint"]
 
 _FORMAT: Final = 1
 _MAGIC: Final = b"splice checkpoint "
+_LARGEST: Final = 1 << 30
+"""Bytes of a checkpoint, unpacked: a learner remembers so many transitions and no more."""
+_SHAPE: Final = record(identity=mapping(text), state=mapping(anything))
 _SHARE: Final = 30
 """Saving takes at most one part in so many of the time."""
 
@@ -53,12 +58,12 @@ class Checkpoint:
 
 def pack(state: Any) -> bytes:
     """Return plain values as bytes, small enough to be sent around; equal values give equal bytes."""
-    text = json.dumps(state, separators=(",", ":"), ensure_ascii=False)
-    return zlib.compress(text.encode(), 1)
+    plain = json.dumps(state, separators=(",", ":"), ensure_ascii=False)
+    return zlib.compress(plain.encode(), 1)
 
 
 def unpack(packed: bytes) -> Any:
-    """Return the plain values that were packed."""
+    """Return the plain values that were packed by a process of ours; a file may hold anything."""
     return json.loads(zlib.decompress(packed))
 
 
@@ -105,7 +110,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if hashlib.sha256(packed).hexdigest().encode() != said:
         hint = "it cannot be gone on with; remove it and begin anew"
         raise _refused(path, "this checkpoint is damaged", hint)
-    document = unpack(packed)
+    try:
+        opened = zlib.decompressobj()
+        plain = opened.decompress(packed, _LARGEST + 1)
+        if len(plain) > _LARGEST or not opened.eof:
+            raise ValueError("it is larger than any checkpoint, or cut off")
+        document = parse_json(plain.decode(), str(path))
+        check_state(document, _SHAPE)
+    except (InputError, SpliceError, ValueError, zlib.error) as error:
+        reason = error.message if isinstance(error, SpliceError) else str(error)
+        hint = "it cannot be gone on with; remove it and begin anew"
+        raise _refused(path, f"this checkpoint is damaged: {reason}", hint) from None
     return Checkpoint(document["identity"], document["state"])
 
 

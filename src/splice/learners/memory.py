@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +13,17 @@ import numpy.typing as npt
 from splice.arrays import Codes, Indices, Ints, Mask
 from splice.learners.window import TransitionWindow
 from splice.patterns.transitions import Transitions
+from splice.states import column, each, packed, record, require, text, unpacked, whole
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Memory", "Part"]
+__all__ = ["MEMORY", "Memory", "Part"]
+
+_COLUMNS: Final = ("ground", "pattern", "time", "until", "before", "after")
+
+MEMORY: Final = record(
+    grounds=each(each(text)), parts=each(record(**dict.fromkeys(_COLUMNS, column))), seen=whole()
+)
+"""The shape of a memory's state."""
 
 _FEW = 10_000
 """So many ground atoms are always kept in mind."""
@@ -89,10 +95,10 @@ class Memory:
         more = 1 + int(part.pattern.max(initial=-1)) - self._counts.shape[1]
         if more > 0:
             self._counts = np.pad(self._counts, ((0, 0), (0, more)))
-        for column, rows in zip(
+        for counts, rows in zip(
             self._counts, (part.pattern[part.after], part.pattern), strict=True
         ):
-            np.add.at(column, rows, sign)
+            np.add.at(counts, rows, sign)
 
     def counts(self, size: int) -> tuple[Ints, Ints]:
         """Return how often the fluent held after each of so many patterns, and how often it was seen."""
@@ -161,17 +167,7 @@ class Memory:
 
     def to_state(self) -> dict[str, Any]:
         """Return the memory as plain JSON."""
-        parts = [
-            {
-                "ground": _packed(part.ground),
-                "pattern": _packed(part.pattern),
-                "time": _packed(part.time),
-                "until": _packed(part.until),
-                "before": _packed(part.before),
-                "after": _packed(part.after),
-            }
-            for part in self.parts
-        ]
+        parts = [{name: packed(getattr(part, name)) for name in _COLUMNS} for part in self.parts]
         grounds = [list(ground) for ground in self._grounds]
         return {"grounds": grounds, "parts": parts, "seen": self.seen}
 
@@ -179,11 +175,20 @@ class Memory:
         """Remember what a state holds; ``patterns`` are our numbers for its patterns."""
         for ground in state["grounds"]:
             self.number(tuple(ground))
-        for part in state["parts"]:
-            ground, pattern = (_unpacked(part[n]).astype(np.int32) for n in ("ground", "pattern"))
-            time, until = (_unpacked(part[n]) for n in ("time", "until"))
-            before, after = (_unpacked(part[n]) > 0 for n in ("before", "after"))
-            self.put(Part(ground, patterns[pattern], time, until, before, after))
+        grounds = len(self._grounds)
+        require(grounds == len(state["grounds"]), "memory.grounds", "has a ground atom twice")
+        for i, part in enumerate(state["parts"]):
+            place = f"memory.parts[{i}]"
+            ground, pattern, time, until, before, after = (
+                unpacked(part[name], f"{place}.{name}") for name in _COLUMNS
+            )
+            sizes = {len(c) for c in (ground, pattern, time, until, before, after)}
+            require(len(sizes) == 1, place, "has columns of several lengths")
+            require(_below(ground, grounds), f"{place}.ground", "is no ground atom")
+            require(_below(pattern, len(patterns)), f"{place}.pattern", "is no pattern")
+            numbers = patterns[pattern] if len(pattern) else np.empty(0, np.int32)
+            self.put(Part(ground.astype(np.int32), numbers, time, until, before > 0, after > 0))
+        require(state["seen"] >= self.seen, "memory.seen", "is less than what is remembered")
         self.seen = int(state["seen"])
 
 
@@ -218,10 +223,5 @@ def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:
     return (vocabulary.sequences[sequence], str(vocabulary.kinds[kind].template), *names)
 
 
-def _packed(column: npt.NDArray[np.generic]) -> str:
-    whole = column.astype("<i8").tobytes()
-    return base64.b85encode(zlib.compress(whole, 1)).decode()
-
-
-def _unpacked(text: str) -> Ints:
-    return np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i8").astype(np.int64)
+def _below(numbers: Ints, most: int) -> bool:
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < most)

@@ -7,20 +7,19 @@ keeps more than the shell does, how that is saved, restored and merged.
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 import numpy as np
 
 from splice.arrays import Codes
-from splice.errors import SpliceError
+from splice.errors import InputError, SpliceError
 from splice.labels import LabelArray
 from splice.learners.learned_rule import LearnedRule
-from splice.learners.memory import Memory
+from splice.learners.memory import MEMORY, Memory
 from splice.learners.options import LearnerOptions
-from splice.learners.plain_rows import plain_rows, read_rows
+from splice.learners.plain_rows import ROWS, plain_rows, read_rows
 from splice.learners.predict import predict
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
@@ -31,6 +30,7 @@ from splice.patterns.columns import Patterns
 from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.shown import changes
+from splice.states import Shape, StateError, anything, check_state, each, record, text, whole
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -38,6 +38,16 @@ __all__ = ["OnlineLearner"]
 
 O = TypeVar("O", bound=LearnerOptions)  # noqa: E741
 S = TypeVar("S")
+
+_SHELL: Final[Mapping[str, Shape]] = {
+    "learner": text,
+    "version": whole(),
+    "batches": whole(),
+    "patterns": each(text),
+    "last": ROWS,
+    "memory": MEMORY,
+}
+"""The shapes of what every state has."""
 
 
 class OnlineLearner(ABC, Generic[O, S]):
@@ -55,6 +65,8 @@ class OnlineLearner(ABC, Generic[O, S]):
     version: ClassVar[int] = 1
     """The version of its states."""
     options_type: ClassVar[type[LearnerOptions]] = LearnerOptions
+    state_shape: ClassVar[Mapping[str, Shape]] = {}
+    """The shapes of what its states have beside what the shell keeps, by name."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -210,6 +222,8 @@ class OnlineLearner(ABC, Generic[O, S]):
     def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> Self:
         """Go on from a state, over the vocabulary of the stream that follows."""
         self._check_mark(state)
+        shape = {**_SHELL, **(self.state_shape or dict.fromkeys(state.keys() - _SHELL, anything))}
+        check_state(state, record(**shape))
         self._reset()
         self._reading(domain, vocabulary)
         try:
@@ -218,10 +232,12 @@ class OnlineLearner(ABC, Generic[O, S]):
             self._overlap.last = read_rows(state["last"], vocabulary)
             self._memory.restore(state["memory"], patterns)
             self._restore(state, patterns)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, zlib.error) as error:
+        except StateError:
             self._reset()
-            hint = f"{type(error).__name__}: {error}"
-            raise SpliceError(f"this state of {self.title} is damaged", hint) from None
+            raise
+        except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
+            self._reset()
+            raise StateError("", f"holds what {self.title} cannot read ({error})") from None
         return self
 
     def _check_mark(self, state: object) -> None:

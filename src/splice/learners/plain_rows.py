@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from splice.arrays import Codes
 from splice.logic.syntax import parse_atom
+from splice.states import each, maybe, record, require, text, whole
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = ["plain_rows", "read_rows"]
+__all__ = ["ROWS", "plain_rows", "read_rows"]
+
+ROWS: Final = each(
+    record(
+        sequence=text,
+        time=whole(-(2**63)),
+        template=text,
+        types=each(text),
+        at=maybe(whole(0, 1000)),
+        args=each(text),
+        truth=whole(-1, 1),
+    )
+)
+"""The shape of rows in a state."""
 
 Plain = dict[str, Any]
 
@@ -56,7 +70,11 @@ def read_rows(rows: list[Plain], vocabulary: Vocabulary) -> AtomTable | None:
 
 
 def _kind(row: Plain) -> Kind:
-    return Kind(parse_atom(row["template"]), tuple(row["types"]), row["at"])
+    kind = Kind(parse_atom(row["template"]), tuple(row["types"]), row["at"])
+    require(
+        kind.arity == len(row["args"]), "last", "has an atom with other arguments than its kind"
+    )
+    return kind
 
 
 def _column(codes: list[int]) -> Codes:

@@ -24,6 +24,7 @@ from splice.logic.modes import Modes
 from splice.logic.terms import Function, Term, Variable
 from splice.patterns.columns import Body
 from splice.patterns.visibility import Visibility
+from splice.states import each, number, record, require, text, whole
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -33,6 +34,11 @@ NUMBER: Final = "number"
 
 _AT_MOST, _AT_LEAST = "at_most", "at_least"
 _COMPARED: Final = {_AT_MOST: "=<", _AT_LEAST: ">="}
+THRESHOLDS: Final = each(
+    record(template=text, leaf=whole(0, 1000), chosen=each(text), values=each(number()))
+)
+"""The shape of thresholds in a state."""
+
 _FIRST: Final = 500
 """So many values are seen before thresholds are chosen."""
 _MOST: Final = 8
@@ -129,6 +135,9 @@ class Thresholds:
         """Go on from a state."""
         for entry in state:
             place = _Place(str(entry["template"]), int(entry["leaf"]))
+            finite = all(np.isfinite(_number(one)) for one in entry["chosen"])
+            require(finite, "thresholds", "has a threshold that is no number")
+            require(len(entry["values"]) < _FIRST, "thresholds", "has too many values")
             if entry["chosen"]:
                 self._chosen[place] = tuple(map(str, entry["chosen"]))
             else:

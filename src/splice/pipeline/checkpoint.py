@@ -15,6 +15,7 @@ from splice.io.checkpoints import Keeper
 from splice.io.outputs import check_file
 from splice.io.sums import files_in, sum_of
 from splice.pipeline.progress import NoCheckpoint, Resumed, Stopped, Watch
+from splice.states import check_state, whole
 
 __all__ = ["Checkpointing", "checkpoint_path", "guarded", "open_checkpoint", "run_identity"]
 
@@ -87,6 +88,8 @@ def open_checkpoint(asked: Checkpointing, identity: Mapping[str, str], watch: Wa
         keeper.make_room(force=asked.force)
     elif keeper.restore():
         state = keeper.resumed or {}
+        for name in ("batch", "pass"):
+            check_state(state.get(name), whole(), name)
         watch(Resumed(state["batch"], state["pass"]))
     else:
         watch(NoCheckpoint(keeper.path))

@@ -35,6 +35,7 @@ from splice.pipeline.progress import (
 from splice.pipeline.shards import OpenSource, cut_shards, sequence_sizes
 from splice.pipeline.source import Input, name_of, opener
 from splice.pipeline.splice import Splice, StepReport
+from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import Source
 
@@ -45,6 +46,19 @@ Block: TypeAlias = list[MicroBatch]
 
 COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
 """What a run counts, and a checkpoint keeps."""
+
+
+_STATE: Final = record(
+    ("completer",),
+    **{"pass": whole()},
+    batch=whole(),
+    labels=mapping(mapping(whole())),
+    untold=each(text),
+    counts=record(**{name: whole() for name in COUNTS if name != "seconds"}, seconds=number(0.0)),
+    learner=anything,
+    completer=anything,
+)
+"""The shape of a run's state; learner and completer look at their own."""
 
 
 def learn(
@@ -165,19 +179,19 @@ def _learn_in_passes(
     def f1() -> float | None:
         return tested.confusion.f1 if tested and tested.confusion else None
 
-    for number in range(run.number, choices.passes):
-        run.begin(number)
+    for turn in range(run.number, choices.passes):
+        run.begin(turn)
         watch(Begun(Stage.LEARN))
         try:
             for report in run.steps():
-                learned.add(report, number)
+                learned.add(report, turn)
                 learned.seconds = time.perf_counter() - begun
                 watch(LearnedBatch(Stage.LEARN, learned, f1))
                 if keeper:
                     keeper.keep(run.to_state)
         finally:
             watch(Ended(Stage.LEARN))
-        if number == 0:
+        if turn == 0:
             watch(Read(source.report))
             check_learned(learned, source, options, watch, closed=choices.closed)
     learned.finish(choices.passes)
@@ -292,6 +306,8 @@ class _Run:
         Names get their numbers in the order in which they are read, and in a later pass, or in
         hindsight, all have one: so the whole input is read before it.
         """
+        check_state(state, _STATE)
+        require(state["pass"] < self._choices.passes, "pass", "is beyond the passes of the run")
         self._begin(int(state["pass"]))
         self._done = int(state["batch"])
         known = _skip(self._blocks())[0] if self.number and not self._hindsight else None
@@ -299,6 +315,7 @@ class _Run:
             self._watch(Read(self._source.report))
         stream = self._blocks()
         domain, block, self._skip = _skip(stream, self._done)
+        require(self._skip <= len(block), "batch", "is beyond the batches of the input")
         self._resumed = chain([block], stream)
         vocabulary = self._source.vocabulary
         self._learned.learner.restore(state["learner"], known or domain, vocabulary)
@@ -318,6 +335,6 @@ def _skip(stream: Iterator[Block], count: int | None = None) -> tuple[Domain, Bl
         left = None if left is None else left - len(block)
         following = next(stream, None)
         if following is None:
-            return domain, block, len(block)
+            return domain, block, len(block) + (left or 0)
         block = following
     return domain, block, left

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from splice.learners.oled.options import Growth, Negation, OledOptions, Points
 from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import information
-from splice.learners.oled.state import plain_rule, read_rule
+from splice.learners.oled.state import RULE, plain_rule, read_rule
 from splice.learners.oled.theory import TheorySelection, learned_rule
 from splice.learners.online import OnlineLearner
 from splice.logic.atoms import Atom, Literal
@@ -27,8 +27,9 @@ from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom
 from splice.logic.theory import Statement
 from splice.patterns.columns import Body
-from splice.patterns.numeric import Thresholds, is_threshold, seen_through
+from splice.patterns.numeric import THRESHOLDS, Thresholds, is_threshold, seen_through
 from splice.patterns.transitions import Transitions
+from splice.states import Shape, each, mapping, require, row, whole, word
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
@@ -202,11 +203,26 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
             "thresholds": self._thresholds.to_state() if self._thresholds else [],
         }
 
+    state_shape: ClassVar[Mapping[str, Shape]] = {
+        "transitions": mapping(whole()),
+        "rules": each(RULE),
+        "seeded": each(
+            row(word(INITIATED_AT, TERMINATED_AT), word(*(way.value for way in Points)), whole())
+        ),
+        "thresholds": THRESHOLDS,
+    }
+
     def _restore(self, state: dict[str, Any], patterns: Codes) -> None:
         assert self._thresholds is not None
         self._thresholds.restore(state["thresholds"])
         self.transitions = {parse_atom(h): int(n) for h, n in state["transitions"].items()}
         self.states = [read_rule(plain) for plain in state["rules"]]
+        kinds = set(self._kinds)
+        for i, rule in enumerate(self.states):
+            require(rule.head in self.transitions, f"rules[{i}].head", "has no transitions")
+            require(rule.kind in kinds, f"rules[{i}].points", "are not those of the options")
+        last = max((number for _, _, number in state["seeded"]), default=-1)
+        require(last < len(patterns), "seeded", "has a number that is no pattern")
         self._seeded = {((p, Points(way)), int(patterns[n])) for p, way, n in state["seeded"]}
 
     def _merge(self, other: Self, patterns: Codes) -> None:

@@ -9,14 +9,41 @@ import numpy as np
 
 from splice.learners.oled.options import Points
 from splice.learners.oled.rules import Event, RuleState
+from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.columns import Body
+from splice.states import each, number, record, require, text, truth, whole, word
 
-__all__ = ["plain_rule", "read_rule"]
+__all__ = ["RULE", "plain_rule", "read_rule"]
 
 Plain = dict[str, Any]
 
 _COUNTS: Final = ("fired", "total", "candidate_fired", "since", "own")
+
+_FOUR: Final = each(number(0.0), size=4)
+
+RULE: Final = record(
+    predicate=word(INITIATED_AT, TERMINATED_AT),
+    head=text,
+    bottom=each(text),
+    picked=each(whole(0, 10_000)),
+    points=word(*(points.value for points in Points)),
+    **{name: each(_FOUR) if name == "candidate_fired" else _FOUR for name in _COUNTS},
+    gap=number(0.0),
+    tests=whole(),
+    born=whole(),
+    history=each(
+        record(
+            ("early",),
+            batch=whole(),
+            body=each(text),
+            n=whole(),
+            **dict.fromkeys(("score", "best", "second", "gap", "bound"), number()),
+            early=truth,
+        )
+    ),
+)
+"""The shape of a rule in a state."""
 
 
 def plain_rule(rule: RuleState) -> Plain:
@@ -39,6 +66,9 @@ def read_rule(plain: Plain) -> RuleState:
     """Return the rule that plain values describe."""
     counts = {name: np.array(plain[name], np.float64) for name in _COUNTS}
     counts["candidate_fired"] = counts["candidate_fired"].reshape(-1, 4)
+    picked, size = plain["picked"], len(plain["bottom"])
+    good = len(set(picked)) == len(picked) and all(i < size for i in picked)
+    require(good, "picked", "is not a choice of the bottom rule")
     history = [Event(**{**e, "body": _body(e["body"])}) for e in plain["history"]]
     return RuleState(
         plain["predicate"],

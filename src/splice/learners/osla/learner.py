@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import HARD, Statement
 from splice.patterns.transitions import Transitions
+from splice.states import Shape, each, number, require, row, text, whole
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["Osla"]
@@ -150,11 +152,27 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
             "table": self._table.tolist(),
         }
 
+    state_shape: ClassVar[Mapping[str, Shape]] = {
+        "candidates": each(row(text, text)),
+        "clauses": each(whole()),
+        "weight": each(number()),
+        "squares": each(number(0.0)),
+        "gain": each(whole(-(2**62), 2**62)),
+        "born": each(whole()),
+        "table": each(each(whole(), size=4)),
+    }
+
     def _restore(self, state: dict[str, Any], patterns: Codes) -> None:
         numbers = [
             self.candidates.number(parse_rule(rule), parse_atom(head))
             for rule, head in state["candidates"]
         ]
+        chosen = state["clauses"]
+        good = len(set(chosen)) == len(chosen) and all(i < len(numbers) for i in chosen)
+        require(good, "clauses", "are not a choice of the candidates")
+        for name in _COLUMNS:
+            require(len(state[name]) == len(chosen), name, "has another length than the clauses")
+        require(len(state["table"]) <= len(patterns), "table", "has more rows than patterns")
         self.clauses = [numbers[i] for i in state["clauses"]]
         for name, kind in _COLUMNS.items():
             setattr(self, name, np.array(state[name], kind))
