@@ -253,7 +253,7 @@ def test_proximity_by_a_grid_is_proximity_of_all_pairs(
         place = np.cumsum(rng.normal(0, 250, (2, 12)), axis=1)
         flat = np.zeros(12)
         parts.append(Positions(np.full(12, number), time, place[0], place[1], flat, flat))
-    positions = Positions.together(parts)
+    positions = Positions.concat(parts)
     thresholds = Thresholds(near=near)
     found = proximity(positions, thresholds)
     columns = (found.left, found.right, found.start, found.end)

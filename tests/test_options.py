@@ -26,8 +26,8 @@ every = pytest.mark.parametrize("name", LEARNERS.known)
 def another(each: Declared) -> Any:
     """Return an allowed value of an option that is not its default."""
     default = each.default
-    if each.said.named is not None:
-        return list(each.said.named.values())[1]
+    if each.spec.named is not None:
+        return list(each.spec.named.values())[1]
     if isinstance(default, Enum):
         return next(value for value in type(default) if value is not default)
     if isinstance(default, int):
@@ -36,10 +36,10 @@ def another(each: Declared) -> Any:
         return 0.125
     if isinstance(default, tuple):
         return default[:1]
-    if each.said.kind is NamedTheory:
+    if each.spec.kind is NamedTheory:
         return NamedTheory("mine", parse_theory("initiatedAt(F,T) => holdsAt(F,T+1).").statements)
-    assert each.said.read is not None
-    return each.said.read("recall:3")
+    assert each.spec.read is not None
+    return each.spec.read("recall:3")
 
 
 def changed(options: Any, each: Declared) -> Any:
@@ -65,7 +65,7 @@ def test_each_option_alone_tells_runs_apart(name: str) -> None:
 def test_what_a_heading_says_reads_back(name: str) -> None:
     kind = LEARNERS[name]
     for each in declared(kind.options):
-        if not each.on_command or each.said.kind:
+        if not each.on_command or each.spec.kind:
             continue
         options = changed(kind.options(), each)
         words: dict[str, Any] = dict(words_of(options))

@@ -116,7 +116,7 @@ def walks(seed: int, vessels: int, steps: int = 12) -> Positions:
         x, y = np.cumsum(rng.normal(0, 250, (2, steps)), axis=1)
         flat = np.zeros(steps)
         parts.append(Positions(np.full(steps, number), time, x, y, flat, flat))
-    return Positions.together(parts)
+    return Positions.concat(parts)
 
 
 @given(

@@ -20,9 +20,10 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from html import escape
 from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import SpliceError, UnknownName
@@ -31,10 +32,13 @@ __all__ = [
     "Checked",
     "Declared",
     "Readers",
+    "changes",
     "declared",
+    "html_table",
     "identity_of",
     "option",
     "parts",
+    "preformatted",
     "read_options",
     "words_of",
 ]
@@ -49,7 +53,7 @@ _LONG: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Spec:
     """What is said of an option beside its type and its default."""
 
     about: str = ""
@@ -85,7 +89,7 @@ def option(default: Any, about: str = "", **said: Any) -> Any:
         readers make of the text; ``usual``: the text that stands for the default. ``quiet``: headings
         tell it only where it is not the default.
     """
-    return field(default=default, metadata={"option": _Said(about, **said)})
+    return field(default=default, metadata={"option": _Spec(about, **said)})
 
 
 def parts(default: Any) -> Any:
@@ -99,7 +103,7 @@ class Declared:
 
     path: tuple[str, ...]
     default: Any
-    said: _Said
+    spec: _Spec
 
     @property
     def name(self) -> str:
@@ -109,7 +113,7 @@ class Declared:
     @property
     def spelling(self) -> str:
         """The name on the command line, without the dashes before it."""
-        return self.said.spelling or self.name.replace("_", "-")
+        return self.spec.spelling or self.name.replace("_", "-")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,12 +123,12 @@ class Declared:
     @property
     def on_command(self) -> bool:
         """Whether the command has it."""
-        return bool(self.said.about)
+        return bool(self.spec.about)
 
     @property
     def is_flag(self) -> bool:
         """Whether it is said or not said, without a value."""
-        return isinstance(self.default, bool) or self.said.named is not None
+        return isinstance(self.default, bool) or self.spec.named is not None
 
     @property
     def is_number(self) -> bool:
@@ -139,9 +143,9 @@ class Declared:
 
     def read(self, word: object, readers: Readers) -> Any:
         """Return the value that a word means."""
-        said, usual = self.said, self.default
-        if said.named is not None:
-            return self._named(word, said.named)
+        spec, usual = self.spec, self.default
+        if spec.named is not None:
+            return self._named(word, spec.named)
         if isinstance(usual, Enum):
             if isinstance(word, type(usual)):
                 return word
@@ -152,9 +156,9 @@ class Declared:
             return word
         if self.is_number:
             return self._number(word)
-        if said.usual and word == said.usual:
+        if spec.usual and word == spec.usual:
             return usual
-        read = readers.get(said.kind) if said.kind else said.read
+        read = readers.get(spec.kind) if spec.kind else spec.read
         if read is None:
             raise SpliceError(f"'{self.name}' cannot be said in words")
         return read(str(word))
@@ -182,13 +186,13 @@ class Declared:
 
     def word(self, value: Any) -> str:
         """Return what is written for a value."""
-        said = self.said
-        if value == self.default and said.usual:
-            return said.usual
-        if said.named is not None:
-            return next((name for name, one in said.named.items() if one == value), str(value))
-        if said.write is not None:
-            return said.write(value)
+        spec = self.spec
+        if value == self.default and spec.usual:
+            return spec.usual
+        if spec.named is not None:
+            return next((name for name, one in spec.named.items() if one == value), str(value))
+        if spec.write is not None:
+            return spec.write(value)
         if isinstance(value, Enum):
             return str(value.value)
         return f"{value:g}" if isinstance(value, float) else str(value)
@@ -205,20 +209,20 @@ class Declared:
         """Refuse a number that is not allowed."""
         if not self.is_number:
             return
-        said = self.said
+        spec = self.spec
         bounds = (
-            (said.above, operator.gt, "above"),
-            (said.at_least, operator.ge, "at least"),
-            (said.below, operator.lt, "below"),
-            (said.at_most, operator.le, "at most"),
+            (spec.above, operator.gt, "above"),
+            (spec.at_least, operator.ge, "at least"),
+            (spec.below, operator.lt, "below"),
+            (spec.at_most, operator.le, "at most"),
         )
         stated = [(bound, met, words) for bound, met, words in bounds if bound is not None]
-        finite = said.infinite or math.isfinite(value)
+        finite = spec.infinite or math.isfinite(value)
         if finite and all(met(value, bound) for bound, met, _ in stated):
             return
         wanted = [f"{words} {bound:g}" for bound, _, words in stated]
         demand = " and ".join(wanted + ["finite"] * (not finite)).replace("above 0", "positive")
-        also = f" (--{said.spelling})" if said.spelling else ""
+        also = f" (--{spec.spelling})" if spec.spelling else ""
         raise SpliceError(f"{self.name}{also} must be {demand}, not {value:g}")
 
 
@@ -254,7 +258,7 @@ def _declared(cls: Any, path: tuple[str, ...]) -> Iterator[Declared]:
         elif "option" in each.metadata:
             yield Declared(own, default, each.metadata["option"])
         elif not path:
-            yield Declared(own, default, _Said())
+            yield Declared(own, default, _Spec())
 
 
 def read_options(
@@ -294,7 +298,7 @@ def words_of(options: Any) -> dict[str, str]:
         each.spelling: each.word(value)
         for each in declared(type(options))
         for value in [each.value(options)]
-        if each.on_command and not (each.said.quiet and value == each.default)
+        if each.on_command and not (each.spec.quiet and value == each.default)
     }
 
 
@@ -303,3 +307,49 @@ def identity_of(options: Any) -> dict[str, str]:
     if not is_dataclass(options):
         return {}
     return {each.spelling: each.exact(each.value(options)) for each in declared(type(options))}
+
+
+def changes(value: Any, usual: Any) -> str:
+    """Return the fields of a dataclass that differ from another one, as they are written in a call.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Options:
+    ...     depth: int = 2
+    ...     delta: float = 0.01
+    >>> changes(Options(depth=1), Options())
+    'depth=1'
+    """
+    pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return ", ".join(f"{name}={own!r}" for name, own in pairs if own != getattr(usual, name))
+
+
+def preformatted(text: str) -> str:
+    """Return a text as a notebook shows it, line by line.
+
+    >>> preformatted("a < b")
+    '<pre>a &lt; b</pre>'
+    """
+    return f"<pre>{escape(text)}</pre>"
+
+
+def html_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """Return rows as a table that a notebook shows: texts to the left, numbers to the right.
+
+    >>> html_table([{"name": "meet", "f1": 0.5}], ["name", "f1"]).count("<td")
+    2
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return f'<td style="text-align:left">{escape(value)}</td>'
+    shown = (
+        f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if value is not None else ""
+    )
+    return f'<td style="text-align:right">{shown}</td>'

@@ -3,9 +3,9 @@
 A dataclass or a member of an enumeration is written with the place of its class. What is read back must
 be one of these in this package: nothing else is ever made or called, whatever a file says.
 
->>> from splice.patterns.unlabelled import Unlabelled
+>>> from splice.labels import Unlabelled
 >>> to_plain({"unlabelled": Unlabelled.SKIP, "depth": 2})
-{'unlabelled': {'of': 'splice.patterns.unlabelled:Unlabelled', 'value': 'skip'}, 'depth': 2}
+{'unlabelled': {'of': 'splice.labels:Unlabelled', 'value': 'skip'}, 'depth': 2}
 >>> from_plain(to_plain([Unlabelled.SKIP]))
 [<Unlabelled.SKIP: 'skip'>]
 """

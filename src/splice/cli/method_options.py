@@ -193,7 +193,7 @@ def _on_command(options: type) -> Iterator[Declared]:
 def _parameter(each: Declared, panel: str | None) -> tuple[str, Any, Any]:
     """Return an option as the command line has it: its parameter, its annotation, its default."""
     limits = (
-        {"min": each.said.at_least, "max": each.said.at_most}
+        {"min": each.spec.at_least, "max": each.spec.at_most}
         if each.is_number
         else {"case_sensitive": False}
     )
@@ -204,8 +204,8 @@ def _parameter(each: Declared, panel: str | None) -> tuple[str, Any, Any]:
         default = each.word(default)
     option = typer.Option(
         f"--{each.spelling}",
-        metavar=each.said.metavar,
-        help=each.said.about,
+        metavar=each.spec.metavar,
+        help=each.spec.about,
         rich_help_panel=panel,
         **limits,
     )

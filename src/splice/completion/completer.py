@@ -29,9 +29,9 @@ from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.domain import Domain
+from splice.options import changes
 from splice.patterns.partition import Examples
 from splice.patterns.reading import Reading, blocks
-from splice.shown import changes
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary

@@ -20,9 +20,9 @@ from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
+from splice.options import preformatted
 from splice.patterns.lifting import PatternStore
 from splice.patterns.partition import Examples
-from splice.shown import preformatted
 
 __all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
 

@@ -108,7 +108,7 @@ class _Table:
         self._work = work
         self._values = np.full((0, 0), np.nan)
 
-    def look_up(self, left: Ints, right: Ints) -> Floats:
+    def lookup(self, left: Ints, right: Ints) -> Floats:
         """Return the entries at some positions; the two arrays are broadcast."""
         size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
         self._grow(size)
@@ -177,18 +177,18 @@ class LiftedSimilarity:
 
     def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
-        return self._patterns.look_up(left.pattern[:, None], right.pattern[None, :])
+        return self._patterns.lookup(left.pattern[:, None], right.pattern[None, :])
 
     def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
-        return self._patterns.look_up(left.pattern, right.pattern)
+        return self._patterns.lookup(left.pattern, right.pattern)
 
     def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
         """Return the atoms of two single vertices and the distances of all pairs of them."""
         numbers = [self._store[int(side.pattern[0])].literals for side in (left, right)]
         a, b = ([self._store.literals[i] for i in side] for side in numbers)
         rows, columns = (np.array(side, np.int64) for side in numbers)
-        return a, b, self._literals.look_up(rows[:, None], columns[None, :])
+        return a, b, self._literals.lookup(rows[:, None], columns[None, :])
 
     def _apart(self, left: Ints, right: Ints) -> list[float]:
         """Return the distances of literals."""
@@ -233,7 +233,7 @@ class LiftedSimilarity:
     def _distances(self) -> Costs:
         """Return the distances of all literals to each other."""
         every = np.arange(len(self._store.literals))
-        return self._literals.look_up(every[:, None], every[None, :])
+        return self._literals.lookup(every[:, None], every[None, :])
 
 
 def _with_roles(literal: Atom) -> Atom:

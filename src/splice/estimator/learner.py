@@ -35,12 +35,12 @@ from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
+from splice.options import html_table, preformatted
 from splice.pipeline.completed import completed_frame, explain_label
 from splice.pipeline.incremental import learn_more
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.progress import Watch, ignore
 from splice.pipeline.run import learn
-from splice.shown import html_table, preformatted
 from splice.stream.batch import TimePoints
 from splice.stream.source import Source, one_sequence
 from splice.stream.times import TimeFormat

@@ -20,7 +20,7 @@ STARTS_WITH: Final = "startsWith"
 """The builtin that tests how the text of a constant begins."""
 
 
-class Comparing:
+class Comparisons:
     """Rows of constants at points, to be compared."""
 
     def __init__(

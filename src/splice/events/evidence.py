@@ -107,7 +107,7 @@ class Evidence:
                         f"all literals of a rule are about one time; write {time}",
                     )
                 parts.append(self._matching(code, kind.time, leaves, truth))
-        return together(parts, tuple(v for v in atom.variables() if v != time))
+        return concat_relations(parts, tuple(v for v in atom.variables() if v != time))
 
     def _matching(
         self, code: int, time: int | None, leaves: dict[int, Term], truth: int | None
@@ -197,7 +197,7 @@ def matching_rows(
     return rows, named
 
 
-def together(parts: list[Relation], variables: tuple[Variable, ...]) -> Relation:
+def concat_relations(parts: list[Relation], variables: tuple[Variable, ...]) -> Relation:
     """Return the rows of several kinds as one relation."""
     parts = [part for part in parts if len(part)] or parts[:1]
     if not parts:

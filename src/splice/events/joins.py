@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
-from splice.events.comparisons import STARTS_WITH, Comparing
+from splice.events.comparisons import STARTS_WITH, Comparisons
 from splice.events.evidence import Evidence, Relation
 from splice.events.keys import ROOM, Index, mixed, packed
 from splice.events.universe import FLUENT_OF, SINCE
@@ -191,7 +191,7 @@ class _Goal:
         """Return the rows for which the literal is true, too."""
         if self.literal.atom.is_comparison or self.literal.atom.predicate == STARTS_WITH:
             rows = _everywhere(self.evidence) if found is None else found
-            test = Comparing(self.evidence, rows.point, rows.columns, self.time)
+            test = Comparisons(self.evidence, rows.point, rows.columns, self.time)
             return rows.take(test.holds(self.literal.atom) == self.literal.positive)
         relation = self.relation
         if found is None and self.literal.positive and relation.timed:

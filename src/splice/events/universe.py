@@ -221,7 +221,7 @@ class Entities:
     def seen(self, position: Position) -> Sightings:
         """Return the entities that the type of a position has shown."""
         if position not in self._seen:
-            self._seen[position] = self._look(position)
+            self._seen[position] = self._sighted(position)
         return self._seen[position]
 
     def carried(self, until: int) -> dict[Position, Sightings]:
@@ -231,7 +231,7 @@ class Entities:
         """
         return {position: self.seen(position).until(until) for position in self._universe.asked}
 
-    def _look(self, position: Position) -> Sightings:
+    def _sighted(self, position: Position) -> Sightings:
         table, universe = self._table, self._universe
         wanted = universe.positions(position)
         anywhere = universe.is_silent(position)

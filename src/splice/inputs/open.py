@@ -32,7 +32,7 @@ from splice.logic.schema import Schema, Signature
 from splice.stream.closed_world import Closing
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
 from splice.stream.source import Source
-from splice.stream.survey import found_step
+from splice.stream.survey import inferred_step
 from splice.stream.timeline import Timeline, TimelineSource
 
 __all__ = [
@@ -291,7 +291,7 @@ def _opened(
     """Return an input as a source, its events at time-points; tables see to that themselves."""
     source = read(described, options)
     if options.every == AUTO_STEP:
-        clock = replace(described.domain.clock, step=found_step(source))
+        clock = replace(described.domain.clock, step=inferred_step(source))
         described = replace(described, domain=replace(described.domain, clock=clock))
         source = read(described, options)
     timeline = Timeline(described.domain.clock.step, described.layout.states)

@@ -21,7 +21,7 @@ from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
 from splice.io.tables.part import Part, place_of
 from splice.io.tables.rows import RowMaker
-from splice.io.tables.source import BadRows, InferringSource
+from splice.io.tables.source import BadRows, InferredSource
 from splice.io.text import natural_key
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
@@ -51,7 +51,7 @@ def rtec_files(inputs: Inputs) -> list[Path]:
     return sorted(files, key=lambda path: natural_key(path.name))
 
 
-class RtecSource(InferringSource):
+class RtecSource(InferredSource):
     """The events of some RTEC files."""
 
     def __init__(

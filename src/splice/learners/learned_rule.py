@@ -16,7 +16,7 @@ from splice.logic.atoms import Literal
 from splice.logic.clauses import Rule
 from splice.logic.theory import Statement
 from splice.logic.words import in_words
-from splice.shown import preformatted
+from splice.options import preformatted
 
 __all__ = ["LearnedRule", "literal_lines", "rule_text"]
 

@@ -26,10 +26,10 @@ from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
+from splice.options import changes
 from splice.patterns.columns import Patterns
 from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
-from splice.shown import changes
 from splice.states import Shape, StateError, anything, check_state, each, record, text, whole
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary

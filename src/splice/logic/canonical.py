@@ -40,7 +40,7 @@ Key: TypeAlias = tuple[Hashable, ...]
 Described = TypeVar("Described", Clause, Rule)
 
 _Form: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
-"""A literal: its skeleton, and the numbers of its variables by first occurrence."""
+"""A literal: its template, and the numbers of its variables by first occurrence."""
 
 
 def canonical_key(x: Clause | Rule) -> Key:
@@ -52,7 +52,7 @@ def canonical_key(x: Clause | Rule) -> Key:
     symmetric, and yet as irregular, as no learner builds.
     """
     forms, order, _ = _solved(x)
-    return (type(x).__name__, *((skeleton, _renumbered(vs, order)) for skeleton, vs in forms))
+    return (type(x).__name__, *((template, _renumbered(vs, order)) for template, vs in forms))
 
 
 def canonical(x: Described) -> Described:
@@ -75,7 +75,7 @@ def canonical(x: Described) -> Described:
 def literalwise_key(x: Clause | Rule) -> Key:
     """Return a key that is equal for clauses whose literals are alike one by one.
 
-    The sorted literals, each as its sign, its skeleton (variables as ``_``, constants as they
+    The sorted literals, each as its sign, its template (variables as ``_``, constants as they
     are) and its number of distinct variables. A rule stands for its clause.
 
     References: ``canUnify`` in section 3.4 of the paper, as LoMRF implemented it in 2019.
@@ -84,8 +84,8 @@ def literalwise_key(x: Clause | Rule) -> Key:
     keys = []
     for literal in literals:
         variables: dict[Variable, int] = {}
-        skeleton, _ = _form(literal, variables)
-        blank = tuple(-2 if isinstance(part, int) and part < -2 else part for part in skeleton)
+        template, _ = _form(literal, variables)
+        blank = tuple(-2 if isinstance(part, int) and part < -2 else part for part in template)
         keys.append((blank, len(variables)))
     return tuple(sorted(keys))
 
@@ -96,11 +96,11 @@ def _solved(x: Clause | Rule) -> tuple[list[_Form], dict[int, int], dict[Variabl
     head = [_form(x.head, variables)] if isinstance(x, Rule) else []
     literals = dict.fromkeys(x.body if isinstance(x, Rule) else x.literals)
     rest = [_form(literal, variables) for literal in literals]
-    skeletons = {skeleton: i for i, skeleton in enumerate(sorted({s for s, _ in rest}), start=1)}
+    templates = {template: i for i, template in enumerate(sorted({s for s, _ in rest}), start=1)}
     facts: list[Fact] = [(0, vs) for _, vs in head]
-    facts += [(skeletons[skeleton], vs) for skeleton, vs in rest]
+    facts += [(templates[template], vs) for template, vs in rest]
     colour = least_order(facts, len(variables))
-    rest.sort(key=lambda form: (skeletons[form[0]], [colour[v] for v in form[1]]))
+    rest.sort(key=lambda form: (templates[form[0]], [colour[v] for v in form[1]]))
     forms = head + rest
     order: dict[int, int] = {}
     for _, vs in forms:
@@ -116,32 +116,32 @@ def _renumbered(variables: Iterable[int], order: dict[int, int]) -> tuple[int, .
 def _form(literal: Literal, variables: dict[Variable, int]) -> _Form:
     """Split a literal into what renaming cannot change and its variables.
 
-    The skeleton is flat: the predicate, its arity, the sign, then each term before its
+    The template is flat: the predicate, its arity, the sign, then each term before its
     arguments as a name and a number, which is an arity, -1 for a constant, or -2 - k for the
-    k-th distinct variable of the literal. So any two skeletons can be compared.
+    k-th distinct variable of the literal. So any two templates can be compared.
     """
     atom = literal.atom
-    skeleton: list[Any] = [atom.predicate, len(atom.args), int(not literal.positive)]
+    template: list[Any] = [atom.predicate, len(atom.args), int(not literal.positive)]
     local: dict[int, int] = {}
-    _flatten(atom.args, skeleton, local, variables)
-    return tuple(skeleton), tuple(local)
+    _flatten(atom.args, template, local, variables)
+    return tuple(template), tuple(local)
 
 
 def _flatten(
     terms: Sequence[Term],
-    skeleton: list[Any],
+    template: list[Any],
     local: dict[int, int],
     variables: dict[Variable, int],
 ) -> None:
     for term in terms:
         if isinstance(term, Variable):
             number = variables.setdefault(term, len(variables))
-            skeleton += ("", -2 - local.setdefault(number, len(local)))
+            template += ("", -2 - local.setdefault(number, len(local)))
         elif isinstance(term, Constant):
-            skeleton += (term.name, -1)
+            template += (term.name, -1)
         else:
-            skeleton += (term.functor, len(term.args))
-            _flatten(term.args, skeleton, local, variables)
+            template += (term.functor, len(term.args))
+            _flatten(term.args, template, local, variables)
 
 
 Fact: TypeAlias = tuple[int, tuple[int, ...]]

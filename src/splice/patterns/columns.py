@@ -1,4 +1,4 @@
-"""Patterns as columns: which situations have which literals, and make which bodies true."""
+"""Patterns as columns: which patterns have which literals, and make which bodies true."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Patterns:
     def __len__(self) -> int:
         return len(self.store)
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Take in the patterns that came since the last look."""
         for number in range(self._looked_at, len(self.store)):
             rule = self.store[number].rule
@@ -56,7 +56,7 @@ class Patterns:
 
     def places(self, literals: Sequence[Literal]) -> tuple[Indices, Mask]:
         """Return where the columns of literals are, and which literals are positive."""
-        self._look()
+        self._refresh()
         rows = [self._row.setdefault(literal.atom, len(self._row)) for literal in literals]
         self._make_room(len(self._row), len(self))
         positive = [literal.positive for literal in literals]
@@ -73,12 +73,12 @@ class Patterns:
 
     def heads(self) -> list[Atom]:
         """Return the lifted query atoms that patterns are about."""
-        self._look()
+        self._refresh()
         return list(self._heads)
 
     def atoms(self, head: Atom) -> list[Atom]:
         """Return the atoms that patterns about a head have, those whose variables it has too."""
-        self._look()
+        self._refresh()
         own = self._table[: len(self._row), : len(self)][:, self.about(head)]
         there: Mask = np.any(own, axis=1)
         count, found = self._atoms.get(head, (-1, []))
@@ -114,7 +114,7 @@ class Patterns:
 
     def truths_at(self, rows: Indices, positive: Mask, columns: Indices) -> Mask:
         """Return the same for literals whose places are known, for some patterns."""
-        self._look()
+        self._refresh()
         true: Mask = self._table[rows[:, None], columns] == positive[:, None]
         return true
 

@@ -33,7 +33,7 @@ _SPARSE: Final = 3
 """Time is sparse where half of the time that passes lies in gaps so many times the usual one."""
 
 
-def found_step(source: Source) -> int:
+def inferred_step(source: Source) -> int:
     """Return the step of time of a stream; refuse one that is not regular."""
     gaps = Gaps.of([times for _, _, times in _evidence(source)])
     if gaps.step is not None:

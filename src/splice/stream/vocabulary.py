@@ -1,6 +1,6 @@
 """The dictionary behind the columns: constants, kinds of atoms and sequences, as codes.
 
-An atom such as ``happensAt(walking(ID1), 100)`` is split into its *kind*, the skeleton
+An atom such as ``happensAt(walking(ID1), 100)`` is split into its *kind*, the template
 ``happensAt(walking(_), time)`` with a type for each leaf, and the leaves themselves. Kinds
 are few, leaves are codes, time is a number: a stream is a table of integers, and a join
 on typed constants "through nested functions" is a join on columns.
@@ -33,7 +33,7 @@ NO_CODE: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The skeleton of an atom: its predicate, its functors, and a type for each leaf.
+    """The template of an atom: its predicate, its functors, and a type for each leaf.
 
     ``template`` is the atom with a variable at each leaf, numbered from left to right;
     ``types`` gives their types; ``time`` is the leaf that says when, which is kept in the

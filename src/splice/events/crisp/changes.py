@@ -27,7 +27,7 @@ class Changes:
     point: Ints = field(default_factory=_none)
 
     @classmethod
-    def together(cls, parts: list[Changes]) -> Changes:
+    def concat(cls, parts: list[Changes]) -> Changes:
         """Return several lists of changes as one."""
         if not parts:
             return cls()
@@ -123,7 +123,7 @@ def first_ends(stretches: Stretches, ends: Callable[[Ints, Ints], Mask]) -> Chan
         going[which[at]] = False
         number, start, end = number[going], start[going] + step, end[going]
         step *= 2
-    return Changes.together(found)
+    return Changes.concat(found)
 
 
 def intervals_of(

@@ -21,7 +21,7 @@ from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement
-from splice.shown import preformatted
+from splice.options import preformatted
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from splice.arrays import Ints, Mask
 from splice.events.crisp.intervals import Intervals
-from splice.events.evidence import Relation, leaves_of, matching_rows, together
+from splice.events.evidence import Relation, concat_relations, leaves_of, matching_rows
 from splice.events.fluents import border_of, fluent_of
 from splice.events.keys import join, lookup, packed
 from splice.events.points import Points
@@ -27,7 +27,7 @@ NUMBER = Variable("")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The skeleton of a fluent, with a numbered variable at each leaf, and what stands there."""
+    """The template of a fluent, with a numbered variable at each leaf, and what stands there."""
 
     template: Term
     leaves: tuple[Term, ...]
@@ -39,7 +39,7 @@ class Shape:
 
 
 def shape_of(fluent: Term) -> Shape:
-    """Return the skeleton of a fluent.
+    """Return the template of a fluent.
 
     >>> from splice.logic.syntax import parse_term
     >>> shape = shape_of(parse_term("stopped(V)=far"))
@@ -123,7 +123,7 @@ class FluentStore:
         parts = [group.relation(fluent, self._vocabulary) for group in self._groups[name]]
         fitting = [part for part in parts if part is not None]
         if fitting:
-            return together(fitting, ())
+            return concat_relations(fitting, ())
         none = np.empty(0, np.int64)
         columns = dict.fromkeys((*fluent.variables(), NUMBER), none)
         return Relation(none, columns, timed=False)

@@ -210,7 +210,7 @@ class Work:
             initiated = initiated.without(rivals, len(points))  # two values at once are none
         ended = [rivals, *self._terminations(definition, group, initiated, rivals, carried)]
         intervals = intervals_of(
-            initiated, Changes.together(ended), points, self.program.simultaneous, carried
+            initiated, Changes.concat(ended), points, self.program.simultaneous, carried
         )
         self.store.add(definition.fluent, group, _with_past(intervals, old, number[fresh:]))
 
@@ -270,7 +270,7 @@ class Work:
                 group,
                 initiated,
                 carried.key,
-                Changes.together([rivals, *ended]),
+                Changes.concat([rivals, *ended]),
                 self.evidence.points,
                 self.program.simultaneous,
             )

@@ -141,18 +141,18 @@ class _Column:
         codes = pl.Series(range(len(distinct)), dtype=pl.Int32)
         self._index = names.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
         found = [aliases.resolve(name, type_name) for name in distinct.to_list()]
-        numbers = {s: i for i, s in enumerate(dict.fromkeys(r.skeleton for r in found))}
+        numbers = {s: i for i, s in enumerate(dict.fromkeys(r.template for r in found))}
         self.shapes = max(len(numbers), 1)
-        shape = np.fromiter((numbers[r.skeleton] for r in found), np.int64, len(found))
+        shape = np.fromiter((numbers[r.template] for r in found), np.int64, len(found))
         self.shape: Ints = shape[self._index]
-        self._examples = {numbers[r.skeleton]: r for r in found}
+        self._examples = {numbers[r.template]: r for r in found}
         width = max((len(r.leaves) for r in found), default=0)
         self._leaves = np.full((len(found), width), -1, np.int32)
         for row, resolved in enumerate(found):
             self._leaves[row, : len(resolved.leaves)] = vocabulary.constants.codes(resolved.leaves)
 
     def resolved(self, shape: int) -> Resolved:
-        """Return an example of a shape: its skeleton and its types are those of all."""
+        """Return an example of a shape: its template and its types are those of all."""
         return self._examples[shape]
 
     def leaves(self, rows: Indices, shape: int) -> Codes:
@@ -180,7 +180,7 @@ def _kind(decl: PredicateDecl, parts: list[Resolved]) -> Kind:
             types.append(type_name)
         else:
             part = next(rest)
-            args.append(numbered(part.skeleton))
+            args.append(numbered(part.template))
             types.extend(part.types)
     return Kind(Atom(decl.name, tuple(args)), tuple(types), time)
 

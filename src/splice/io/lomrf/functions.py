@@ -19,14 +19,14 @@ from splice.logic.terms import Function, Term, Variable
 __all__ = ["HOLE", "Aliases", "Resolved"]
 
 HOLE: Final = Variable("_")
-"""Stands for a leaf in the skeleton of a term."""
+"""Stands for a leaf in the template of a term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a constant stands for: a skeleton with holes, and the leaves that fill them."""
+    """What a constant stands for: a template with holes, and the leaves that fill them."""
 
-    skeleton: Term
+    template: Term
     leaves: tuple[str, ...]
     types: tuple[str, ...]
 
@@ -69,7 +69,7 @@ class Aliases:
             return Resolved(HOLE, (constant,), (type_name,))
         parts = [self.resolve(arg, t) for arg, t in zip(fact.args, decl.args, strict=True)]
         return Resolved(
-            Function(fact.functor, tuple(part.skeleton for part in parts)),
+            Function(fact.functor, tuple(part.template for part in parts)),
             tuple(leaf for part in parts for leaf in part.leaves),
             tuple(t for part in parts for t in part.types),
         )

@@ -34,7 +34,7 @@ from splice.stream.source import Source
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
 
-__all__ = ["THING", "FaultError", "KindMaker", "loosely", "schema_of", "typed_by_first_look"]
+__all__ = ["THING", "FaultError", "KindMaker", "inferred_domain", "loosely", "schema_of"]
 
 THING: Final = "thing"
 """The type of a constant of which nothing is known."""
@@ -214,7 +214,7 @@ def loosely(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def typed_by_first_look(source: Source) -> Domain:
+def inferred_domain(source: Source) -> Domain:
     """Return the domain of a source, with types inferred from its first rows.
 
     Where that cannot be read, the domain stays as it is: the reading itself says what is wrong.

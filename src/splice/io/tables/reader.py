@@ -19,7 +19,7 @@ from splice.io.tables.formats import open_table
 from splice.io.tables.frames import CHUNK_ROWS, Table
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.part import Part, Rows, place_of
-from splice.io.tables.source import BadRows, InferringSource
+from splice.io.tables.source import BadRows, InferredSource
 from splice.io.tables.values import check_unit
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
@@ -37,7 +37,7 @@ __all__ = ["TableSource", "check_tables"]
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
-class TableSource(InferringSource):
+class TableSource(InferredSource):
     """The atoms of a folder of tables, or of some files.
 
     One table of evidence is streamed and must be ordered by sequence and time; several are loaded

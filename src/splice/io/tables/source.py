@@ -13,14 +13,14 @@ import numpy as np
 
 from splice.arrays import Codes, Ints
 from splice.errors import InputError, Place, Problem, SpliceError
-from splice.io.tables.kinds import KindMaker, typed_by_first_look
+from splice.io.tables.kinds import KindMaker, inferred_domain
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport, Source
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["BadRows", "InferringSource", "Order", "check_share"]
+__all__ = ["BadRows", "InferredSource", "Order", "check_share"]
 
 
 def check_share(max_bad: float) -> None:
@@ -105,7 +105,7 @@ class Order:
                 yield start + row, int(latest[row])
 
 
-class InferringSource:
+class InferredSource:
     """A vocabulary and a domain that grow with the data, and a report of each reading."""
 
     def __init__(
@@ -136,11 +136,11 @@ class InferringSource:
         """What the last reading met."""
         return self._report
 
-    def _infer_types(self, again: Callable[[], InferringSource]) -> None:
+    def _infer_types(self, again: Callable[[], InferredSource]) -> None:
         """Where no schema gives types, take them from a first look at the data, once."""
         if not self._typed and not self._kinds.domain.closed:
             look = again()
             look._typed = True
             assert isinstance(look, Source)
-            self._kinds = KindMaker(typed_by_first_look(look), self._vocabulary)
+            self._kinds = KindMaker(inferred_domain(look), self._vocabulary)
         self._typed = True

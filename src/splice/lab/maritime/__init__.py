@@ -36,7 +36,7 @@ from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from splice.lab.maritime.atoms import Teller
+    from splice.lab.maritime.atoms import SeaLabeller
 
 __all__ = ["PRESETS", "MaritimeSource", "Preset", "WordChoice", "make_maritime", "month", "small"]
 
@@ -96,16 +96,16 @@ class MaritimeSource:
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms of some pairs at a time."""
-        from splice.lab.maritime.atoms import Teller  # noqa: PLC0415  (numba: only when read)
+        from splice.lab.maritime.atoms import SeaLabeller  # noqa: PLC0415  (numba: only when read)
 
         fluents = self.choice is WordChoice.FULL
-        teller = Teller(self._words, self.domain, self.target, fluents=fluents)
+        labeller = SeaLabeller(self._words, self.domain, self.target, fluents=fluents)
         pairs = self.vessels // 2
         size = max(1, int(_BLOCK / self.days))
         for first in range(0, pairs, size):
-            yield self._block(teller, range(first, min(first + size, pairs)))
+            yield self._block(labeller, range(first, min(first + size, pairs)))
 
-    def _block(self, teller: Teller, pairs: range) -> AtomTable:
+    def _block(self, labeller: SeaLabeller, pairs: range) -> AtomTable:
         from splice.lab.maritime.atoms import events_of, pair_rows  # noqa: PLC0415
 
         positions, types = self.positions(pairs)
@@ -117,7 +117,7 @@ class MaritimeSource:
         sequences = np.arange(pairs.start, pairs.stop, dtype=np.int64)
         both = np.column_stack((2 * sequences, 2 * sequences + 1))
         rows = pair_rows(both, sequences, events, near, self._words, kinds)
-        return teller.tell(rows, both, sequences)
+        return labeller.label(rows, both, sequences)
 
     def positions(self, pairs: range) -> tuple[Positions, list[str]]:
         """Return what the vessels of some pairs report, and the types of these vessels."""
@@ -130,7 +130,7 @@ class MaritimeSource:
             types += script.types
             for side, helm in enumerate(script.helms):
                 parts.append(report(helm, 2 * pair + side, noise, START, end))
-        return Positions.together(parts), types
+        return Positions.concat(parts), types
 
 
 def make_maritime(

@@ -43,7 +43,7 @@ class Rows:
     right: Ints
 
     @classmethod
-    def together(cls, parts: Sequence[Rows]) -> Rows:
+    def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of several parts."""
         names = ("sequence", "time", "kind", "left", "right")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -141,7 +141,7 @@ def pair_rows(
                 types[vessel[known]],
             )
         )
-    return Rows.together(parts)
+    return Rows.concat(parts)
 
 
 def _meetings(
@@ -170,7 +170,7 @@ def _meetings(
     )
 
 
-class Teller:
+class SeaLabeller:
     """Adds to the events of pairs what holds: the labels of the target, proximity, fluents."""
 
     def __init__(self, words: Words, domain: Domain, target: str, *, fluents: bool) -> None:
@@ -185,15 +185,15 @@ class Teller:
         self._fluents = FLUENTS if fluents else ()
         self._program: Program = compile_program(load_theory(target), domain)
 
-    def tell(self, rows: Rows, pairs: npt.NDArray[np.int64], sequences: Ints) -> AtomTable:
-        """Return the whole table of some pairs: events, labels and what else is told."""
+    def label(self, rows: Rows, pairs: npt.NDArray[np.int64], sequences: Ints) -> AtomTable:
+        """Return the whole table of some pairs: events, labels and fluents."""
         found = recognise_table(self._program, rows.table(self._inner), self._domain)
         points = _Points.of(rows)
         fluents = [_held(found, points, name, self._words) for name in self._fluents]
         together = [rows, self._near(found, points), self._still_near(rows, points), *fluents]
         labelled, truth = self._labels(found, points, pairs, sequences)
         given = [np.full(len(part.time), TRUE, np.int8) for part in together]
-        every = Rows.together([*together, labelled])
+        every = Rows.concat([*together, labelled])
         return every.table(self._words, np.concatenate([*given, truth]))
 
     def _near(self, found: Recognised, points: _Points) -> Rows:

@@ -21,7 +21,7 @@ import polars as pl
 from splice.errors import InputError, Place, Problem
 from splice.lab.ais import read_ais, read_areas, read_vessel_types
 from splice.lab.maritime.areas import Area
-from splice.lab.maritime.atoms import Events, Teller, events_of, pair_rows
+from splice.lab.maritime.atoms import Events, SeaLabeller, events_of, pair_rows
 from splice.lab.maritime.positions import KNOT, Floats, Ints, Positions
 from splice.lab.maritime.proximity import Encounters, proximity
 from splice.lab.maritime.sea import AREA_TYPES
@@ -79,14 +79,14 @@ class DerivedSource:
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms of some pairs at a time."""
         fluents = self.options.choice is WordChoice.FULL
-        teller = Teller(self.words, self.domain, self.options.target, fluents=fluents)
+        labeller = SeaLabeller(self.words, self.domain, self.options.target, fluents=fluents)
         size = np.bincount(self.events.vessel, minlength=len(self.words.vessels))
         total = np.cumsum(size[self.pairs].sum(axis=1)) // _BLOCK
         for block in np.unique(total).tolist():
             sequences = np.flatnonzero(total == block).astype(np.int64)
             pairs = self.pairs[sequences]
             rows = pair_rows(pairs, sequences, self.events, self.near, self.words, self.types)
-            yield teller.tell(rows, pairs, sequences)
+            yield labeller.label(rows, pairs, sequences)
 
 
 def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
@@ -114,22 +114,22 @@ def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
     near = proximity(positions, options.thresholds, places=places)
     del places
 
-    def told(words: Words) -> Events:
+    def events_in(words: Words) -> Events:
         return events_of(positions, areas, words, options.thresholds)
 
-    return put_together(path, names.to_list(), near, told, kinds, options, report)
+    return derived_source(path, names.to_list(), near, events_in, kinds, options, report)
 
 
-def put_together(
+def derived_source(
     path: Path,
     names: list[str],
     near: Encounters,
-    told: Callable[[Words], Events],
+    events_in: Callable[[Words], Events],
     kinds: Mapping[str, str],
     options: AisOptions,
     report: ReadReport,
 ) -> DerivedSource:
-    """Return a stream of the pairs that meet; ``told`` gives the events in some words."""
+    """Return a stream of the pairs that meet; ``events_in`` gives the events in some words."""
     pairs = _pairs(near, options.min_near)
     if not len(pairs):
         message = f"no two vessels are near each other for {options.min_near} s"
@@ -139,7 +139,7 @@ def put_together(
     words.vocabulary.constants.code("farFromPorts")
     types = _types(names, kinds, words)
     domain = word_domain(options.choice, options.target)
-    return DerivedSource(words, domain, told(words), near, types, options, report)
+    return DerivedSource(words, domain, events_in(words), near, types, options, report)
 
 
 def _pairs(near: Encounters, seconds: int) -> npt.NDArray[np.int64]:

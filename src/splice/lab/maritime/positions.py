@@ -36,7 +36,7 @@ class Positions:
         return len(self.time)
 
     @classmethod
-    def together(cls, parts: Sequence[Positions]) -> Positions:
+    def concat(cls, parts: Sequence[Positions]) -> Positions:
         """Return the positions of several parts, one after the other."""
         names = ("vessel", "time", "x", "y", "speed", "course")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

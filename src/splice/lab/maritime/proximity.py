@@ -58,7 +58,7 @@ class _Runs:
     until: Ints
 
     @classmethod
-    def together(cls, parts: Iterable[_Runs]) -> _Runs:
+    def concat(cls, parts: Iterable[_Runs]) -> _Runs:
         """Return the runs of several parts in order, those that go on in another one as one.
 
         They are joined as they come, so that not many more are held than are returned.
@@ -99,7 +99,7 @@ def proximity(
     metres, a column for each axis, where they are not those of the plane.
     """
     axes = places or (positions.x, positions.y)
-    runs = _Runs.together(_runs(positions, thresholds, group, axes))
+    runs = _Runs.concat(_runs(positions, thresholds, group, axes))
     start, end = runs.first * thresholds.tick, runs.until * thresholds.tick
     return Encounters(runs.left, runs.right, start, end, np.zeros(len(start), bool))
 

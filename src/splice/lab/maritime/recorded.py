@@ -23,7 +23,7 @@ from splice.io.rtec import RtecSource, rtec_files
 from splice.io.tables.source import BadRows
 from splice.lab.ais import read_vessel_types
 from splice.lab.maritime.atoms import Events
-from splice.lab.maritime.derive import AisOptions, DerivedSource, put_together
+from splice.lab.maritime.derive import AisOptions, DerivedSource, derived_source
 from splice.lab.maritime.positions import Ints
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES
@@ -51,9 +51,9 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
     source = RtecSource(rtec_files(path), domain, sort=options.sort, max_bad=options.max_bad)
     table = _wide(collect(source))
     names = (*CRITICAL, "velocity", *_AREAS, _STARTS, _ENDS)
-    told_of = {name: _rows(table, name) for name in (*names, _COORD)}
-    wrong, report = _wrong(source, table, told_of, kinds or None, options.max_bad)
-    rows = {name: told_of[name][~wrong[told_of[name]]] for name in names}
+    rows_of = {name: _rows(table, name) for name in (*names, _COORD)}
+    wrong, report = _wrong(source, table, rows_of, kinds or None, options.max_bad)
+    rows = {name: rows_of[name][~wrong[rows_of[name]]] for name in names}
     used = [table.args[some, 0] for some in rows.values()]
     used += [table.args[rows[name], 1] for name in (_STARTS, _ENDS)]
     codes = np.unique(np.concatenate(used))
@@ -63,12 +63,12 @@ def derive_recorded(path: Path, options: AisOptions | None = None) -> DerivedSou
     vessel = np.full(len(source.vocabulary.constants), -1, np.int64)
     vessel[[code for _, code in named]] = np.arange(len(named))
 
-    def told(words: Words) -> Events:
+    def events_in(words: Words) -> Events:
         return _events(table, rows, vessel, words)
 
     near = _encounters(table, rows, vessel)
     vessels = [name for name, _ in named]
-    return put_together(path, vessels, near, told, kinds, options, report)
+    return derived_source(path, vessels, near, events_in, kinds, options, report)
 
 
 def _wide(table: AtomTable) -> AtomTable:
@@ -95,7 +95,9 @@ def _wrong(
     wrong = np.zeros(len(table), bool)
     problems: dict[int, Problem] = {}
 
-    def tell(name: str, place: int, faulty: _Mask, what: str, hint: _Hint = _no_hint) -> None:
+    def add_problems(
+        name: str, place: int, faulty: _Mask, what: str, hint: _Hint = _no_hint
+    ) -> None:
         some = rows[name]
         new = some[faulty[some] & ~wrong[some]]
         wrong[new] = True
@@ -105,20 +107,20 @@ def _wrong(
             problems.setdefault(int(lines[row]), Problem(at, f"{what} '{said}'", text, hint(said)))
 
     args = table.args
-    tell("velocity", 1, ~_sound(table, _is_speed)[args[:, 1]], "impossible speed")
+    add_problems("velocity", 1, ~_sound(table, _is_speed)[args[:, 1]], "impossible speed")
     for place, limit, what in ((1, 180.0, "longitude"), (2, 90.0, "latitude")):
         outside = ~_sound(table, partial(_within, limit))[args[:, place]]
-        tell(_COORD, place, outside, f"impossible {what}")
+        add_problems(_COORD, place, outside, f"impossible {what}")
     strange = ~_sound(table, _is_area)[args[:, 1]]
     for name in _AREAS:
-        tell(name, 1, strange, "unknown type of area", _area_hint)
+        add_problems(name, 1, strange, "unknown type of area", _area_hint)
     for name in (_STARTS, _ENDS):
-        tell(name, 1, args[:, 0] == args[:, 1], "a vessel is near itself:")
+        add_problems(name, 1, args[:, 0] == args[:, 1], "a vessel is near itself:")
     if known is not None:
         strangers = ~_sound(table, known.__contains__)[args]
         for name in rows:
             for place in (0, 1) if name in (_STARTS, _ENDS) else (0,):
-                tell(name, place, strangers[:, place], "unknown vessel")
+                add_problems(name, place, strangers[:, place], "unknown vessel")
     count = len(np.unique(lines[wrong])) + unread.bad
     total = len(np.unique(lines)) + unread.duplicates + unread.bad
     bad.add(total, count, [*unread.examples, *problems.values()])

@@ -116,7 +116,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     # new rules
 
     def _seeds(self, transitions: Transitions) -> Iterator[tuple[_Kind, int]]:
-        """Yield what calls for a new rule: a kind of rule, and the situation it is needed in."""
+        """Yield what calls for a new rule: a kind of rule, and the pattern it is needed in."""
         after, before = transitions.after > 0, transitions.before > 0
         fires = {
             kind: self._rule_block(kind).fires(transitions, self.patterns) for kind in self._kinds
@@ -138,7 +138,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
                 yield kind, pattern
 
     def _start(self, kind: _Kind, pattern: int) -> None:
-        """Start a rule without a body from a situation that calls for one the first time."""
+        """Start a rule without a body from a pattern that calls for one the first time."""
         if (kind, pattern) in self._seeded:
             return
         self._seeded.add((kind, pattern))
@@ -162,7 +162,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         return len(young) >= excess
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
-        """Return the bottom rule of a situation: all that was seen, and all that was not."""
+        """Return the bottom rule of a pattern: all that was seen, and all that was not."""
         there = {literal.atom for literal in seen}
         seen = tuple(literal for literal in seen if self.modes.allows(literal))
         if self.options.negation is Negation.NONE:

@@ -141,7 +141,7 @@ class RuleState:
         return counts_of(self.predicate, fired, total, self.points, options)
 
     def shortened(self, patterns: Patterns) -> RuleState:
-        """Return the rule without literals that change nothing in any situation seen so far."""
+        """Return the rule without literals that change nothing in any pattern seen so far."""
         picked, fires = self.picked, patterns.fires(self.head, self.body)
         for i in reversed(self.picked):
             fewer = tuple(j for j in picked if j != i)

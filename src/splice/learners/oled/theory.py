@@ -97,7 +97,7 @@ class TheorySelection:
         return self.patterns.fires(head, body).astype(np.float64) @ table, table.sum(axis=0)
 
     def _candidate(self, rule: RuleState, present: Ints) -> Candidate:
-        """Return a rule over the situations that are remembered."""
+        """Return a rule over the patterns that are remembered."""
         initiates = rule.initiates
         if needs_join(rule.head, rule.body):
             fires = self.patterns.fires(rule.head, rule.body)[None, present]
