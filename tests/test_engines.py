@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -9,18 +10,40 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from engine_work import add, dies, fail, process_id
-from splice.engines.engine import Engine, WorkerLost
+from splice.engines.choice import check_choice, chosen_engine
+from splice.engines.engine import Engine, EngineError, WorkerLost
 from splice.engines.local import LocalEngine
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
+from splice.inputs.write import write_source
+from splice.lab.plaza import make_plaza
+from splice.pipeline.complete import complete
+from splice.pipeline.progress import Advanced, Event, Watch, ignore
+from splice.pipeline.run import learn
+from splice.stream.batch import TimePoints
+from splice.stream.mask import KeepBatches, MaskedSource
+
+if TYPE_CHECKING:
+    from splice.engines.dask import DaskEngine
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids="{} jobs".format)
+@pytest.fixture(scope="module", params=["local 1", "local 2", "dask"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with LocalEngine(request.param) as made:
+    if request.param == "dask":
+        yield request.getfixturevalue("dask")
+        return
+    with LocalEngine(int(request.param[-1])) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[DaskEngine]:
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    with module.DaskEngine.local(2) as made:
         yield made
 
 
@@ -100,6 +123,121 @@ def test_the_task_that_ends_its_process_is_told_from_those_beside_it(tmp_path: P
         assert list(engine.results([*good, once])) == [0, 1, 2, 60]
         with pytest.raises(WorkerLost, match="part 4 of 5: its worker died 3 times"):
             list(engine.results([bad]))
+
+
+def listening(process: int) -> set[str]:
+    """The addresses at which a process waits for connections, as /proc knows them."""
+    psutil = pytest.importorskip("psutil")
+    family = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
+    sockets = [socket for member in family for socket in member.net_connections("inet")]
+    return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
+
+
+def test_a_cluster_of_its_own_is_reached_from_this_machine_alone(dask: DaskEngine) -> None:
+    assert listening(os.getpid()) == {"127.0.0.1"}
+    assert dask.notes == []
+
+
+def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(
+    dask: DaskEngine, tmp_path: Path
+) -> None:
+    trace = str(tmp_path / "trace")
+    killed = [dask.submit(dies, trace, 1, number, name=f"part {number}") for number in range(3)]
+    assert list(dask.results([dask.submit(add, *killed), *killed])) == [3, 0, 1, 2]
+
+
+def test_the_engine_of_a_run_is_ours_or_named(
+    dask: DaskEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By address, by the scheduler's file, by client, or as it is: the same workers."""
+    client = dask._client
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(client.scheduler_info(n_workers=0)))
+    address = client.scheduler.address
+    choices = (dask, client, f"dask:{address}", f"dask:{file}", address.replace("tcp", "dask"))
+    for choice in choices:
+        with chosen_engine(choice, 1) as made:
+            assert repr(made) == repr(dask)
+            assert list(made.results([made.submit(add, 1, 2)])) == [3]
+    assert list(dask.results([dask.submit(add, 2, 2)])) == [4]
+
+
+def test_a_cluster_that_does_not_fit_is_refused(
+    dask: DaskEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import splice.engines.dask as module
+
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        module.DaskEngine.at("127.0.0.1:9")
+    with pytest.raises(EngineError, match="there is no scheduler file"):
+        module.DaskEngine.at(str(tmp_path / "none.json"))
+    monkeypatch.setattr(module, "_versions", lambda: {"splice-cer": "9.9"})
+    with pytest.raises(
+        EngineError, match=r"worker tcp://.* has splice-cer .*, and here it is 9\.9"
+    ):
+        module.DaskEngine(dask._client)
+
+
+class Killer:
+    """Ends a worker of a cluster with the signal that none survives, when a first part is done."""
+
+    def __init__(self, dask: DaskEngine) -> None:
+        self.workers = list(dask._client.run(os.getpid).values())
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Advanced) and self.workers:
+            os.kill(self.workers.pop(), signal.SIGKILL)
+            self.workers = []
+
+
+def test_a_run_on_a_cluster_gives_the_same_bytes_whoever_dies(
+    dask: DaskEngine, tmp_path: Path
+) -> None:
+    source = make_plaza(sequences=5, people=3, frames=200, seed=2).source
+    folder = tmp_path / "some"
+    write_source(MaskedSource(source, KeepBatches(30), 1, TimePoints(25)), folder, "parquet")
+    runs: dict[str, tuple[Engine | str, Watch]] = {
+        "local": ("local", ignore),
+        "killed": (dask, Killer(dask)),
+    }
+    found = []
+    for name, (engine, watch) in runs.items():
+        learned = learn(folder, shards=4, jobs=1, engine=engine, watch=watch)
+        complete(folder, out=tmp_path / name, shards=4, jobs=1, engine=engine)
+        files = sorted((tmp_path / name).iterdir())
+        rules = [rule.as_json() for rule in learned.rules]
+        found.append((rules, {path.name: path.read_bytes() for path in files}))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+@pytest.mark.parametrize(
+    ("address", "warned"),
+    [
+        ("tcp://10.0.0.7:8786", True),
+        ("tcp://node7:8786", True),
+        ("tls://node7:8786", False),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("tcp://localhost:8786", False),
+    ],
+)
+def test_an_address_elsewhere_without_tls_is_warned_of(address: str, warned: bool) -> None:
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    assert any("not encrypted" in note for note in module._doubts(address)) == warned
+
+
+@pytest.mark.parametrize("choice", ["loca", "local:2", "ray", ""])
+def test_an_engine_that_nobody_has_is_refused(choice: str) -> None:
+    with pytest.raises(SpliceError, match="unknown engine"):
+        check_choice(choice, 2)
+
+
+def test_an_engine_has_parts_to_work_on() -> None:
+    check_choice("local", 1)
+    with pytest.raises(SpliceError, match="works on parts, and there is one"):
+        check_choice("dask", 1)
 
 
 def test_no_process_is_no_number_of_processes() -> None:

@@ -12,6 +12,7 @@ from splice.cli.formats import Written
 from splice.cli.method_options import Online, mode_of, with_completion_options
 from splice.cli.options import (
     BatchSize,
+    EngineOption,
     Force,
     InputArgument,
     Jobs,
@@ -48,6 +49,7 @@ def complete(
     out_format: Written = None,
     shards: Shards = 1,
     jobs: Jobs = 2,
+    engine: EngineOption = "local",
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -69,6 +71,7 @@ def complete(
         force=force,
         shards=shards,
         jobs=jobs,
+        engine=engine,
         watch=RunProgress(),
     )
     if out is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from splice.cli.console import Format, emit, note, settings
-from splice.cli.options import Printed
+from splice.cli.options import EngineOption, Printed
 
 if TYPE_CHECKING:
     from splice.lab.experiments.grid import Progress
@@ -44,6 +44,7 @@ def run(
         Path, typer.Option("--out", metavar="DIR", help="Where results, manifest and table go.")
     ],
     jobs: Jobs = 2,
+    engine: EngineOption = "local",
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew: replace a run that is there.")
     ] = False,
@@ -59,19 +60,23 @@ def run(
     experiment = load(named(name))
     _check_table(table)
     with _resumable(out):
-        rows = start(experiment, out, jobs=jobs, force=force, progress=_Teller())
+        rows = start(experiment, out, jobs=jobs, engine=engine, force=force, progress=_Teller())
     _finish(rows, out, table, style)
 
 
 def resume(
-    folder: Folder, jobs: Jobs = 2, table: Table = None, style: Printed = Format.TABLE
+    folder: Folder,
+    jobs: Jobs = 2,
+    engine: EngineOption = "local",
+    table: Table = None,
+    style: Printed = Format.TABLE,
 ) -> None:
     """Go on with a run that was interrupted; what is there is not computed again."""
     from splice.lab.experiments.run import resume as go_on
 
     _check_table(table)
     with _resumable(folder):
-        rows = go_on(folder, jobs=jobs, progress=_Teller())
+        rows = go_on(folder, jobs=jobs, engine=engine, progress=_Teller())
     _finish(rows, folder, table, style)
 
 

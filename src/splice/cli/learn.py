@@ -12,6 +12,7 @@ import typer
 from splice.cli.console import Format, emit, is_watched, note, say, settings
 from splice.cli.method_options import with_learning_options
 from splice.cli.options import (
+    EngineOption,
     Force,
     InputArgument,
     Jobs,
@@ -71,6 +72,7 @@ def learn(
     ] = 2.0,
     shards: Shards = 1,
     jobs: Jobs = 2,
+    engine: EngineOption = "local",
     report: ReportOption = None,
     force: Force = False,
     style: Printed = Format.TABLE,
@@ -102,6 +104,7 @@ def learn(
         checkpoint=Checkpointing(place, resume, force, checkpoint_every) if place else None,
         shards=shards,
         jobs=jobs,
+        engine=engine,
         watch=RunProgress(),
         test_first=is_watched() or settings.verbose,
     )

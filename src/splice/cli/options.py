@@ -22,6 +22,7 @@ __all__ = [
     "SEVERAL_FILES",
     "BatchSize",
     "DomainOption",
+    "EngineOption",
     "FluentOption",
     "Force",
     "InputArgument",
@@ -76,6 +77,15 @@ Jobs: TypeAlias = Annotated[
         min=1,
         max=1024,
         help="Processes that work on the parts; the result does not depend on it.",
+    ),
+]
+EngineOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="local|dask|dask:ADDRESS",
+        help="Who works on the parts: processes of this machine, or a Dask cluster: one of its own, "
+        "or dask://HOST:PORT, or dask:FILE.json; the result does not depend on it.",
     ),
 ]
 BatchSize: TypeAlias = Annotated[

@@ -12,7 +12,7 @@ import numpy as np
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.source import CompletedSource
-from splice.engines.choice import EngineChoice, chosen_engine
+from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.evaluation.confusion import Confusion
 from splice.inputs.languages import TABLES
@@ -22,7 +22,7 @@ from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
 from splice.pipeline.counts import CompletionCounts, CountedSource
-from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
+from splice.pipeline.progress import Read, Stage, Told, Watch, follow, ignore
 from splice.pipeline.shards import (
     LabelCounting,
     OpenSource,
@@ -90,7 +90,8 @@ def complete(
         Processes that work on the parts. With more than one, a source must be one that can be
         pickled.
     engine
-        Who works on the parts: processes of this machine (``local``), or an
+        Who works on the parts: processes of this machine (``local``), a Dask cluster (``dask``: one
+        of its own; ``dask://HOST:PORT``; ``dask:FILE.json``; a client), or an
         :class:`~splice.engines.engine.Engine`. The result does not depend on it.
     watch
         Called with each event of ``splice.pipeline.progress``.
@@ -102,6 +103,7 @@ def complete(
     0
     """
     options, profile = options or InputOptions(), profile or PROFILES["default"]
+    check_choice(engine, shards)
     name = name_of(data)
     if out is not None:
         check_output(out, input_paths(name) if name is not None else (), force=force)
@@ -118,7 +120,7 @@ def complete(
 
     if shards > 1:
         parts = cut_shards(sequence_sizes(source), shards)
-        with chosen_engine(engine, jobs) as workers:
+        with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
             counts, labels = _complete_in_shards(task, parts, source.domain, workers, watch)
         write(RelabelledSource(source, labels))
     else:

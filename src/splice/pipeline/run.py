@@ -11,7 +11,7 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.hindsight import in_hindsight, label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
-from splice.engines.choice import EngineChoice, chosen_engine
+from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
 from splice.evaluation.prequential import Prequential
@@ -28,6 +28,7 @@ from splice.pipeline.progress import (
     LearnedBatch,
     Read,
     Stage,
+    Told,
     Watch,
     follow,
     ignore,
@@ -96,7 +97,8 @@ def learn(
         Processes that work on the parts; the result does not depend on it. With more than one, a
         source must be one that can be pickled.
     engine
-        Who works on the parts: processes of this machine (``local``), or an
+        Who works on the parts: processes of this machine (``local``), a Dask cluster (``dask``: one
+        of its own; ``dask://HOST:PORT``; ``dask:FILE.json``; a client), or an
         :class:`~splice.engines.engine.Engine`. The result does not depend on it.
     watch
         Called with each event of ``splice.pipeline.progress``.
@@ -112,6 +114,7 @@ def learn(
     (16, True)
     """
     options, choices = options or InputOptions(), choices or LearnOptions()
+    check_choice(engine, shards)
     if shards > 1 and checkpoint is not None:
         raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
     keeper = None
@@ -127,7 +130,7 @@ def learn(
     with guarded(keeper, watch):
         opened = opener(data, options)
         if shards > 1:
-            with chosen_engine(engine, jobs) as workers:
+            with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
                 return _learn_in_shards(opened, options, choices, shards, workers, watch)
         return _learn_in_passes(opened, options, choices, keeper, watch, test_first=test_first)
 

@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import WorkerLost
-from splice.engines.local import LocalEngine
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.outputs import new_file
 
@@ -101,6 +101,7 @@ def run_grid(
     folder: Path,
     jobs: int = 2,
     progress: Callable[[Progress], None] | None = None,
+    engine: EngineChoice = LOCAL,
 ) -> list[Result]:
     """Compute the cells that have no result yet; return all results in the order of the cells.
 
@@ -119,7 +120,7 @@ def run_grid(
     reused, failed = len(found), list[str]()
     ends = deque([time.monotonic()], maxlen=_LATELY)
     begun = ends[0]
-    for cell, result, trouble in _computed(missing, work, folder, jobs):
+    for cell, result, trouble in _computed(missing, work, folder.resolve(), jobs, engine):
         if result is None:
             failed.append(f"{cell}: {trouble}")
             continue
@@ -165,14 +166,17 @@ _Outcome: TypeAlias = tuple[Result | None, str]
 
 
 def _computed(
-    cells: Sequence[Cell], work: str, folder: Path, jobs: int
+    cells: Sequence[Cell], work: str, folder: Path, jobs: int, engine: EngineChoice
 ) -> Iterator[tuple[Cell, Result | None, str]]:
     """Yield each cell with its result, or with what went wrong."""
-    with LocalEngine(min(jobs, max(len(cells), 1))) as engine:
-        promises = [engine.submit(_compute, cell, work, folder) for cell in cells]
+    if not cells:
+        return
+    check_choice(engine, len(cells) + 1)
+    with chosen_engine(engine, min(jobs, len(cells))) as workers:
+        promises = [workers.submit(_compute, cell, work, folder) for cell in cells]
         for cell, promise in zip(cells, promises, strict=True):
             try:
-                (outcome,) = engine.results([promise])
+                (outcome,) = workers.results([promise])
             except WorkerLost as error:
                 outcome = None, error.message
             yield cell, *outcome

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from splice.engines.choice import LOCAL, EngineChoice
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.open import input_paths
 from splice.io.outputs import new_file, sweep
@@ -95,6 +96,7 @@ def start(
     folder: Path,
     *,
     jobs: int = 2,
+    engine: EngineChoice = LOCAL,
     force: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Row]:
@@ -103,11 +105,15 @@ def start(
     manifest = _manifest(experiment, cells)
     _make_room(folder, force=force)
     _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
-    return _finish(experiment, cells, folder, jobs, progress)
+    return _finish(experiment, cells, folder, jobs, engine, progress)
 
 
 def resume(
-    folder: Path, *, jobs: int = 2, progress: Callable[[Progress], None] | None = None
+    folder: Path,
+    *,
+    jobs: int = 2,
+    engine: EngineChoice = LOCAL,
+    progress: Callable[[Progress], None] | None = None,
 ) -> list[Row]:
     """Go on with a run that was interrupted, and return its table.
 
@@ -123,7 +129,7 @@ def resume(
                 f"the {what} of '{folder}' changed after it began, so it cannot go on",
                 "run it again with --force",
             )
-    return _finish(experiment, cells, folder, jobs, progress)
+    return _finish(experiment, cells, folder, jobs, engine, progress)
 
 
 def rows_of(folder: Path) -> tuple[dict[str, Any], list[Row]]:
@@ -140,10 +146,12 @@ def _finish(
     cells: list[Cell],
     folder: Path,
     jobs: int,
+    engine: EngineChoice,
     progress: Callable[[Progress], None] | None,
 ) -> list[Row]:
-    jobs = getattr(experiment.kind, "JOBS", jobs)
-    results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress)
+    if hasattr(experiment.kind, "JOBS"):  # what is timed is alone on this machine
+        jobs, engine = experiment.kind.JOBS, LOCAL
+    results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress, engine)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
     sweep(folder / "table.csv")
     _write(folder / "table.csv", to_csv(rows))

@@ -1,0 +1,183 @@
+"""Workers of a Dask cluster: one of this machine, or one that is there already.
+
+What travels between client, scheduler and workers are pickles: whoever reaches the port of one of
+them runs code there. A cluster that is made here listens on this machine alone, without a dashboard.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+from splice.engines.engine import EngineError, Promise, WorkerLost, call
+
+try:
+    from distributed import Client, Future, KilledWorker, LocalCluster
+    from distributed.comm.core import CommClosedError
+except ImportError as error:
+    raise EngineError(
+        f"the engine dask needs a package that is not there: {error.name}",
+        "install it: pip install 'splice-cer[dask]'",
+    ) from None
+
+__all__ = ["DaskEngine"]
+
+R = TypeVar("R")
+
+_PATIENCE: Final = 10.0
+"""So many seconds a scheduler has to answer, and then a first worker to be there."""
+_PACKAGES: Final = ("distributed", "numpy", "polars", "splice-cer")
+"""Packages that must be of one version on both sides: states and pickles go to and fro."""
+
+
+_OPEN: Final = (
+    "is not encrypted, and whoever reaches it runs code on its workers: "
+    "use tls:// on a network that is not yours alone"
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Pending(Promise[R]):
+    future: Future
+    name: str
+
+
+class DaskEngine:
+    """Works on a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        Who talks to the scheduler; it stays open.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._opened = ExitStack()
+        self.notes = _doubts(client.scheduler.address)
+        """What somebody should know of this cluster."""
+        _check_versions(client)
+
+    @classmethod
+    def local(cls, jobs: int) -> Self:
+        """Start a cluster of so many processes on this machine, for as long as the engine lives."""
+        with ExitStack() as stack:
+            cluster = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            stack.callback(cluster.close)
+            return cls._of(stack, cluster)
+
+    @classmethod
+    def at(cls, place: str) -> Self:
+        """Talk to a scheduler that is there, by its address or by the file that it wrote."""
+        file = Path(place)
+        if place.endswith(".json") and not file.is_file():
+            raise EngineError(
+                f"there is no scheduler file '{place}'",
+                f"start one: dask scheduler --scheduler-file {place}",
+            )
+        with ExitStack() as stack:
+            if file.is_file():
+                return cls._of(stack, scheduler_file=place)
+            return cls._of(stack, place if "://" in place else f"tcp://{place}")
+
+    @classmethod
+    def _of(cls, stack: ExitStack, *place: Any, **more: Any) -> Self:
+        try:
+            client = stack.enter_context(
+                Client(*place, **more, timeout=_PATIENCE, set_as_default=False)
+            )
+        except (OSError, ValueError) as error:
+            where = " ".join(map(str, (*place, *more.values())))
+            raise EngineError(
+                f"no Dask scheduler answers at {where}: {error}".rstrip(": "),
+                "is it running, and reachable from here? `dask scheduler` prints its address",
+            ) from error
+        engine = cls(client)
+        engine._opened = stack.pop_all()
+        return engine
+
+    def __repr__(self) -> str:
+        return f"DaskEngine({self._client.scheduler.address!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._opened.close()
+
+    def submit(self, work: Callable[..., R], *args: object, name: str = "") -> Promise[R]:
+        """Promise what a function gives; a worker is on it as soon as one is free."""
+        values = [arg.future if isinstance(arg, _Pending) else arg for arg in args]
+        return _Pending(self._client.submit(call, name, work, *values, pure=False), name)
+
+    def results(self, promises: Iterable[Promise[R]]) -> Iterator[R]:
+        """Yield what was promised, in this order."""
+        wanted = list(promises)[::-1]
+        while wanted:  # what is yielded is not held any longer
+            promise = wanted.pop()
+            assert isinstance(promise, _Pending)
+            try:
+                value = promise.future.result()
+            except KilledWorker as error:
+                raise WorkerLost(promise.name, error.allowed_failures + 1) from None
+            except (CommClosedError, CancelledError) as error:
+                raise EngineError(
+                    f"{promise.name or 'a task'}: the Dask scheduler is gone",
+                    "start it again, and go on with --resume",
+                ) from error
+            yield value
+
+
+def _doubts(address: str) -> list[str]:
+    """Say what is risky about a scheduler's address."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    try:
+        near = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        near = host == "localhost"
+    if near or parts.scheme not in ("tcp", "ws"):
+        return []
+    return [f"warning: {address} {_OPEN}"]
+
+
+def _check_versions(client: Client) -> None:
+    """Refuse workers that have other versions of what both sides must agree on."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise EngineError(
+            f"the Dask scheduler at {client.scheduler.address} has no workers",
+            f"start some: dask worker {client.scheduler.address}",
+        ) from None
+    for package, here in _versions().items():
+        # Functions of the standard library are what every worker can be sent.
+        asked = (metadata.version, package) if package in _PACKAGES else (platform.python_version,)
+        for worker, there in client.run(*asked, on_error="return").items():
+            if there != here:
+                told = "none" if isinstance(there, BaseException) else there
+                raise EngineError(
+                    f"the Dask worker {worker} has {package} {told}, and here it is {here}",
+                    "install the same versions on client and workers",
+                )
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that both sides must agree on."""
+    packages = {package: metadata.version(package) for package in _PACKAGES}
+    return {"python": platform.python_version(), **packages}
