@@ -75,7 +75,8 @@ class DaskEngine:
                 n_workers=jobs,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # None would take port 8787 all the same
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
             stack.callback(cluster.close)
