@@ -15,7 +15,7 @@ from splice.labels import UNKNOWN
 from splice.pipeline.source import Input, opener
 from splice.stream.mask import Unit
 
-__all__ = ["DEFAULT_STRATEGY", "ask", "question_of", "questions"]
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "ask", "question_of", "questions"]
 
 _LOADED = (change, chance, coverage, uncertainty)
 """Strategies are known by name once their modules are loaded."""

@@ -1,4 +1,4 @@
-"""The default: what is not covered, what rests on few answers, and what is uncertain, in one number."""
+"""The default: on what much rests, and what itself rests on little, in one number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from splice.active.chance import Chance
 from splice.active.pool import Pool
 from splice.active.strategy import STRATEGIES, Pick, QueryStrategy, greedy, situation
-from splice.arrays import Floats, unique_rows
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 
 __all__ = ["Mix"]
 
@@ -17,69 +17,103 @@ __all__ = ["Mix"]
 @STRATEGIES.register("mix")
 @dataclass(frozen=True, slots=True)
 class Mix(QueryStrategy):
-    """Where a label is needed most: by how much rests on a pattern, and on how little it rests.
+    """Where a label is needed most: by the points of a pattern, and by what is known of it.
 
-    A pattern that ``n`` answers have touched is as sure as its values are, times ``n / (n + 1)``:
-    without an answer not at all, with one at most by half, however many points that one labelled, since
-    they are of one piece. What it lacks to certainty, times its number of points to a ``power``, is its
-    need; what is believed to be true is rare, so its need counts up to ``1 + true`` times. A stretch is
-    worth the needs of its patterns. A share of the questions is random, since what completion is wrongly
-    sure of no other one finds.
+    The share of a pattern that is true is a number to be estimated. Each answered stretch is one
+    observation of it, however many points it labelled, since they are of one piece; before any, the
+    share is that of all answers. The variance of the estimate, and where completion is torn between labels
+    its doubt, times the points of the pattern to a ``power``, is the need for a label. So what was never
+    labelled comes before what was, what is said to be true (which is rare) is asked again before what is
+    said to be false, and what is sure is left alone.
+
+    A stretch is worth the needs of its patterns, of each in full if it is there half as often as it
+    ever is in one: the border of a situation says little about it. A share of the questions is random,
+    since what completion is wrongly sure of nothing else finds.
 
     Parameters
     ----------
     power
         From 0 to 1.
-    true
-        How much more is asked about what is believed to be true.
+    doubt
+        How much the doubt of completion counts.
     random
         The share of random questions.
     """
 
-    power: float = 0.5
-    true: float = 4.0
+    power: float = 0.75
+    doubt: float = 1.0
     random: float = 0.1
 
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
         """Return stretches by the needs of their patterns, now and then a random one."""
-        given, (sure, likely) = answers_of(pool), _beliefs(pool)
-        answers = given.copy()
-        weight = pool.mass**self.power * (1 + self.true * likely)
+        half = np.maximum(1.0, _densest(pool) / 2)
+        answers, true, share = _observed(pool, half)
+        given, doubt = answers.copy(), _doubts(pool)
+        owner, pattern, found = pool.cells
+        present = np.minimum(1.0, found / half[pattern])
+        points: Floats = pool.mass**self.power
+
+        def estimate() -> Floats:
+            likely: Floats = (true + share) / (answers + 1)
+            return likely
 
         def need() -> Floats:
-            return weight * (1 - sure * answers / (answers + 1))
+            likely = estimate()
+            torn = self.doubt * doubt * share * (1 - share) / np.sqrt(1 + answers)
+            return points * (likely * (1 - likely) / (answers + 1) + torn)
 
         def score() -> Floats:
-            return pool.worth(need())
+            worth = need()[pattern] * present
+            return np.bincount(owner, worth, len(pool.stretches)).astype(np.float64)
 
         def take(stretch: int, _score: float) -> str:
-            own, _ = pool.patterns_of(stretch)
-            best = int(own[need()[own].argmax()])
-            reason = _reason(pool, best, given[best], sure[best], likely[best])
-            # What will be answered is expected to be answered clearly.
-            sure[own] = np.where(answers[own] == 0, 1.0, sure[own])
-            answers[own] += 1
+            own, counts = pool.patterns_of(stretch)
+            observed = np.minimum(1.0, counts / half[own])
+            best = int(own[(need()[own] * observed).argmax()])
+            reason = _reason(pool, best, given[best], doubt[best], estimate()[best])
+            true[own] += estimate()[own] * observed
+            answers[own] += observed
+            doubt[own] /= 2
             return reason
 
         by_need = greedy(pool, count, score, take)
         return _interleaved(by_need, Chance().pick(pool, count, rng), self.random, rng)
 
 
-def answers_of(pool: Pool) -> Floats:
-    """Return how many stretches have a label of each pattern."""
+def _cells(pool: Pool, rows: Mask) -> tuple[Indices, Ints, Floats]:
+    """Return the pairs of a stretch and a pattern that some atoms have.
+
+    They are numbered: the number of each atom, then the pattern and the count of each pair.
+    """
+    keys = np.stack((pool.stretches.of[rows], pool.patterns[rows]), axis=1).astype(np.int64)
+    first, which = unique_rows(keys)
+    return which, keys[first, 1], np.bincount(which, minlength=len(first)).astype(np.float64)
+
+
+def _densest(pool: Pool) -> Floats:
+    """Return how many atoms of each pattern the stretch has that has most of them."""
+    _, pattern, counts = _cells(pool, np.ones(len(pool.patterns), bool))
+    most = np.zeros(pool.size)
+    np.maximum.at(most, pattern, counts)
+    return most
+
+
+def _observed(pool: Pool, half: Floats) -> tuple[Floats, Floats, float]:
+    """Return the answers to each pattern, how many of them said true, and that share of all answers."""
     given = ~pool.open
-    rows = np.stack((pool.stretches.of[given], pool.patterns[given]), axis=1).astype(np.int64)
-    first, _ = unique_rows(rows)
-    return np.bincount(rows[first, 1], minlength=pool.size).astype(np.float64)
+    which, pattern, counts = _cells(pool, given)
+    said = np.bincount(which, pool.given[given] > 0, len(counts)) / np.maximum(counts, 1)
+    weight = np.minimum(1.0, counts / half[pattern])
+    answers = np.bincount(pattern, weight, pool.size).astype(np.float64)
+    true = np.bincount(pattern, weight * said, pool.size).astype(np.float64)
+    stretches = pool.total(given.astype(np.float64))
+    positive = pool.total(pool.given > 0)[stretches > 0] / stretches[stretches > 0]
+    return answers, true, float((positive.sum() + 1) / (len(positive) + 2))
 
 
-def _beliefs(pool: Pool) -> tuple[Floats, Floats]:
-    """Return how sure completion is of each pattern, and how likely it holds it to be true."""
-    known = pool.open & pool.reached
-    mass = np.maximum(pool.mass, 1)
-    sure = pool.by_pattern(np.where(known, np.abs(pool.values), 0.0))
-    true = pool.by_pattern(np.where(known, (1 + pool.values) / 2, 0.0))
-    return sure / mass, true / mass
+def _doubts(pool: Pool) -> Floats:
+    """Return the mean doubt of completion about each pattern that a label reaches."""
+    return pool.by_pattern(pool.doubt * pool.reached) / np.maximum(pool.mass, 1)
 
 
 def _interleaved(
@@ -94,12 +128,12 @@ def _interleaved(
     ]
 
 
-def _reason(pool: Pool, pattern: int, answers: float, sure: float, likely: float) -> str:
+def _reason(pool: Pool, pattern: int, answers: float, doubt: float, likely: float) -> str:
     what, points = situation(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
     if not answers:
         return f"the situation '{what}' was never labelled; it covers {points}"
+    if doubt > 0.5:
+        return f"labels of the situation '{what}' disagree; it covers {points}"
+    often = "one answer" if answers <= 1 else f"{answers:.0f} answers"
     word = "true" if likely > 0.5 else "false"
-    if sure > 0.5:
-        once = "one answer" if answers == 1 else f"{answers:.0f} answers"
-        return f"that '{what}' is {word} rests on {once}; it covers {points}"
-    return f"labels of the situation '{what}' disagree; it covers {points}"
+    return f"that '{what}' is {word} rests on {often}; it covers {points}"

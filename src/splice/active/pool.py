@@ -107,7 +107,7 @@ class Pool:
         """Which stretches have an atom without a label."""
         return self.total(self.open.astype(np.float64)) > 0
 
-    def total(self, amounts: Floats) -> Floats:
+    def total(self, amounts: Floats | Mask) -> Floats:
         """Return the sum over the atoms of each stretch."""
         return np.bincount(self.stretches.of, amounts, len(self.stretches)).astype(np.float64)
 

@@ -27,11 +27,12 @@ from splice.inputs.open import input_paths
 from splice.io.outputs import new_file, sweep
 from splice.io.sums import files_in, sum_of
 from splice.io.text import read_text
-from splice.lab.experiments import completion, learning, scale
+from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.lab.experiments.tables import Row, summarise, to_csv
 
 KINDS: Final[dict[str, ModuleType]] = {
+    "active": active,
     "completion": completion,
     "learning": learning,
     "scale": scale,
