@@ -1,11 +1,13 @@
 """A browser that a test drives: Chromium behind chromedriver, spoken to over plain HTTP.
 
 The protocol is W3C WebDriver, which is JSON in and JSON out; nothing but the standard library is
-needed. Names are resolved to nothing, so a page that asks for the network does not get it.
+needed. Names are resolved to nothing, so a page that asks for the network does not get it; this
+machine alone can be reached.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -37,7 +39,7 @@ class Browser:
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
                 "--window-size=1250,1300",
-                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             ],
             "binary": shutil.which("chromium"),
         }
@@ -92,6 +94,21 @@ class Browser:
             "actions": list(moves),
         }
         self._ask("POST", "/actions", {"actions": [pointer]})
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other; ``Keys`` has the numbers of those without a character."""
+        moves = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self._ask(
+            "POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": moves}]}
+        )
+
+    def resize(self, width: int, height: int) -> None:
+        """Make the window so large."""
+        self._ask("POST", "/window/rect", {"width": width, "height": height})
+
+    def picture(self) -> bytes:
+        """Return what the window shows, as PNG."""
+        return base64.b64decode(self._ask("GET", "/screenshot"))
 
     def emulate(self, scheme: str) -> None:
         """Ask for light or dark."""

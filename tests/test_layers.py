@@ -26,6 +26,7 @@ LAYERS = (
     ("active",),
     ("live",),
     ("report",),
+    ("studio",),
     ("estimator",),
     ("lab",),
     ("cli",),

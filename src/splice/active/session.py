@@ -6,7 +6,7 @@ and values, so a round costs what solving costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -74,6 +74,7 @@ class LabelSession:
         self.labels: LabelArray = self.queries.truth.copy()
         ground = profile.distance.ground
         self.reading = Reading(self.domain, self.vocabulary, ground=ground, lasting=True)
+        self._ground = ground
         self._similarity = profile.distance.similarity(self.reading.store, self.domain.modes)
 
     def relabelled(self, labels: LabelArray) -> list[MicroBatch]:
@@ -121,22 +122,28 @@ class LabelSession:
             ),
         )
 
-    def learn(self) -> StructureLearner:
-        """Return a learner that has learned from the labels and what is believed of the rest."""
+    def learn(
+        self, labels: LabelArray | None = None, reading: Reading | None = None
+    ) -> StructureLearner:
+        """Return a learner that has learned from the labels and what is believed of the rest.
+
+        Whoever learns while others go on to complete gives labels and a reading of their own.
+        """
         learner = LEARNERS.choose()()
-        learner.share(self.reading)
-        for block in blocks(self.relabelled(self.completion.labels)):
+        learner.share(reading or self.reading)
+        believed = self.completion.labels if labels is None else labels
+        for block in blocks(self.relabelled(believed)):
             learner.prefetch(block)
             for batch in block:
                 learner.partial_fit(batch)
         return learner
 
-    def predicted(self, learner: StructureLearner) -> LabelArray:
-        """Return what a learned theory says of all query atoms, sequence by sequence."""
-        said = [learner.predict(replace(first, table=table)) for first, table in self._sequences()]
+    def predicted(self, predict: Callable[[MicroBatch], LabelArray]) -> LabelArray:
+        """Return what a theory says of all query atoms, sequence by sequence."""
+        said = [predict(replace(first, table=table)) for first, table in self.sequences()]
         return np.concatenate(said)
 
-    def _sequences(self) -> Iterator[tuple[MicroBatch, AtomTable]]:
+    def sequences(self) -> Iterator[tuple[MicroBatch, AtomTable]]:
         """Yield the rows of each sequence, with its first batch."""
         for _, own in groupby(self.batches, key=lambda batch: batch.sequence):
             parts = list(own)
@@ -152,7 +159,7 @@ class LabelSession:
             done.reached,
             self.labels,
             lambda pattern: self.reading.lifting.store[pattern].rule,
-            lambda: self.predicted(self.learn()),
+            lambda: self.predicted(self.learn().predict),
             self._distances,
         )
 

@@ -106,6 +106,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "ask:ask",
         "Say which stretches to label next, so that few labels help much, each with its reason.",
     ),
+    "studio": (
+        "studio:studio",
+        "See what happened and what is believed, answer questions and edit rules, in a browser.",
+    ),
     "learn": (
         "learn:learn",
         "Learn rules from a stream of which a part is labelled, in one pass.",

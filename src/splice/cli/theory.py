@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +12,11 @@ import typer
 from splice.cli.console import Format, emit, note, say, tell_problems, tracked
 from splice.cli.options import DomainOption, Force, Printed, with_input_options
 from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
-from splice.errors import InputError, Problem, SpliceError
+from splice.errors import SpliceError
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
 from splice.events.points import Step
+from splice.events.theory_check import theory_problems
 from splice.inputs.domains import load_domain
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.theories import load_theory, load_theory_all
@@ -90,34 +90,10 @@ def check(
     found, problems = load_theory_all(theory)
     if not problems:
         known = load_domain(domain).domain if domain else Domain(schema=found.schema)
-        problems = sorted(set(_problems(found, known)))
+        problems = sorted(set(theory_problems(found, known)))
     tell_problems(theory, problems, style)
     if problems:
         raise typer.Exit(1)
-
-
-def _problems(theory: Theory, domain: Domain) -> list[Problem]:
-    """Return what is wrong with a theory that could be read.
-
-    A weighted theory is looked at again without the statements that are to blame, as long as there
-    are any.
-    """
-    from splice.events.weighted.inference import infer
-    from splice.stream.table import AtomTable
-    from splice.stream.vocabulary import Vocabulary
-
-    try:
-        if theory.is_crisp:
-            compile_program(theory, domain)
-        else:
-            infer(theory, AtomTable.empty(Vocabulary()), domain)
-    except InputError as error:
-        found = list(error.problems)
-        blamed = {problem.place for problem in found}
-        rest = tuple(s for s in theory.statements if s.place not in blamed)
-        again = len(rest) < len(theory) and not theory.is_crisp
-        return found + (_problems(replace(theory, statements=rest), domain) if again else [])
-    return []
 
 
 def diff(

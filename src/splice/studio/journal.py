@@ -1,0 +1,108 @@
+"""A journal: one JSON object a line, appended and synced to disk before anybody is told it is kept.
+
+Nothing is ever changed in it. What is taken back is a further entry, ``{"do": "undo", "of": 3}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from splice.errors import InputError, Place, Problem, SpliceError
+
+__all__ = ["Entry", "Journal"]
+
+Entry: TypeAlias = dict[str, Any]
+"""What was done, with its number ``n`` and when it was."""
+
+
+class Journal:
+    """The entries of a file, which one process at a time may add to.
+
+    A last line without its end was never acknowledged (the process was killed while it wrote), so
+    it is cut off.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a+b")
+        try:
+            _lock(self._file.fileno(), path)
+            self._file.seek(0)
+            content = self._file.read()
+            self._size = content.rfind(b"\n") + 1
+            self.entries = _parsed(content[: self._size], path)
+            if self._size < len(content):
+                self._file.truncate(self._size)
+        except SpliceError:
+            self._file.close()
+            raise
+
+    def append(self, do: str, what: Mapping[str, Any]) -> Entry:
+        """Add an entry and return it, once it is on disk."""
+        if os.fstat(self._file.fileno()).st_size != self._size or not self._path.exists():
+            raise SpliceError(
+                f"'{self._path.name}' was changed by somebody else, so nothing was written",
+                "end the studio, look at the file, and start again",
+            )
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        entry = {"n": len(self.entries) + 1, "at": now, "do": do, **what}
+        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._size += len(line)
+        self.entries.append(entry)
+        return entry
+
+    def active(self) -> list[Entry]:
+        """Return the entries that stand: neither undone nor themselves the undoing."""
+        undone = {entry["of"] for entry in self.entries if entry["do"] == "undo"}
+        return [e for e in self.entries if e["do"] != "undo" and e["n"] not in undone]
+
+    def undo(self) -> Entry | None:
+        """Take back the last entry that stands, and return it."""
+        standing = self.active()
+        if not standing:
+            return None
+        self.append("undo", {"of": standing[-1]["n"]})
+        return standing[-1]
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._file.close()
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """Let nobody else write; where the system has no such locks, trust that nobody does."""
+    try:
+        import fcntl  # noqa: PLC0415  (not on every system)
+    except ImportError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SpliceError(
+            f"another studio has '{path.parent}' open", "use its window, or another --project"
+        ) from None
+
+
+def _parsed(content: bytes, path: Path) -> list[Entry]:
+    entries: list[Entry] = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            whole = entry["n"] == number and isinstance(entry["do"], str)
+        except (ValueError, TypeError, KeyError):
+            whole = False
+        if not whole:
+            place = Place(str(path), number, 1)
+            hint = "the lines before it are whole: keep them, and remove the rest"
+            raise InputError(Problem(place, "not an entry of a journal", repr(line[:80]), hint))
+        entries.append(entry)
+    return entries

@@ -1,0 +1,86 @@
+"""Rules that people hold on to: pinned ones stay whatever is learned, forbidden ones never return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.events.theory_check import theory_problems
+from splice.logic.canonical import canonical_key
+from splice.logic.clauses import Rule
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_theory_all
+from splice.logic.theory import Statement, Theory
+from splice.studio.journal import Entry
+
+__all__ = ["ACTIONS", "RuleBook", "checked_rules", "plain_problem"]
+
+ACTIONS: Final = ("pin", "forbid", "release")
+_FILE: Final = "rule"
+
+
+def checked_rules(text: str, domain: Domain) -> list[Rule]:
+    """Return the rules of a text; every problem of it is an error, as in ``splice theory check``."""
+    theory, problems = parse_theory_all(text, _FILE)
+    problems = problems or theory_problems(theory, domain)
+    if problems:
+        raise InputError(problems)
+    rules = list(theory.rules())
+    if not rules or len(rules) < len(theory) or not theory.is_crisp:
+        raise SpliceError("that is no rule", "write head :- body. without a weight")
+    return rules
+
+
+def plain_problem(problem: Problem) -> dict[str, Any]:
+    """Return a problem as JSON has it."""
+    place = problem.place
+    return {
+        "line": place.line,
+        "column": place.column,
+        "message": problem.message,
+        "text": problem.text,
+        "hint": problem.hint,
+    }
+
+
+class RuleBook:
+    """What stands in the journal about rules."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.pinned: dict[object, Rule] = {}
+        self.forbidden: dict[object, Rule] = {}
+        for entry in entries:
+            if entry["do"] == "rule":
+                for rule in parse_theory_all(entry["text"])[0].rules():
+                    self.apply(entry["action"], rule)
+
+    def apply(self, action: str, rule: Rule) -> None:
+        """Pin or forbid a rule, or leave it to the learner again."""
+        if action not in ACTIONS:
+            raise UnknownName("action", action, ACTIONS)
+        key = canonical_key(rule)
+        self.pinned.pop(key, None)
+        self.forbidden.pop(key, None)
+        if action == "pin":
+            self.pinned[key] = rule
+        elif action == "forbid":
+            self.forbidden[key] = rule
+
+    def applied(self, learned: Theory) -> Theory:
+        """Return a learned theory without what is forbidden and with what is pinned."""
+        kept = [
+            statement
+            for statement in learned.statements
+            if isinstance(statement.content, Rule)
+            and canonical_key(statement.content) not in {**self.forbidden, **self.pinned}
+        ]
+        pinned = [Statement(rule) for rule in self.pinned.values()]
+        return Theory((*kept, *pinned), learned.schema)
+
+    def state_of(self, rule: Rule) -> str:
+        """Return whether a rule is ``pinned``, ``forbidden`` or ``learned``."""
+        key = canonical_key(rule)
+        return (
+            "pinned" if key in self.pinned else "forbidden" if key in self.forbidden else "learned"
+        )

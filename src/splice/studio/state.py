@@ -1,0 +1,327 @@
+"""What the studio knows: the session, the journal behind it, and the rules learned from both.
+
+One lock guards the session. Rules are learned in a thread of their own, with a reading of their own, so
+answers do not wait for them; ``version`` counts changes of labels and rules, and pages ask for it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import RLock
+from typing import Any, Final
+
+import numpy as np
+
+from splice.active.ask import DEFAULT_STRATEGY, STRATEGIES, questions
+from splice.active.question import Question
+from splice.active.session import LabelSession
+from splice.arrays import Indices, Ints
+from splice.errors import SpliceError
+from splice.labels import UNKNOWN, LabelArray, encode
+from splice.learners.learned_rule import LearnedRule
+from splice.learners.predict import predict
+from splice.logic.theory import Theory
+from splice.patterns.reading import Reading
+from splice.stream.batch import query_rows
+from splice.stream.table import NO_TIME
+from splice.stream.vocabulary import EQUALS
+from splice.studio.columns import Lanes
+from splice.studio.instances import Instances, runs_of
+from splice.studio.journal import Entry
+from splice.studio.project import THEORY, Project
+from splice.studio.rulebook import RuleBook, checked_rules
+
+__all__ = ["Studio"]
+
+_MOST_QUESTIONS: Final = 200
+
+
+class Studio:
+    """A stream that is being labelled.
+
+    Parameters
+    ----------
+    session
+        The stream, with the labels of the input.
+    project
+        Where answers are kept.
+    title
+        What to call it.
+    """
+
+    def __init__(self, session: LabelSession, project: Project, title: str) -> None:
+        self.session, self.project, self.title = session, project, title
+        self.lock = RLock()
+        self.version = 0
+        self.fluents = Instances.in_table(session.queries)
+        self._input: LabelArray = session.labels.copy()
+        self._tables = [table for _, table in session.sequences()]
+        self._codes = [int(table.sequence[0]) for table in self._tables]
+        self._times = [np.unique(t.time[t.time != NO_TIME]) for t in self._tables]
+        self._lanes: dict[int, tuple[int, Lanes]] = {}
+        self.book = RuleBook(project.journal.active())
+        self.learned: list[LearnedRule] = []
+        self._learned_theory = Theory()
+        self._said: LabelArray | None = None
+        self.learned_version = -1
+        self.trouble = ""
+        self.changed = 0
+        self._learning = ThreadPoolExecutor(1, "learning")
+        self._rules_reading = Reading(
+            session.domain, session.vocabulary, ground=False, lasting=True
+        )
+        self._replay()
+        self.project.write(THEORY, self.theory_text())
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    def answer(self, sequence: int, parts: list[dict[str, Any]]) -> Entry:
+        """Keep an answer on disk, then complete anew; a part is fluents, start, end and label."""
+        with self.lock:
+            self.project.check()
+            code = self._code(sequence)
+            placed = [(self._rows(code, part), _label(part)) for part in parts]
+            believed, (right, asked) = self.session.completion.labels, (0, 0)
+            for rows, label in placed:
+                if not len(rows):
+                    raise SpliceError(
+                        "no time-point lies there", "choose a stretch inside the data"
+                    )
+                asked += len(rows)
+                right += int((believed[rows] == label).sum())
+            entry = self.project.journal.append(
+                "answer",
+                {"sequence": self._name(code), "parts": parts, "right": right, "asked": asked},
+            )
+            self._relabel()
+            return entry
+
+    def undo(self) -> Entry | None:
+        """Take back what was done last: an answer, or a change of a rule."""
+        with self.lock:
+            self.project.check()
+            entry = self.project.journal.undo()
+            if entry and entry["do"] == "answer":
+                self._relabel()
+            elif entry:
+                self._rules_changed()
+            return entry
+
+    def _replay(self) -> None:
+        """Take up the answers of the journal; those that fit nothing are told."""
+        labels, codes = self._input.copy(), self.session.vocabulary.sequences
+        lost = 0
+        for entry in self.project.journal.active():
+            if entry["do"] != "answer":
+                continue
+            code = codes.find(entry["sequence"])
+            for part in entry["parts"]:
+                try:
+                    rows = self._rows(-1 if code is None else code, part)
+                except SpliceError:
+                    rows = np.empty(0, np.intp)
+                lost += not len(rows)
+                labels[rows] = _label(part)
+        if lost:
+            self.trouble = f"{lost} answers of the journal are about nothing in this input"
+        self.session.answer(np.arange(len(labels)), labels)
+        self.project.write_labels(self._label_rows())
+        self._changed()
+
+    def _relabel(self) -> None:
+        before = self.session.completion.labels
+        self._replay()
+        self.changed = int((before != self.session.completion.labels).sum())
+
+    def _changed(self) -> None:
+        self.version += 1
+        labels, version = self.session.completion.labels.copy(), self.version
+        self._learning.submit(self._learn, labels, version)
+
+    def _rows(self, code: int, part: dict[str, Any]) -> Indices:
+        """Return the query atoms that a part of an answer is about."""
+        found = []
+        for name in part["fluents"]:
+            number = self.fluents.numbers.get((code, name))
+            if number is None:
+                raise SpliceError(f"there is no '{name}' in this sequence", "reload the page")
+            rows = self.fluents.rows(number)
+            time = self.session.queries.time[rows]
+            found.append(rows[(time >= part["start"]) & (time < part["end"])])
+        return np.concatenate(found)
+
+    def _label_rows(self) -> list[dict[str, Any]]:
+        """Return all labels as rows of a table, runs of equal ones together."""
+        labels, written = self.session.labels, self.session.vocabulary.times.value
+        rows: list[dict[str, Any]] = []
+        order = self.fluents.order[labels[self.fluents.order] != UNKNOWN]
+        sequence = self.session.queries.sequence[order]
+        for code, times in zip(self._codes, self._times, strict=True):
+            own = order[sequence == code]
+            found = runs_of(self.fluents, own, labels[own].astype(np.int64), times)
+            for number, start, end, value in zip(*(c.tolist() for c in found), strict=True):
+                rows.append(
+                    {
+                        "sequence": self._name(code),
+                        "fluent": self.fluents.names[number],
+                        "start": written(start),
+                        "end": written(end),
+                        "label": "true" if value > 0 else "false",
+                    }
+                )
+        return rows
+
+    # -- rules -----------------------------------------------------------------------------------
+
+    def _learn(self, labels: LabelArray, version: int) -> None:
+        """Learn from what is believed; only the newest of what waits is worth it."""
+        if version != self.version or not (labels > 0).any():
+            with self.lock:
+                self.learned_version = max(self.learned_version, version)
+            return
+        learner = self.session.learn(labels, self._rules_reading)
+        theory, rules = learner.theory_, learner.rules()
+        with self.lock:
+            self._learned_theory, self.learned = theory, rules
+            self.learned_version = version
+            self._rules_changed()
+
+    def _rules_changed(self) -> None:
+        self.book = RuleBook(self.project.journal.active())
+        self.version += 1
+        self.learned_version = max(self.learned_version, self.version)
+        self._said = None
+        self.project.write(THEORY, self.theory_text())
+
+    @property
+    def theory(self) -> Theory:
+        """The rules as they are now."""
+        return self.book.applied(self._learned_theory)
+
+    def theory_text(self) -> str:
+        """Return the rules as a file has them."""
+        head = (
+            f"% {self.title}: learned from {int((self.session.labels != UNKNOWN).sum()):,} labels"
+        )
+        return "\n\n".join((head, *map(str, self.theory.statements))) + "\n"
+
+    def change_rule(self, action: str, text: str) -> Entry:
+        """Pin, forbid or release the rules of a text, which are checked first."""
+        with self.lock:
+            self.project.check()
+            rules = checked_rules(text, self.session.domain)
+            for rule in rules:
+                RuleBook().apply(action, rule)
+            entry = self.project.journal.append("rule", {"action": action, "text": text})
+            self._rules_changed()
+            return entry
+
+    def recognised(self, theory: Theory | None = None) -> LabelArray:
+        """Return what the rules say of all query atoms."""
+        with self.lock:
+            if theory is None and self._said is not None:
+                return self._said
+            rules = self.theory if theory is None else theory
+            said = self.session.predicted(lambda batch: predict(rules, batch))
+            if theory is None:
+                self._said = said
+            return said
+
+    # -- what pages ask for ----------------------------------------------------------------------
+
+    def lanes(self, sequence: int) -> Lanes:
+        """Return the lanes of a sequence as they are now."""
+        with self.lock:
+            code, known = self._code(sequence), self._lanes.get(sequence)
+            if known and known[0] == self.version:
+                return known[1]
+            own = np.flatnonzero(self.session.queries.sequence == code)
+            table, times = self._tables[sequence], self._times[sequence]
+            other = query_rows(table, self.session.domain) | table.of_predicates((EQUALS,))
+            events = table.take(~other & (table.truth > 0) & (table.time != NO_TIME))
+            said = self.recognised() if len(self.theory) else None
+            lanes = Lanes.of(
+                Instances.in_table(self.session.queries.take(own)),
+                Instances.in_table(events),
+                self.session.labels[own].astype(np.int64),
+                np.where(
+                    self.session.completion.reached[own], self.session.completion.values[own], 0
+                ),
+                None if said is None else said[own].astype(np.int64),
+                times,
+            )
+            self._lanes[sequence] = (self.version, lanes)
+            return lanes
+
+    def questions(self, count: int, strategy: str = "") -> list[dict[str, Any]]:
+        """Return the next questions, each with the number of its sequence."""
+        chosen = STRATEGIES.parse(strategy) if strategy else DEFAULT_STRATEGY
+        with self.lock:
+            rng = np.random.default_rng(self.answers)
+            found = questions(self.session, min(count, _MOST_QUESTIONS), chosen, rng)
+            return [
+                {
+                    **question.as_json(),
+                    "number": self._codes.index(
+                        self.session.vocabulary.sequences.known_code(question.sequence)
+                    ),
+                    "from": question.start,
+                    "to": question.end,
+                    "times": self._question_times(question),
+                }
+                for question in found
+            ]
+
+    def _question_times(self, question: Question) -> list[int]:
+        code = self.session.vocabulary.sequences.known_code(question.sequence)
+        times = self._times[self._codes.index(code)]
+        inside: list[int] = times[(times >= question.start) & (times < question.end)].tolist()
+        return inside
+
+    @property
+    def answers(self) -> int:
+        """How many answers stand."""
+        return sum(entry["do"] == "answer" for entry in self.project.journal.active())
+
+    def table(self, sequence: int) -> Any:
+        """Return the atoms of a sequence."""
+        self._code(sequence)
+        return self._tables[sequence]
+
+    def sequence_names(self) -> list[str]:
+        """Return the names of the sequences."""
+        return [self._name(code) for code in self._codes]
+
+    def times(self, sequence: int) -> Ints:
+        """Return the time-points of a sequence."""
+        self._code(sequence)
+        return self._times[sequence]
+
+    def row(self, sequence: int, fluent: str, time: int) -> int:
+        """Return the query atom of a fluent at a time, or at the last one before it."""
+        number = self.fluents.numbers.get((self._code(sequence), fluent))
+        if number is None:
+            raise SpliceError(f"there is no '{fluent}' in this sequence", "reload the page")
+        rows = self.fluents.rows(number)
+        place = int(np.searchsorted(self.session.queries.time[rows], time, side="right")) - 1
+        return int(rows[max(place, 0)])
+
+    def close(self) -> None:
+        """End learning and let others have the project."""
+        self._learning.shutdown(wait=False, cancel_futures=True)
+        self.project.journal.close()
+
+    def _name(self, code: int) -> str:
+        return self.session.vocabulary.sequences[code]
+
+    def _code(self, sequence: int) -> int:
+        if not 0 <= sequence < len(self._codes):
+            raise SpliceError(f"there is no sequence {sequence}", "reload the page")
+        return self._codes[sequence]
+
+
+def _label(part: dict[str, Any]) -> int:
+    label = part["label"]
+    if label is not None and not isinstance(label, bool):
+        raise SpliceError(f"'{label}' is no label", "true, false or null")
+    return encode(label)

@@ -1,0 +1,161 @@
+"""Why: of a label, of an interval, of a rule; and which labels disagree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from splice.completion.completer import Completion, SupervisionCompleter
+from splice.errors import SpliceError
+from splice.evaluation.confusion import Confusion
+from splice.events.crisp.explain import explain_interval
+from splice.events.crisp.program import compile_program
+from splice.labels import UNKNOWN, LabelArray
+from splice.logic.canonical import canonical_key
+from splice.logic.clauses import Rule
+from splice.logic.syntax import parse_ground_term
+from splice.logic.theory import Statement, Theory
+from splice.logic.words import in_words
+from splice.studio.rulebook import checked_rules
+from splice.studio.state import Studio
+
+__all__ = ["contradictions", "effect", "rules", "why_interval", "why_label"]
+
+
+def why_label(studio: Studio, sequence: int, fluent: str, time: int) -> dict[str, Any]:
+    """Return what the label of a fluent at a time was worked out from."""
+    with studio.lock:
+        row = studio.row(sequence, fluent, time)
+        completer, done, place = _completed(studio, row)
+        said = completer.explain(place)
+        return {
+            **said.as_json(),
+            "text": str(said),
+            "time": int(done.batch.queries.time[place]),
+            "situation": [str(atom) for atom in said.evidence],
+        }
+
+
+def _completed(studio: Studio, row: int) -> tuple[SupervisionCompleter, Completion, int]:
+    """Complete up to the batch that a query atom stands in; return it, and the atom's place there."""
+    completer, stream = studio.session.completer()
+    start = 0
+    for done in completer.completions(stream):
+        if row < start + len(done):
+            return completer, done, row - start
+        start += len(done)
+    raise SpliceError("no batch has this time-point", "reload the page")
+
+
+def why_interval(studio: Studio, sequence: int, fluent: str, time: int) -> dict[str, Any]:
+    """Return which rules began and ended the interval that covers a time."""
+    with studio.lock:
+        theory = studio.theory
+        if not len(theory):
+            raise SpliceError("there are no rules yet", "label more stretches, true and false ones")
+        program = compile_program(theory, studio.session.domain)
+        table, domain = studio.table(sequence), studio.session.domain
+        said = explain_interval(program, table, parse_ground_term(fluent), time, domain)
+        return {**said.as_json(), "text": "\n".join(said.lines())}
+
+
+def rules(studio: Studio) -> list[dict[str, Any]]:
+    """Return all rules: learned, pinned and forbidden, with counts, words and how each came about."""
+    with studio.lock:
+        found, keys = [], set()
+        for learned in studio.learned:
+            keys.add(canonical_key(learned.rule))
+            found.append(
+                {
+                    **_plain(studio, learned.rule),
+                    "summary": learned.summary,
+                    "story": list(learned.story())[4:],
+                }
+            )
+        held = {**studio.book.pinned, **studio.book.forbidden}
+        more = [_plain(studio, rule) for key, rule in held.items() if key not in keys]
+        return found + [{**rule, "summary": "", "story": []} for rule in more]
+
+
+def _plain(studio: Studio, rule: Rule) -> dict[str, Any]:
+    text = f"{rule}."
+    return {"text": text, "words": in_words(rule), "state": studio.book.state_of(rule)}
+
+
+def effect(studio: Studio, text: str, instead_of: str = "") -> dict[str, Any]:
+    """Return how well the rules do with and without some more, in the place of another or beside all."""
+    with studio.lock:
+        new = checked_rules(text, studio.session.domain)
+        old = checked_rules(instead_of, studio.session.domain) if instead_of else []
+        before = studio.theory
+        gone = {canonical_key(rule) for rule in (*old, *new)}
+        kept = [
+            s
+            for s in before.statements
+            if isinstance(s.content, Rule) and canonical_key(s.content) not in gone
+        ]
+        after = Theory((*kept, *(Statement(rule) for rule in new)), before.schema)
+        return {"before": scores(studio), "after": scores(studio, after)}
+
+
+def scores(studio: Studio, theory: Theory | None = None) -> dict[str, Any]:
+    """Return the F1 of rules by fluent: against the labels given, and against what is believed."""
+    said = studio.recognised(theory)
+    session = studio.session
+    believed = session.completion.labels
+    return {
+        name: {
+            "given": _f1(session.labels[own], said[own]),
+            "believed": _f1(believed[own], said[own]),
+            "labels": int((session.labels[own] != UNKNOWN).sum()),
+        }
+        for name, own in _by_fluent(studio).items()
+    }
+
+
+def _by_fluent(studio: Studio) -> dict[str, np.ndarray]:
+    kinds = studio.session.vocabulary.kinds
+    codes = np.unique(studio.session.queries.kind).tolist()
+    names = sorted({kinds[code].functor or kinds[code].predicate for code in codes})
+    kind = studio.session.queries.kind
+    return {
+        name: np.isin(kind, [c for c in codes if (kinds[c].functor or kinds[c].predicate) == name])
+        for name in names
+    }
+
+
+def _f1(truth: LabelArray, said: LabelArray) -> float | None:
+    """Return the F1 over what is known; None where no label is true, so it would say nothing."""
+    return Confusion.of(truth, said).f1 if (truth > 0).any() else None
+
+
+def contradictions(studio: Studio) -> list[dict[str, Any]]:
+    """Return situations that were labelled true and false, and a place of the rarer label of each."""
+    with studio.lock:
+        session, done = studio.session, studio.session.completion
+        completer, _ = session.completer()
+        if not (session.labels != UNKNOWN).any():
+            return []
+        numbers = {str(p.rule): i for i, p in enumerate(session.reading.lifting.store.patterns)}
+        found = []
+        for each in completer.contradictions():
+            rarer = 1 if each.positives <= each.negatives else -1
+            pattern = numbers.get(str(each.rule), -1)
+            rows = np.flatnonzero((done.patterns == pattern) & (session.labels == rarer))
+            found.append({**each.as_json(), "places": [_place(studio, int(r)) for r in rows[:5]]})
+        return found
+
+
+def _place(studio: Studio, row: int) -> dict[str, Any]:
+    queries = studio.session.queries
+    name = studio.session.vocabulary.sequences[int(queries.sequence[row])]
+    time = int(queries.time[row])
+    return {
+        "number": studio.sequence_names().index(name),
+        "sequence": name,
+        "fluent": studio.fluents.names[int(studio.fluents.of[row])],
+        "time": time,
+        "when": queries.vocabulary.times.value(time),
+        "label": bool(studio.session.labels[row] > 0),
+    }
