@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from xml.etree.ElementTree import fromstring
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -371,3 +374,87 @@ def test_what_is_odd_is_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(events)
+
+
+# to look at
+
+
+def test_pictures_show_what_the_frames_say(model: splice.RuleLearner, tmp_path: Path) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    friday = pl.DataFrame(shifts.friday()[0])
+    picture = model.plot_timeline(events, labels, sequence="wednesday")
+    for word in ("given", "completed", "recognised", "loading(anna,f1)", "Sequence wednesday"):
+        assert f">{word}<" in picture.svg
+    assert model.plot_timeline().svg == model.plot_timeline(events, labels).svg
+    alone = model.plot_timeline(friday)
+    first = model.predict(friday).row(0, named=True)
+    assert f"recognised true, from {first['start']} to before {first['end']}" in alone.svg
+    assert ">given<" not in alone.svg
+    rule = model.plot_rule(2)
+    assert "not happensAt(near(X0,X1),T)" in rule.svg
+    for each in (picture, alone, rule):
+        document = fromstring(each.svg)  # well-formed, and asks for nothing from elsewhere
+        assert document.tag.endswith("svg")
+        assert "href" not in each.svg
+        assert "<script" not in each.svg
+    rule.save(tmp_path / "rule.svg")
+    assert (tmp_path / "rule.svg").read_text("utf-8") == rule._repr_html_()
+    with pytest.raises(splice.SpliceError, match="unknown sequence 'munday'"):
+        model.plot_timeline(events, labels, sequence="munday")
+
+
+def test_the_page_of_a_model_is_that_of_the_command(
+    model: splice.RuleLearner, tmp_path: Path
+) -> None:
+    model.report(tmp_path / "page.html")
+    assert "Learned from events, labels" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_questions_are_labels_to_fill_in() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    model = splice.RuleLearner().fit(events, labels)
+    asked = model.ask(3)
+    assert list(asked)[:5] == ["sequence", "fluent", "start", "end", "label"]
+    assert asked["label"].isna().all()
+    frames = splice.open_input([events, labels])
+    found = splice.ask(frames, budget=3)
+    assert asked["start"].tolist() == [q.start for q in found for _ in q.fluents]
+    answers = [
+        row
+        for question in asked.to_dict("records")
+        for row in shifts.labels(question["sequence"], question["start"], question["end"])
+        if row["fluent"] == question["fluent"]
+    ]
+    before = model.learned_.given
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", splice.SpliceWarning)  # some of it was labelled before
+        model.fit(events, pd.concat([labels, pd.DataFrame(answers)]))
+    assert model.learned_.given > before
+
+
+def test_progress_is_told_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar of a notebook is one piece of the page, renewed and emptied at the end."""
+    pages: list[str] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], *, raw: bool) -> None:
+            pages.append(data["text/html"])
+
+    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        pages.append(data["text/html"])
+        return Handle()
+
+    shell = SimpleNamespace(kernel=None)
+    notebook = SimpleNamespace(get_ipython=lambda: shell, display=SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    events, labels = map(pl.DataFrame, shifts.week())
+    splice.RuleLearner().fit(events, labels, watch=splice.ProgressBar())
+    assert any("<progress" in page and "learning, 10 steps" in page for page in pages)
+    assert pages[-1] == ""
+
+
+def test_progress_is_told_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    told = splice.RuleLearner().fit(events, labels, watch=splice.ProgressBar())
+    assert capsys.readouterr().out == ""
+    assert str(told) == str(splice.RuleLearner().fit(events, labels))

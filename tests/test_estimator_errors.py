@@ -198,3 +198,66 @@ def test_what_is_no_input_is_told() -> None:
         splice.open_input(3)
     with pytest.raises(splice.SpliceError, match="frame 2 is of type int, which is no DataFrame"):
         splice.open_input([pl.DataFrame({"time": [1]}), 3])
+
+
+# what newcomers typed
+
+
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(shifts.friday()[0])
+
+
+TYPED: dict[str, tuple[Callable[[], object], str]] = {
+    "MemorySource(frame)": (
+        lambda: splice.MemorySource(frame()),  # type: ignore[arg-type]
+        r"type DataFrame is no source\nhint: make one: splice.open_input\(\[events, labels\]\)",
+    ),
+    "Splice(3)": (lambda: splice.Splice(3), "type int is no learner"),  # type: ignore[arg-type]
+    'Splice("oleg")': (lambda: splice.Splice("oleg"), "did you mean 'oled'"),
+    "Splice(Oled()).fit(frame)": (
+        lambda: splice.Splice(splice.Oled()).fit(frame()),  # type: ignore[arg-type]
+        r"type Series is no micro-batch\nhint: give DataFrames to splice.RuleLearner",
+    ),
+    "Splice(Oled()).partial_fit(frame)": (
+        lambda: splice.Splice(splice.Oled()).partial_fit(frame()),  # type: ignore[arg-type]
+        "type DataFrame is no micro-batch",
+    ),
+    "Oled(min_scor=0.3)": (
+        lambda: splice.Oled(min_scor=0.3),
+        r"unknown option of OLED 'min_scor'\nhint: did you mean 'min_score'\?",
+    ),
+    "Oled(3)": (lambda: splice.Oled(3), "type int is no OledOptions"),  # type: ignore[arg-type]
+    "Oled(depth=0)": (lambda: splice.Oled(depth=0), "depth must be at least 1"),
+    "recognise(theory, frame)": (
+        lambda: splice.recognise(splice.load_theory("caviar-meet"), frame()),  # type: ignore[arg-type]
+        "type DataFrame is no source",
+    ),
+    "score(frame, frame)": (
+        lambda: splice.score(frame(), frame()),  # type: ignore[arg-type]
+        "type DataFrame is no source",
+    ),
+    "batches(frame)": (
+        lambda: next(splice.batches(frame(), splice.TimePoints(25))),  # type: ignore[arg-type]
+        "type DataFrame is no source",
+    ),
+}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_wrong_types_are_told_in_words(typed: str) -> None:
+    call, said = TYPED[typed]
+    with pytest.raises(splice.SpliceError, match=said):
+        call()
+
+
+def test_what_newcomers_typed_and_meant_works() -> None:
+    assert splice.Oled(min_score=0.3).options == splice.OledOptions(min_score=0.3)
+    own = splice.Oled(splice.OledOptions(depth=3), min_score=0.3)
+    assert own.options == splice.OledOptions(depth=3, min_score=0.3)
+    assert isinstance(splice.Splice("oled", "paper").learner, splice.Oled)
+    learned = splice.RuleLearner(splice.Oled(depth=1)).get_params()["learner"]
+    assert repr(learned) == "<Oled(depth=1): 0 batches, 0 rules in the making>"
+    assert len(splice.collect(splice.open_input(frame()))) == 1200
+    assert len(repr(splice.load_theory("caviar-meet"))) < 80
+    square = splice.make_plaza(sequences=1, frames=100, seed=1).source
+    assert len(repr(splice.recognise(splice.load_theory("caviar-meet"), square))) < 100

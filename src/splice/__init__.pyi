@@ -106,6 +106,8 @@ from .pipeline.splice import Splice as Splice
 from .pipeline.splice import StepReport as StepReport
 from .report.document import Report as Report
 from .report.html import report_page as report_page
+from .report.picture import Picture as Picture
+from .report.progress import ProgressBar as ProgressBar
 from .stream.batch import Duration as Duration
 from .stream.batch import MicroBatch as MicroBatch
 from .stream.batch import TimePoints as TimePoints

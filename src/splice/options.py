@@ -32,6 +32,7 @@ __all__ = [
     "Checked",
     "Declared",
     "Readers",
+    "changed",
     "changes",
     "declared",
     "html_table",
@@ -290,6 +291,25 @@ def read_options(
     for outer_name, values in inside.items():
         own[outer_name] = replace(getattr(options, outer_name), **values)
     return cls(**own)
+
+
+def changed(options: T, changes: Mapping[str, Any], what: str) -> T:
+    """Return options with some values changed; a name that is none of theirs is told.
+
+    Parameters
+    ----------
+    options
+        The options.
+    changes
+        New values, by the names of the fields.
+    what
+        Whose options they are, for messages.
+    """
+    known = [each.name for each in fields(options)]  # type: ignore[arg-type]
+    for name in changes:
+        if name not in known:
+            raise UnknownName(f"option of {what}", name, known)
+    return replace(options, **changes)  # type: ignore[type-var]
 
 
 def words_of(options: Any) -> dict[str, str]:

@@ -2,69 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 import polars as pl
 
-from splice.completion.explain import Explanation
-from splice.completion.profile import PROFILES, Profile, profile
-from splice.completion.source import CompletedSource
-from splice.errors import SpliceError, UnknownName
+from splice.estimator.inspection import Inspection
 from splice.estimator.saved import from_checkpoint, saved_params, to_checkpoint
 from splice.estimator.told import told_in_python, warn, warned
 from splice.evaluation.measures import By
 from splice.evaluation.recognition import Scores, score
-from splice.events.crisp.explain import IntervalExplanation, explain_interval
-from splice.events.crisp.program import compile_program
 from splice.events.recognise import Recognition, recognise
 from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
-from splice.inputs.frame_checks import check_frames
-from splice.inputs.frames import frames_of
-from splice.inputs.open import InputOptions, Queries, open_input
+from splice.inputs.open import Queries, open_input
 from splice.io.checkpoints import read_checkpoint, write_checkpoint
 from splice.io.dataframes import AnyFrame, FrameKind
-from splice.io.tables.frame_table import Columns, Frames
-from splice.io.tables.values import counted
-from splice.learners.learned_rule import LearnedRule, rule_text
-from splice.learners.options import LearnerOptions
-from splice.learners.protocol import StructureLearner
-from splice.learners.registry import LEARNERS
-from splice.logic.domain import Domain
-from splice.logic.syntax import parse_ground_term
-from splice.logic.theory import Theory
+from splice.io.tables.frame_table import Frames
+from splice.learners.learned_rule import rule_text
 from splice.options import html_table, preformatted
-from splice.pipeline.completed import completed_frame, explain_label
+from splice.pipeline.completed import completed_frame
 from splice.pipeline.incremental import learn_more
-from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.learned import Learned
 from splice.pipeline.progress import Watch, ignore
 from splice.pipeline.run import learn
-from splice.stream.batch import TimePoints
-from splice.stream.source import Source, one_sequence
-from splice.stream.times import TimeFormat
+from splice.stream.source import Source
 
 __all__ = ["RuleLearner"]
 
-Options = TypeVar("Options", InputOptions, Columns)
-
-_USUAL: Final = "default"
 _SHOWN: Final = ("number", "words", "tp", "fp", "fn", "score")
 """What a table of rules begins with."""
 
 
-def _names(*options: type) -> tuple[str, ...]:
-    return tuple(field.name for each in options for field in fields(each))
-
-
-_LEARNING: Final = tuple(
-    n for n in _names(LearnOptions) if n not in ("profile", "learner", "words")
-)
-_OPTIONS: Final = (*_LEARNING, *_names(InputOptions, Columns))
-
-
-class RuleLearner:
+class RuleLearner(Inspection):
     """Learns rules from a table of events and a table of labels, and says when they hold.
 
     Parameters
@@ -79,60 +49,6 @@ class RuleLearner:
         ``every="1min"``, ``domain=...``), and how to learn (:class:`LearnOptions`: ``batch_size``,
         ``passes``, ``mode``).
     """
-
-    learned_: Learned
-    domain_: Domain
-
-    def __init__(
-        self,
-        learner: str | LearnerOptions | StructureLearner = "oled",
-        completer: str | Profile | None = _USUAL,
-        **options: Any,
-    ) -> None:
-        self.learner = learner
-        self.completer = completer
-        self._options: dict[str, Any] = {}
-        self._kind = FrameKind()
-        self.set_params(**options)
-
-    # parameters
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all that was chosen, by name."""
-        return {"learner": self.learner, "completer": self.completer, **self._options}
-
-    def set_params(self, **params: Any) -> Self:
-        """Choose anew; what was learned stays until the next :meth:`fit`."""
-        for name, value in params.items():
-            if name in ("learner", "completer"):
-                setattr(self, name, value)
-            elif name in _OPTIONS:
-                self._options[name] = value
-            else:
-                raise _unknown_option(name)
-        return self
-
-    @property
-    def _columns(self) -> Columns:
-        return self._chosen(Columns)
-
-    def _chosen(self, options: type[Options]) -> Options:
-        own = _names(options)
-        return options(**{name: value for name, value in self._options.items() if name in own})
-
-    @property
-    def _learn_options(self) -> LearnOptions:
-        chosen = {name: value for name, value in self._options.items() if name in _LEARNING}
-        options = LearnOptions(learner=LEARNERS.made(self.learner), **chosen)
-        if self.completer == _USUAL:
-            return options
-        wanted = profile(self.completer) if isinstance(self.completer, str) else self.completer
-        if wanted is not None and not isinstance(wanted, Profile):
-            raise SpliceError(
-                f"a value of type {type(wanted).__name__} is no completer",
-                f"name a profile: {', '.join(PROFILES)}; or give a splice.Profile, or None",
-            )
-        return replace(options, profile=wanted)
 
     # learning
 
@@ -150,7 +66,7 @@ class RuleLearner:
             Called with each event of the run (:mod:`splice.pipeline.progress`).
         """
         with told_in_python():
-            options = self._chosen(InputOptions)
+            options = self._input_options
             frames = self._labelled(events, labels)
             source = open_input(frames, options)
             learned = learn(source, options, self._learn_options, watch=warned(watch, frames))
@@ -176,7 +92,7 @@ class RuleLearner:
         """
         before = self.learned_ if self.is_fitted else None
         with told_in_python():
-            options = self._chosen(InputOptions)
+            options = self._input_options
             if before is not None:  # names mean what they meant
                 options = replace(options, domain=self.domain_, schema=None, modes=None, query=None)
                 if labels is None:  # what is asked about is known from the labels before
@@ -190,23 +106,7 @@ class RuleLearner:
     def _keep(self, learned: Learned, source: Source, frames: Frames) -> None:
         self.learned_ = learned
         self.domain_ = source.domain
-        self._kind = frames.tables["events"].columns.kind
-
-    def _labelled(self, events: AnyFrame, labels: AnyFrame | None) -> Frames:
-        frames = frames_of(self._columns, events=events, labels=labels)
-        if not self._options.get("domain"):
-            check_frames(frames)
-        return frames
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether anything was learned."""
-        return hasattr(self, "learned_")
-
-    @property
-    def theory_(self) -> Theory:
-        """The rules, as a value."""
-        return self._fitted.theory
+        self._frames = frames
 
     @property
     def rules_(self) -> AnyFrame:
@@ -215,13 +115,8 @@ class RuleLearner:
         table = (
             pl.DataFrame(rows) if rows else pl.DataFrame(schema=dict.fromkeys(_SHOWN, pl.String))
         )
-        return self._kind.frame(table.select(*_SHOWN, pl.exclude(_SHOWN)))
-
-    @property
-    def _fitted(self) -> Learned:
-        if not self.is_fitted:
-            raise SpliceError("nothing was learned yet", "call fit(events, labels) first")
-        return self.learned_
+        kind = self._frames.tables["events"].columns.kind if self._frames else FrameKind()
+        return kind.frame(table.select(*_SHOWN, pl.exclude(_SHOWN)))
 
     # completing
 
@@ -242,18 +137,6 @@ class RuleLearner:
             source = self._completed(frames)
             found = completed_frame(source)
             return frames.tables["events"].like(found, source.vocabulary.times)
-
-    def _completed(self, frames: Frames) -> CompletedSource:
-        choices = self._learn_options
-        if choices.profile is None:
-            raise SpliceError("completer=None completes nothing", "name a profile, or leave it out")
-        source = open_input(frames, self._chosen(InputOptions))
-        cut = TimePoints(choices.batch_size)
-        return CompletedSource(source, choices.profile, cut, **self._mode)
-
-    @property
-    def _mode(self) -> dict[str, Any]:
-        return {name: value for name, value in self._options.items() if name == "mode"}
 
     # recognising
 
@@ -306,9 +189,6 @@ class RuleLearner:
             warn(text)
         return found, source
 
-    def _written(self, frames: Frames) -> Source:
-        return open_input(frames, self._chosen(InputOptions), queries=Queries.WRITTEN)
-
     def scores(
         self, events: AnyFrame, labels: AnyFrame, *, by: By = By.POINTS, tolerance: int = 0
     ) -> Scores:
@@ -327,7 +207,7 @@ class RuleLearner:
         """
         with told_in_python():
             frames = self._labelled(events, labels)
-            truth = open_input(frames, self._chosen(InputOptions), queries=Queries.LABELLED)
+            truth = open_input(frames, self._input_options, queries=Queries.LABELLED)
             found, _ = self._recognise(Frames({"events": frames.tables["events"]}), {})
             return score(truth, found, by=by, tolerance=tolerance)
 
@@ -342,61 +222,6 @@ class RuleLearner:
             What is true of it.
         """
         return self.scores(events, labels).total.f1
-
-    # explaining
-
-    def explain(
-        self,
-        what: int | str,
-        at: Any = None,
-        events: AnyFrame | None = None,
-        labels: AnyFrame | None = None,
-        *,
-        sequence: Any = None,
-    ) -> LearnedRule | IntervalExplanation | Explanation:
-        """Return why a rule was learned, why a fluent holds, or why it was given its label.
-
-        Parameters
-        ----------
-        what
-            The number of a rule: how it came about. Or a fluent, such as ``meet(ID1,ID2)``: with events
-            alone, which rules began and ended the interval; with labels, too, why a label was
-            completed as it was.
-        at
-            The time-point, as the events have it.
-        events
-            What happens.
-        labels
-            What is known of it.
-        sequence
-            The sequence, if there are several.
-        """
-        if isinstance(what, int):
-            rules = self._fitted.rules
-            if not 1 <= what <= len(rules):
-                some = f"1 to {len(rules)}" if rules else "none"
-                raise SpliceError(f"there is no rule {what}", f"the numbers of the rules: {some}")
-            return rules[what - 1]
-        if at is None or events is None:
-            raise SpliceError(
-                f"when, and in which events, does {what} hold?", "say explain(fluent, at, events)"
-            )
-        name = None if sequence is None else str(sequence)
-
-        def moment(times: TimeFormat) -> int:
-            return counted(at, times)
-
-        with told_in_python():
-            frames = self._labelled(events, labels)
-            if labels is not None:
-                return explain_label(self._completed(frames).completions(), what, moment, name)
-            source = self._written(frames)
-            program = compile_program(self.theory_, source.domain)
-            table = one_sequence(source, name)
-            term = parse_ground_term(what)
-            return explain_interval(
-                program, table, term, moment(source.vocabulary.times), source.domain
-            )
 
     # keeping
 
@@ -439,22 +264,3 @@ class RuleLearner:
             {**rule.as_json(), "rule": rule_text(rule.statement)} for rule in self._fitted.rules
         ]
         return html_table(rows, ("number", "rule", "words", "tp", "fp", "fn", "score"))
-
-    def __repr__(self) -> str:
-        usual = inspect.signature(type(self)).parameters
-        chosen = ", ".join(
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if name not in usual or value != usual[name].default
-        )
-        return f"RuleLearner({chosen})"
-
-
-def _unknown_option(name: str) -> SpliceError:
-    for kind in LEARNERS.known.values():
-        if name in _names(kind.options):
-            made = kind.make.partition(":")[2] if isinstance(kind.make, str) else kind.name
-            return SpliceError(
-                f"'{name}' is an option of a learner", f"say learner=splice.{made}({name}=...)"
-            )
-    return UnknownName("option", name, [*_OPTIONS, "learner", "completer"])

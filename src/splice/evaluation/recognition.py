@@ -23,7 +23,7 @@ from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
 from splice.options import html_table
 from splice.stream.batch import query_rows
-from splice.stream.source import Source, collect
+from splice.stream.source import Source, check_source, collect
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import NO_CODE, Vocabulary
 
@@ -94,6 +94,7 @@ def score(
         How many labelled points an answer may be early or late.
     """
     if not isinstance(truth, AtomTable):
+        check_source(truth)
         table = collect(truth)
         truth = table.take(query_rows(table, truth.domain))
     if isinstance(said, Recognition):

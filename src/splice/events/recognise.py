@@ -28,7 +28,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
-from splice.stream.source import MemorySource, Source, collect
+from splice.stream.source import MemorySource, Source, check_source, collect
 from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
@@ -161,6 +161,7 @@ def recognise(
     if step is not None and window is None:
         raise SpliceError("a step moves a window, and there is none", "say the window, too")
     source = MemorySource(data, domain or Domain()) if isinstance(data, AtomTable) else data
+    check_source(source)
     if not len(theory):
         for _ in source.chunks():  # what is wrong with the data is said all the same
             pass

@@ -26,7 +26,7 @@ from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
-from splice.options import changes
+from splice.options import changed, changes
 from splice.patterns.columns import Patterns
 from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
@@ -57,6 +57,8 @@ class OnlineLearner(ABC, Generic[O, S]):
     ----------
     options
         Its choices (default: those of the class of options).
+    **changes
+        Fields of the options that are to be others: ``Oled(depth=3)``.
     """
 
     title: ClassVar[str]
@@ -72,8 +74,14 @@ class OnlineLearner(ABC, Generic[O, S]):
         super().__init_subclass__()
         cls.title = vars(cls).get("title", cls.__name__)
 
-    def __init__(self, options: O | None = None) -> None:
-        self.options: O = options or self.options_type()  # type: ignore[assignment]
+    def __init__(self, options: O | None = None, **changes: Any) -> None:
+        usual = self.options_type() if options is None else options
+        if not isinstance(usual, self.options_type):
+            raise SpliceError(
+                f"a value of type {type(options).__name__} is no {self.options_type.__name__}",
+                f"name what you choose, such as {type(self).__name__}(memory=1000)",
+            )
+        self.options: O = changed(usual, changes, self.title)  # type: ignore[assignment]
         self._shared: Reading | None = None
         self._reset()
 

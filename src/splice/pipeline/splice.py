@@ -21,6 +21,7 @@ from splice.completion.result import Completion
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
 from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
@@ -71,21 +72,25 @@ class Splice:
     Parameters
     ----------
     learner
-        What makes the rules.
+        What makes the rules: a learner, or the name of one.
     completer
-        What fills in missing labels; without one the learner sees the labels as they are.
+        What fills in missing labels, or the name of a profile; without one the learner sees the labels
+        as they are.
     mode
         What ``fit`` does: one pass (online), or two, of which the first counts all labels.
     """
 
     def __init__(
         self,
-        learner: StructureLearner,
-        completer: SupervisionCompleter | None = None,
+        learner: StructureLearner | str,
+        completer: SupervisionCompleter | str | None = None,
         mode: Mode = Mode.ONLINE,
     ) -> None:
-        self.learner = learner
-        self.completer = completer
+        made = LEARNERS.made(learner)  # what is no learner is told here
+        self.learner: StructureLearner = made() if isinstance(learner, str) else learner
+        self.completer = (
+            SupervisionCompleter(completer) if isinstance(completer, str) else completer
+        )
         self.mode = mode
         self._shared = False
 
@@ -114,11 +119,12 @@ class Splice:
 
     def run(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other, lazily."""
-        return map(self.step, batches)
+        return map(self.step, _checked(batches))
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Take one step."""
-        self.step(batch)
+        for each in _checked([batch]):
+            self.step(each)
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
@@ -146,7 +152,7 @@ class Splice:
 
     def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other of a stream that is there already, which is faster."""
-        for block in blocks(batches):
+        for block in blocks(_checked(batches)):
             yield from self.steps(block)
 
     def steps(self, block: Sequence[MicroBatch], skip: int = 0) -> Iterator[StepReport]:
@@ -179,3 +185,15 @@ class Splice:
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, by the theory."""
         return self.learner.predict(batch)
+
+
+def _checked(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+    """Pass micro-batches on; tell what is none, such as the columns of a DataFrame."""
+    for batch in batches:
+        if not isinstance(batch, MicroBatch):
+            raise SpliceError(
+                f"a value of type {type(batch).__name__} is no micro-batch",
+                "give DataFrames to splice.RuleLearner().fit(events, labels), or cut them: "
+                "splice.batches(splice.open_input([events, labels]), splice.TimePoints(25))",
+            )
+        yield batch

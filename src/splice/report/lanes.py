@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.schema import HAPPENS_AT
 from splice.logic.syntax import ground_text
 from splice.report.document import Lane, Role, Span, Timeline
 from splice.stats import runs
 from splice.stream.batch import MicroBatch
-from splice.stream.table import AtomTable
+from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Labelling", "runs", "timeline"]
+__all__ = ["Labelling", "recognised_timeline", "runs", "timeline"]
 
 
 _FLUENTS: Final = 4
@@ -70,6 +71,43 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
         " ".join(note for note in notes if note),
         batch.table.vocabulary.times,
     )
+
+
+def recognised_timeline(table: AtomTable, found: Recognised) -> Timeline:
+    """Return the timeline of a sequence of which no label is known: what holds, and the events.
+
+    Parameters
+    ----------
+    table
+        The sequence.
+    found
+        What is recognised in it.
+    """
+    names = table.vocabulary.sequences
+    title = f"Sequence {names[int(table.sequence[0])]}" if len(table) else "An empty sequence"
+    times = np.unique(table.time[table.time != NO_TIME])
+    if not len(times):
+        return Timeline("timeline", title, 0, 1, (), "It has no time-points.")
+    clock, spans = _Clock(times), found.intervals
+    lasting = np.zeros(len(found.fluents), np.int64)
+    np.add.at(lasting, spans.key, spans.end - spans.start)
+    shown = np.argsort(-lasting, kind="stable")[:_FLUENTS]
+    shown = shown[lasting[shown] > 0]
+    lanes = []
+    for row in shown.tolist():
+        own = np.flatnonzero(spans.key == row)[:_SPANS]
+        points = np.searchsorted(times, spans.end[own]) - np.searchsorted(times, spans.start[own])
+        columns = (spans.start[own].tolist(), spans.end[own].tolist(), points.tolist())
+        drawn = (Span(a, b, 1.0, n) for a, b, n in zip(*columns, strict=True))
+        lanes.append(Lane(_name(found.fluents, row), Role.RECOGNISED, tuple(drawn)))
+    entities = {int(c) for row in shown for c in found.fluents.args[row] if c >= 0}
+    events, more = _events(table, clock, entities)
+    rest = int((lasting > 0).sum()) - len(lanes)
+    told = f"The longest fluents are shown; {rest} others are not." if rest else ""
+    note = " ".join(text for text in (told, more) if text)
+    first, last = int(times[0]), int(clock.ends[-1])
+    every = (*lanes, *events)
+    return Timeline("timeline", title, first, last, every, note, table.vocabulary.times)
 
 
 class _Clock:

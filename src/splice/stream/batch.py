@@ -18,7 +18,7 @@ from splice.arrays import Ints, Mask
 from splice.errors import SpliceError
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
-from splice.stream.source import Source, WrappedSource
+from splice.stream.source import Source, WrappedSource, check_source
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
@@ -164,6 +164,7 @@ def batches(source: Source, cut: Cut) -> Iterator[MicroBatch]:
     cut
         How it is cut.
     """
+    check_source(source)
     cutter = _Cutter(source, cut)
     complete = (batch for chunk in source.chunks() for batch in cutter.feed(chunk))
     for index, batch in enumerate(chain(complete, cutter.flush())):

@@ -54,6 +54,15 @@ class Source(Protocol):
         """Yield the atoms in order."""
 
 
+def check_source(value: object) -> None:
+    """Refuse what is no source, in words: a DataFrame is not one yet."""
+    if not isinstance(value, Source):
+        raise SpliceError(
+            f"a value of type {type(value).__name__} is no source",
+            "make one: splice.open_input([events, labels]) of DataFrames, splice.open_input(name) of files",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class MemorySource:
     """A source over a table that is already in memory, ordered and free of duplicates.
@@ -71,6 +80,11 @@ class MemorySource:
     table: AtomTable
     domain: Domain = Domain()
     report: ReadReport = field(default_factory=ReadReport)
+
+    def __post_init__(self) -> None:
+        given: object = self.table
+        if not isinstance(given, AtomTable):
+            check_source(given)
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -46,6 +46,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     ----------
     options
         Every choice; default: ``OledOptions`` as it is.
+    **changes
+        Choices by name, in place of options: ``Oled(memory=1000)``.
     """
 
     title = "OLED"

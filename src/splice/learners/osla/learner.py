@@ -46,14 +46,16 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
     ----------
     options
         Every choice; default: ``OslaOptions`` as it is.
+    **changes
+        Choices by name, in place of options: ``Osla(memory=1000)``.
     """
 
     title = "OSLa"
     version = 2
     options_type = OslaOptions
 
-    def __init__(self, options: OslaOptions | None = None) -> None:
-        super().__init__(options)
+    def __init__(self, options: OslaOptions | None = None, **changes: Any) -> None:
+        super().__init__(options, **changes)
         given = self.options.axioms
         axioms = given.statements if given else standard_axioms(self.options.inertia)
         self._templates = read_templates(axioms, self.options.templates)

@@ -1,0 +1,242 @@
+"""What there is to look at in an estimator: reasons, questions, pictures and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from splice.active.ask import ask
+from splice.completion.explain import Explanation
+from splice.completion.profile import Profile
+from splice.completion.source import CompletedSource
+from splice.errors import SpliceError
+from splice.estimator.frames import labelled, question_frame, recognised
+from splice.estimator.params import Parameters
+from splice.estimator.told import told_in_python
+from splice.events.crisp.explain import IntervalExplanation, explain_interval
+from splice.events.crisp.program import compile_program
+from splice.inputs.frame_checks import check_frames
+from splice.inputs.frames import frames_of
+from splice.inputs.open import Queries, open_input
+from splice.io.dataframes import AnyFrame
+from splice.io.outputs import new_file
+from splice.io.tables.frame_table import Frames
+from splice.io.tables.values import counted
+from splice.learners.learned_rule import LearnedRule
+from splice.learners.options import LearnerOptions
+from splice.learners.protocol import StructureLearner
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_ground_term
+from splice.logic.theory import Theory
+from splice.pipeline.completed import explain_label
+from splice.pipeline.learned import Learned
+from splice.report.html import report_page
+from splice.report.learned import learned_report
+from splice.report.picture import Picture, rule_picture, timeline_picture
+from splice.stream.batch import TimePoints
+from splice.stream.source import Source, one_sequence
+from splice.stream.times import TimeFormat
+
+__all__ = ["Inspection"]
+
+
+class Inspection(Parameters):
+    """An estimator that has learned something, and can be asked about it."""
+
+    learned_: Learned
+    domain_: Domain
+
+    def __init__(
+        self,
+        learner: str | LearnerOptions | StructureLearner = "oled",
+        completer: str | Profile | None = "default",
+        **options: Any,
+    ) -> None:
+        super().__init__(learner, completer, **options)
+        self._frames: Frames | None = None
+
+    def _labelled(self, events: AnyFrame, labels: AnyFrame | None) -> Frames:
+        frames = frames_of(self._columns, events=events, labels=labels)
+        if not self._options.get("domain"):
+            check_frames(frames)
+        return frames
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether anything was learned."""
+        return hasattr(self, "learned_")
+
+    @property
+    def theory_(self) -> Theory:
+        """The rules, as a value."""
+        return self._fitted.theory
+
+    @property
+    def _fitted(self) -> Learned:
+        if not self.is_fitted:
+            raise SpliceError("nothing was learned yet", "call fit(events, labels) first")
+        return self.learned_
+
+    def _completed(self, frames: Frames) -> CompletedSource:
+        choices = self._learn_options
+        if choices.profile is None:
+            raise SpliceError("completer=None completes nothing", "name a profile, or leave it out")
+        source = open_input(frames, self._input_options)
+        cut = TimePoints(choices.batch_size)
+        return CompletedSource(source, choices.profile, cut, **self._mode)
+
+    @property
+    def _mode(self) -> dict[str, Any]:
+        return {name: value for name, value in self._options.items() if name == "mode"}
+
+    def _written(self, frames: Frames) -> Source:
+        return open_input(frames, self._input_options, queries=Queries.WRITTEN)
+
+    # explaining
+
+    def explain(
+        self,
+        what: int | str,
+        at: Any = None,
+        events: AnyFrame | None = None,
+        labels: AnyFrame | None = None,
+        *,
+        sequence: Any = None,
+    ) -> LearnedRule | IntervalExplanation | Explanation:
+        """Return why a rule was learned, why a fluent holds, or why it was given its label.
+
+        Parameters
+        ----------
+        what
+            The number of a rule: how it came about. Or a fluent, such as ``meet(ID1,ID2)``: with events
+            alone, which rules began and ended the interval; with labels, too, why a label was
+            completed as it was.
+        at
+            The time-point, as the events have it.
+        events
+            What happens.
+        labels
+            What is known of it.
+        sequence
+            The sequence, if there are several.
+        """
+        if isinstance(what, int):
+            rules = self._fitted.rules
+            if not 1 <= what <= len(rules):
+                some = f"1 to {len(rules)}" if rules else "none"
+                raise SpliceError(f"there is no rule {what}", f"the numbers of the rules: {some}")
+            return rules[what - 1]
+        if at is None or events is None:
+            raise SpliceError(
+                f"when, and in which events, does {what} hold?", "say explain(fluent, at, events)"
+            )
+        name = None if sequence is None else str(sequence)
+
+        def moment(times: TimeFormat) -> int:
+            return counted(at, times)
+
+        with told_in_python():
+            frames = self._labelled(events, labels)
+            if labels is not None:
+                return explain_label(self._completed(frames).completions(), what, moment, name)
+            source = self._written(frames)
+            program = compile_program(self.theory_, source.domain)
+            table = one_sequence(source, name)
+            term = parse_ground_term(what)
+            return explain_interval(
+                program, table, term, moment(source.vocabulary.times), source.domain
+            )
+
+    def ask(
+        self,
+        budget: int = 5,
+        events: AnyFrame | None = None,
+        labels: AnyFrame | None = None,
+        **options: Any,
+    ) -> AnyFrame:
+        """Return where a label would help most: ``sequence, fluent, start, end, label, believed, reason``.
+
+        The labels are empty: fill them in, add the rows to the labels and fit again.
+
+        Parameters
+        ----------
+        budget
+            How many questions.
+        events, labels
+            What to ask about; default: what was learned from.
+        **options
+            As :func:`splice.ask` has them: ``strategy``, ``length``, ``seed``...
+        """
+        with told_in_python():
+            frames = self._shown(events, labels)
+            source = open_input(frames, self._input_options)
+            asked = {"profile": self._learn_options.profile, **options}
+            found = ask(source, budget=budget, **{k: v for k, v in asked.items() if v is not None})
+            return frames.tables["events"].like(question_frame(found), source.vocabulary.times)
+
+    # pictures
+
+    def plot_timeline(
+        self,
+        events: AnyFrame | None = None,
+        labels: AnyFrame | None = None,
+        *,
+        sequence: Any = None,
+    ) -> Picture:
+        """Return a picture of a sequence: labels given and completed, what the rules say, and events.
+
+        Parameters
+        ----------
+        events
+            What happens; default: what was learned from.
+        labels
+            What is known of it; None: only what the rules say is shown.
+        sequence
+            The sequence (default: the first in which something is labelled true).
+        """
+        name = None if sequence is None else str(sequence)
+        with told_in_python():
+            frames = self._shown(events, labels)
+            theory = self.theory_ if self.is_fitted else None
+            if "labels" in frames.tables:
+                return timeline_picture(labelled(self._completed(frames), theory, name))
+            return timeline_picture(recognised(self._written(frames), self.theory_, name))
+
+    def plot_rule(self, number: int = 1) -> Picture:
+        """Return a picture of a rule: its conditions, what follows, and how often it was right.
+
+        Parameters
+        ----------
+        number
+            Its place among the rules, from 1.
+        """
+        rule = self.explain(number)
+        assert isinstance(rule, LearnedRule)
+        return rule_picture(rule)
+
+    def report(
+        self, path: str | Path, events: AnyFrame | None = None, labels: AnyFrame | None = None
+    ) -> None:
+        """Write the page of what was learned, as ``splice learn --report`` does; it works offline.
+
+        Parameters
+        ----------
+        path
+            The file, whose name ends in ``.html``.
+        events, labels
+            What was learned from, where it is not here any more.
+        """
+        with told_in_python():
+            frames = self._shown(events, labels)
+            options, choices = self._input_options, self._learn_options
+            page = report_page(learned_report(frames, options, choices, self._fitted))
+            with new_file(Path(path)) as partial:
+                partial.write_text(page, encoding="utf-8")
+
+    def _shown(self, events: AnyFrame | None, labels: AnyFrame | None) -> Frames:
+        """Return the frames that are given, or those that were learned from."""
+        if events is not None:
+            return self._labelled(events, labels)
+        if self._frames is None:
+            raise SpliceError("there are no events here", "give them: events, and labels")
+        return self._frames
