@@ -57,8 +57,8 @@ from .events.weighted.inference import Inference as Inference
 from .events.weighted.inference import infer as infer
 from .events.weighted.inference import infer_events as infer_events
 from .inputs.domains import load_domain as load_domain
-from .inputs.open import InputOptions as InputOptions
 from .inputs.open import open_input as open_input
+from .inputs.options import InputOptions as InputOptions
 from .inputs.theories import load_theory as load_theory
 from .inputs.write import write_source as write_source
 from .io.checkpoints import Checkpoint as Checkpoint

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 import typer
 
 from splice.cli.console import note
-from splice.cli.options import BatchSize, Parameters, bundled
+from splice.cli.options import BatchSize, Parameters, bundled, option_of
 from splice.completion.mode import Mode
 from splice.completion.profile import KINDS, PROFILES, Profile, profile_of
 from splice.errors import SpliceError
@@ -192,23 +192,12 @@ def _on_command(options: type) -> Iterator[Declared]:
 
 def _parameter(each: Declared, panel: str | None) -> tuple[str, Any, Any]:
     """Return an option as the command line has it: its parameter, its annotation, its default."""
-    limits = (
-        {"min": each.spec.at_least, "max": each.spec.at_most}
-        if each.is_number
-        else {"case_sensitive": False}
-    )
     default = each.default
     if each.is_flag:
         default = False
     elif not isinstance(default, Enum | int | float):
         default = each.word(default)
-    option = typer.Option(
-        f"--{each.spelling}",
-        metavar=each.spec.metavar,
-        help=each.spec.about,
-        rich_help_panel=panel,
-        **limits,
-    )
+    option = option_of(each, panel, case_sensitive=each.is_number)
     return _parameter_name(each), Annotated[type(default), option], default
 
 

@@ -13,9 +13,11 @@ from typer.models import ArgumentInfo
 
 from splice.cli.console import Format
 from splice.errors import SpliceError
+from splice.inputs.options import InputOptions
+from splice.limits import LIMITS
+from splice.options import Declared, declared
 
 if TYPE_CHECKING:
-    from splice.inputs.open import InputOptions
     from splice.stream.times import TimeFormat
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Shards",
     "bundled",
     "moment_of",
+    "option_of",
     "with_input_options",
 ]
 
@@ -100,94 +103,24 @@ Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", help="The seed of every random choice.", min=0)
 ]
 
-DomainOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--domain",
-        metavar="NAME|FILE",
-        help="Schema, modes and target: a shipped domain or a domain.toml.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_SchemaFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--schema",
-        metavar="S.mln",
-        help="The schema as a LoMRF file.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_ModesFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--modes",
-        metavar="M.modes",
-        help="The modes as a LoMRF or an OLED file.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_Query: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--query",
-        metavar="NAME/ARITY",
-        help="The query predicate (default: HoldsAt/2).",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_OpenWorld: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--open-world",
-        help="Add every ground query atom that nobody mentions, as unknown.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_Sort: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--sort", help="Sort rows that are out of order (in memory).", rich_help_panel=_INPUT_PANEL
-    ),
-]
-_MaxBad: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--max-bad",
-        metavar="SHARE",
-        min=0.0,
-        max=1.0,
-        help="The share of bad rows in tables to leave out and report.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_TimeUnit: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--time-unit",
-        metavar="UNIT",
-        help="The unit of ISO timestamps: d, h, min, s, ms, us.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_Every: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--every",
-        metavar="STEP",
-        help="Put time on a grid with this step, such as 1min; a number counts units of the data, auto takes the step that the data has.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
-_Exhaustive: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--exhaustive",
-        help="From the first label of a sequence to its last, what is not labelled true is false.",
-        rich_help_panel=_INPUT_PANEL,
-    ),
-]
 
+def option_of(each: Declared, panel: str | None, **further: Any) -> Any:
+    """Return an option that a dataclass declares as the command line has it."""
+    spec = each.spec
+    return typer.Option(
+        f"--{each.spelling}",
+        metavar=spec.metavar,
+        help=spec.about,
+        min=spec.at_least,
+        max=spec.at_most,
+        rich_help_panel=panel,
+        **further,
+    )
+
+
+_INPUT: Final = {each.name: each for each in declared(InputOptions) if each.on_command}
+
+DomainOption: TypeAlias = Annotated[str | None, option_of(_INPUT["domain"], _INPUT_PANEL)]
 _Limits: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -201,19 +134,14 @@ _Limits: TypeAlias = Annotated[
 Parameters: TypeAlias = tuple[tuple[str, Any, Any], ...]
 """Options of a command: name, annotation and default of each."""
 
-_PARAMETERS: Parameters = (
-    ("domain", DomainOption, None),
-    ("schema", _SchemaFile, None),
-    ("modes", _ModesFile, None),
-    ("query", _Query, None),
-    ("open_world", _OpenWorld, False),
-    ("sort", _Sort, False),
-    ("max_bad", _MaxBad, 0.0),
-    ("time_unit", _TimeUnit, None),
-    ("every", _Every, None),
-    ("exhaustive", _Exhaustive, False),
-    ("limits", _Limits, None),
-)
+
+def _input_parameter(each: Declared) -> tuple[str, Any, Any]:
+    default = each.default
+    kind = (each.spec.kind or str) | None if default is None else type(default)
+    return each.name, Annotated[kind, option_of(each, _INPUT_PANEL)], default
+
+
+_PARAMETERS: Parameters = (*map(_input_parameter, _INPUT.values()), ("limits", _Limits, None))
 
 
 def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
@@ -225,9 +153,6 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def _input_options(**given: Any) -> InputOptions:
-    from splice.inputs.open import InputOptions
-    from splice.limits import LIMITS
-
     given["limits"] = LIMITS.raised(given["limits"] or ())
     return InputOptions(**given)
 

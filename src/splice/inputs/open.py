@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from os import PathLike
@@ -15,6 +15,7 @@ from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.inputs.frames import as_frames
 from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
+from splice.inputs.options import InputOptions
 from splice.inputs.registry import DATASETS, local_copy
 from splice.io.dataframes import AnyFrame
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
@@ -26,7 +27,7 @@ from splice.io.oled_unseen import undeclared_modes
 from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, FrameSource
 from splice.io.text import natural_key, read_text
-from splice.limits import LIMITS, Limits
+from splice.limits import Limits
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import Schema, Signature
 from splice.stream.closed_world import Closing
@@ -57,52 +58,6 @@ def _expected() -> str:
         f"a folder holds .db files, or events{first} and labels{first} "
         f"(also {', '.join(others)}), or RTEC's pipe-separated csv"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class InputOptions:
-    """What an input means and how strictly it is read, as the command's options say it.
-
-    Parameters
-    ----------
-    domain
-        A domain that ships, by its name, the path of a ``domain.toml``, or a domain.
-    schema
-        The schema as a LoMRF file.
-    modes
-        The modes as a LoMRF or an OLED file.
-    query
-        The query predicate; default: ``HoldsAt/2``.
-    open_world
-        Add every ground query atom that nobody mentions, as unknown.
-    sort
-        Sort rows that are out of order, in memory.
-    max_bad
-        The share of bad rows in tables that are left out and reported.
-    time_unit
-        The unit of ISO timestamps: d, h, min, s, ms or us.
-    every
-        The step of a grid that time is put on, such as 1min; auto: as the data has it.
-    exhaustive
-        Between the first label of a sequence and its last, what is not labelled true is false.
-    partial
-        The schema is a beginning: what it does not declare is inferred.
-    limits
-        How much a file may be, how long its lines, and so on.
-    """
-
-    domain: str | Domain | None = None
-    schema: Path | None = None
-    modes: Path | None = None
-    query: str | None = None
-    open_world: bool = False
-    sort: bool = False
-    max_bad: float = 0.0
-    time_unit: str | None = None
-    every: str | None = None
-    exhaustive: bool = False
-    partial: bool = False
-    limits: Limits = LIMITS
 
 
 class InputName(str):
