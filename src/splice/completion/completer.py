@@ -25,6 +25,7 @@ from splice.completion.similarity import Vertices
 from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
 from splice.completion.state import VERSION, StateWriter, check_completer, readable
+from splice.completion.taught import taught_values
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
@@ -284,12 +285,20 @@ class SupervisionCompleter:
         self._seen += ((labels < 0).sum(), (labels > 0).sum())
         cache.begin(bool(labels.any()))
         if labels.any() or not self.profile.caching:
-            parts.odds = None
-        usable = (labels != UNKNOWN) & ~examples.empty
+            parts.forget_odds()
+        blind = self._blind(examples)
+        usable = (labels != UNKNOWN) & ~blind
         parts.label(patterns[usable])
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
         if parts.chains and layout and labels.any():
-            parts.chains.count(layout, parts.classes(patterns), labels, examples.empty)
+            parts.chains.count(layout, parts.classes(patterns), labels, blind)
+
+    def _blind(self, examples: Examples) -> Mask:
+        """Return which examples nothing can be said of: those without evidence, to neighbours.
+
+        A teacher has labels for them as for others: that nothing is seen may say a lot.
+        """
+        return examples.empty if self.profile.teacher is None else np.zeros(len(examples), bool)
 
     def _complete(
         self, batch: MicroBatch, parts: Workspace, read: tuple[Examples, list[Ints]]
@@ -299,16 +308,22 @@ class SupervisionCompleter:
         given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
         reached = given.copy()
-        missing = np.flatnonzero(~given & ~examples.empty)
+        blind = self._blind(examples)
+        missing = np.flatnonzero(~given & ~blind)
         classes = parts.classes(patterns)
-        chains = parts.linked(layout, vertices, classes, cache) if layout else None
         labelled = cache.labelled()
-        graph, which = self._graph(vertices.take(missing), labelled, parts)
-        solved = self._solve(graph, which, missing, labelled, chains, values, given)
+        chains, graph, which = None, None, np.zeros(len(missing), np.intp)
+        if self.profile.teacher is not None:
+            solved, ends = self._taught(parts, cache, layout, classes, labels, missing)
+        else:
+            chains = parts.linked(layout, vertices, classes, cache) if layout else None
+            graph, which = self._graph(vertices.take(missing), labelled, parts)
+            solved = self._solve(graph, which, missing, labelled, chains, values, given)
+            ends = values
         values[missing], reached[missing] = np.round(solved[0], _DIGITS) + 0.0, solved[1]
         if parts.chains and layout:
-            known = reached | examples.empty
-            parts.chains.remember(layout, values, solved[2], labels, known, classes, vertices)
+            known = reached | blind
+            parts.chains.remember(layout, ends, solved[2], labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
         if not self._frozen:
             cache.after()
@@ -330,6 +345,31 @@ class SupervisionCompleter:
         )
         self._start_in_scene = 0
         return done
+
+    def _taught(
+        self,
+        parts: Workspace,
+        cache: LabelCache,
+        layout: Layout | None,
+        classes: Ints,
+        labels: LabelArray,
+        missing: Indices,
+    ) -> tuple[tuple[Floats, Mask, Floats], Floats]:
+        """Return what :meth:`_solve` does, by the teacher, and what each atom knows of its past."""
+        assert self.profile.teacher is not None
+        verdicts = parts.verdicts(cache)
+        values, past = taught_values(
+            verdicts,
+            parts.chains,
+            layout,
+            classes,
+            labels,
+            self.mode,
+            self.profile.teacher.repeat,
+        )
+        reached = verdicts.taught[classes[missing]]
+        found = self.profile.solver.settled(values[missing], reached, cache.labelled())
+        return (found, reached, np.full(len(labels), np.inf)), past
 
     def _labels(
         self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask

@@ -119,7 +119,7 @@ class LinkMemory:
         later = np.flatnonzero(layout.after)
         row, row_before = order[later], order[later - 1]
         before = np.stack((classes[row_before], labels[row_before]), axis=1)
-        for start, terminal in self._continued(layout):
+        for start, terminal in self.continued(layout):
             row = np.append(row, order[start])
             before = np.append(before, [[terminal.cls, terminal.label]], axis=0)
         cls, now = classes[row], labels[row]
@@ -137,7 +137,7 @@ class LinkMemory:
         changed = np.append(True, cls[1:] != cls[:-1])[: len(order)]
         link = layout.alike * odds[cls, changed.astype(np.int64)]
         carried, value = np.zeros(len(order)), np.zeros(len(order))
-        for start, terminal in self._continued(layout):
+        for start, terminal in self.continued(layout):
             before, own = terminal.vertex, vertices.take(order[start : start + 1])
             width = max(own.entities.shape[1], before.entities.shape[1])
             alike = self._similarity.paired(before.widened(width), own.widened(width))
@@ -146,7 +146,7 @@ class LinkMemory:
             carried[start] = in_series(float(weight), terminal.conductance)
         return Chains(layout, link, carried, value)
 
-    def _continued(self, layout: Layout) -> Iterator[tuple[int, Terminal]]:
+    def continued(self, layout: Layout) -> Iterator[tuple[int, Terminal]]:
         """Yield where chains begin that go on from the batch before, and where they stood."""
         begun = zip(layout.starts.tolist(), layout.first.tolist(), layout.keys, strict=True)
         for start, first, key in begun:

@@ -22,12 +22,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from splice.arrays import Floats, Ints, np, unique_rows
+from splice.arrays import Floats, Indices, Ints, np, unique_rows
 from splice.completion.registry import number_of
 from splice.errors import SpliceError
 
 __all__ = ["Persistence", "Temporal", "Transition", "links_of"]
+
+_STAYED: Final = 0.5
+_CHANGED: Final = 0.05
+"""Labels that are thought to have followed a label, as it was and changed, before any did."""
 
 Transition = tuple[int, int, int, int]
 """A cached pattern; whether the pattern before was another (0, 1); the labels before and now."""
@@ -79,6 +84,19 @@ class Persistence:
         """Add what was counted elsewhere."""
         for transition, count in counted:
             self.counts[transition] = self.counts.get(transition, 0.0) + count
+
+    def changes(self, fluent: Indices) -> Floats:
+        """Return how probably fluents begin and end from a point to the next, a row each.
+
+        ``fluent`` says which fluent each cached pattern is about. Before anything is counted, a
+        label stays what it was in ten cases of eleven.
+        """
+        count = np.zeros((int(fluent.max(initial=-1)) + 1, 2, 2))
+        for (cls, _, before, now), times in self.counts.items():
+            count[fluent[cls], int(before > 0), int(now != before)] += times
+        count += (_STAYED, _CHANGED)
+        found: Floats = count[:, :, 1] / count.sum(axis=2)
+        return found
 
     def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> Floats:
         """Return the weights of links to each cached pattern, from an equal and another one.

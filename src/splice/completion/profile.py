@@ -19,6 +19,7 @@ from splice.completion.mode import Mode
 from splice.completion.persistence import Temporal, links_of
 from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
+from splice.completion.teacher import TEACHERS, Regression, Teacher
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero
 from splice.errors import UnknownName
 
@@ -30,6 +31,7 @@ KINDS: Final[dict[str, Registry[Any]]] = {
     "solver": SOLVERS,
     "threshold": THRESHOLDS,
     "filter": FILTERS,
+    "teacher": TEACHERS,
 }
 """The strategies that have names, by kind; all but the cache's filter are fields of a profile."""
 
@@ -67,6 +69,9 @@ class Profile:
         When two lifted examples are the same pattern.
     margin
         Values this near to zero are abstentions.
+    teacher
+        What learns from labels what patterns mean; then neither distance, connector nor solver is
+        asked, and links are a Markov chain. None: neighbours say it.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Profile:
     threshold: Threshold = field(default_factory=Zero)
     identity: Identity = Identity.SHARED
     margin: float = 0.0
+    teacher: Teacher | None = None
 
     def mode(self, wanted: Mode) -> Mode:
         """Return the mode in which this profile runs, where one is wanted.
@@ -121,6 +127,15 @@ PROFILES: Final[dict[str, Profile]] = {
             caching=Caching(weighting=Weighting.COUNTS),
         ),
         Profile(
+            "regression",
+            distance=Lifted(),
+            connector=KNN(1, Neighbours.LABELLED),
+            solver=Harmonic(),
+            caching=Caching(weighting=Weighting.COUNTS),
+            links=Temporal(100.0),
+            teacher=Regression(),
+        ),
+        Profile(
             "paper",
             distance=Ground(),
             connector=KNN(2),
@@ -146,7 +161,7 @@ def profile(name: str, **changes: object) -> Profile:
     Parameters
     ----------
     name
-        ``default``, ``patterns`` (no links in time), ``paper`` or ``lomrf-2019``.
+        ``default``, ``patterns`` (no links in time), ``regression``, ``paper`` or ``lomrf-2019``.
     **changes
         Fields of ``Profile`` with other values.
 

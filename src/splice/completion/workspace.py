@@ -25,6 +25,7 @@ from splice.completion.links import Chains, Layout, LinkMemory
 from splice.completion.profile import Identity, Profile
 from splice.completion.similarity import Vertices
 from splice.completion.state import StateReader
+from splice.completion.teacher import TeacherMemory, Verdicts
 from splice.logic.canonical import literalwise_key
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
@@ -56,6 +57,8 @@ class Workspace:
         self._class_of: list[int] = []
         self._labelled_as: dict[int, int] = {}
         self.odds: Floats | None = None
+        teacher = profile.teacher
+        self._taught = TeacherMemory(teacher, self.lifting.store) if teacher else None
         self._reader = StateReader(self.visibility, self.lifting.store, self.store)
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
@@ -88,6 +91,17 @@ class Workspace:
             size = len(self.representatives())
             self.odds = self.chains.persistence.odds(cache.counts(), size)
         return self.chains.chains(layout, vertices, classes, self.odds)
+
+    def verdicts(self, cache: LabelCache) -> Verdicts:
+        """Return what the labels so far say of all patterns."""
+        assert self._taught is not None
+        return self._taught.verdicts(cache.counts())
+
+    def forget_odds(self) -> None:
+        """Note that labels have come: what was worked out from them is so no more."""
+        self.odds = None
+        if self._taught:
+            self._taught.forget()
 
     def label(self, patterns: Ints) -> None:
         """Note which patterns have a label."""
@@ -125,7 +139,7 @@ class Workspace:
 
     def _count_transitions(self, state: dict[str, Any]) -> None:
         """Add the transitions between labels that a state has counted."""
-        self.odds = None
+        self.forget_odds()
         if self.chains:
             plain = state["transitions"]
             classes = [self._reader.pattern(one) for one in plain]
@@ -138,7 +152,7 @@ class Workspace:
     def forget_labels(self) -> None:
         """Begin with an empty cache."""
         self.cache = type(self.cache)(self.cache.caching)
-        self.odds = None
+        self.forget_odds()
         if self.chains:
             self.chains.persistence.counts.clear()
 

@@ -1,0 +1,94 @@
+"""Smoothing along time by a Markov chain of two states: forward-backward, in whole columns.
+
+At each point of a row the evidence says how much likelier it is under *true* than under *false*, and
+labels say how often a fluent begins and ends. What a point knows of those before it is a product of
+2 x 2 matrices, one a point; such products are associative, so all of them are found by doubling: with
+``n`` points in ``log n`` steps over columns, where a loop would take ``n`` steps in Python.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from splice.arrays import Floats, Indices, Mask
+
+__all__ = ["smooth"]
+
+_Matrices: TypeAlias = npt.NDArray[np.float64]
+
+
+def smooth(
+    evidence: Floats, change: Floats, start: Floats, after: Mask, heard: Mask
+) -> tuple[Floats, Floats]:
+    """Return the values of points in a row, in [-1, 1], and what each knows of its past alone.
+
+    Parameters
+    ----------
+    evidence
+        Log-odds of what is seen at each point, infinite where its label is given.
+    change
+        Two columns: the chances that the fluent begins before the point, and that it ends.
+    start
+        The chance that it holds, before its evidence is seen, at points that go on from none.
+    after
+        Which points follow the one before them in the row.
+    heard
+        Which points are told of what comes after them.
+    """
+    if not len(evidence):
+        return np.empty(0), np.empty(0)
+    likely = np.stack((_share(-evidence), _share(evidence)), axis=1)
+    move = np.empty((len(evidence), 2, 2))
+    move[:, 0, 1], move[:, 1, 0] = change[:, 0], change[:, 1]
+    move[:, 0, 0], move[:, 1, 1] = 1.0 - change[:, 0], 1.0 - change[:, 1]
+    begun = np.stack((1.0 - start, start), axis=1)
+    # Equal rows forget what came before: so a product over everything is one over each row.
+    forward = np.where(after[:, None, None], move, begun[:, None, :]) * likely[:, None, :]
+    past = _products(forward)[:, 0, :]
+    back = move[1:] * likely[1:, None, :]
+    told = (after[1:] & heard[:-1])[:, None, None]
+    back = np.concatenate((np.where(told, back, 1.0), np.ones((1, 2, 2))))
+    future = _products(back[::-1].transpose(0, 2, 1))[::-1, 0, :]
+    return _value(past * future), _value(past)
+
+
+def _products(matrices: _Matrices) -> _Matrices:
+    """Return the product of all matrices up to each, scaled; the first has equal rows."""
+    found: _Matrices = matrices / matrices.max(axis=(1, 2), keepdims=True)
+    step = 1
+    while step < len(found):
+        both = found[:-step] @ found[step:]
+        both /= both.max(axis=(1, 2), keepdims=True)
+        found = np.concatenate((found[:step], both))
+        step *= 2
+    return found
+
+
+def _share(odds: Floats) -> Floats:
+    """Return probabilities of log-odds, infinite ones included."""
+    with np.errstate(over="ignore"):
+        share: Floats = 1.0 / (1.0 + np.exp(-odds))
+    return share
+
+
+def _value(pair: Floats) -> Floats:
+    value: Floats = (pair[:, 1] - pair[:, 0]) / (pair[:, 0] + pair[:, 1])
+    return value
+
+
+def label_follows(given: Mask, after: Mask) -> Mask:
+    """Return after which points of a row, or at which, a label is given: rows go by ``after``.
+
+    >>> yes, no = True, False
+    >>> label_follows(np.array([no, yes, no, no]), np.array([no, yes, yes, no])).tolist()
+    [True, True, False, False]
+    """
+    place: Indices = np.arange(len(given))
+    ends = np.append(~after[1:], True)[: len(given)]
+    stop = np.minimum.accumulate(np.where(ends, place, len(given))[::-1])[::-1]
+    following = np.minimum.accumulate(np.where(given, place, len(given))[::-1])[::-1]
+    found: Mask = following <= stop
+    return found

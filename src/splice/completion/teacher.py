@@ -1,0 +1,196 @@
+"""Teachers: what labels say of a pattern, learned over the literals that patterns have.
+
+Neighbours count every literal alike. A teacher asks the labels which literals matter: it gives each
+pattern log-odds of being true, from the labels of its fluent alone, and needs nothing but how often each
+pattern was labelled true and false. So it can be asked online and in hindsight, and for parts of a stream
+whose counts add up.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+from splice.arrays import Floats, Indices, Mask, np
+from splice.completion.logistic import fit_logistic, log_odds, probability
+from splice.completion.registry import Registry, Strategy
+from splice.errors import SpliceError
+
+if TYPE_CHECKING:
+    from splice.patterns.lifting import Pattern, PatternStore
+
+__all__ = ["TEACHERS", "Lesson", "Regression", "Teacher", "TeacherMemory", "Verdicts"]
+
+
+class Lesson(Protocol):
+    """What a teacher has learned of a fluent."""
+
+    def share(self, pattern: Pattern) -> float:
+        """Return how probably the fluent holds in a pattern that has no label."""
+
+
+class Teacher(Strategy, ABC):
+    """A way from labelled patterns to what holds in all; ``learn`` is all that a new one has to say."""
+
+    __slots__ = ()
+
+    @property
+    def worth(self) -> float:
+        """How many labels of a pattern the lesson is worth, beside the pattern's own."""
+        return 1.0
+
+    @property
+    def repeat(self) -> float:
+        """How much what is seen counts where the point before it showed the same."""
+        return 1.0
+
+    @abstractmethod
+    def learn(
+        self, patterns: Sequence[Pattern], negatives: Floats, positives: Floats, store: PatternStore
+    ) -> Lesson:
+        """Return what is learned of patterns of a fluent that were labelled so often."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What labels say of each pattern: log-odds, and those of its fluent before it is looked at.
+
+    Both are 0 where the fluent of a pattern has no label: then it is not ``taught``. ``fluent`` is the
+    number of what a pattern is about.
+    """
+
+    odds: Floats
+    prior: Floats
+    taught: Mask
+    fluent: Indices
+
+
+@dataclass(eq=False)
+class TeacherMemory:
+    """What a teacher has said: asked anew when labels come, and of patterns that are new."""
+
+    teacher: Teacher
+    store: PatternStore
+    _names: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    _fluent: list[int] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _lessons: dict[int, tuple[Lesson, float]] | None = None
+    _odds: list[float] = field(default_factory=list)
+    _prior: list[float] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Note that labels have come."""
+        self._lessons = None
+
+    def verdicts(self, counts: Mapping[int, tuple[float, float]]) -> Verdicts:
+        """Return what the labels say of all patterns; ``counts`` are negatives and positives by number."""
+        for pattern in self.store.patterns[len(self._fluent) :]:
+            self._fluent.append(self._names.setdefault(pattern.fluent, len(self._names)))
+            self._texts.append(str(pattern.rule))
+        if self._lessons is None:
+            self._lessons = self._learn(counts)
+            self._odds, self._prior = [], []
+        worth = self.teacher.worth
+        for number in range(len(self._odds), len(self.store)):
+            lesson, prior = self._lessons.get(self._fluent[number], (None, 0.5))
+            share = 0.5
+            if lesson is not None:
+                negatives, positives = counts.get(number, (0.0, 0.0))
+                said = worth * lesson.share(self.store[number])
+                share = (positives + said) / (negatives + positives + worth)
+            self._odds.append(share)
+            self._prior.append(prior)
+        fluent = np.array(self._fluent, np.intp)
+        known = np.array([number in self._lessons for number in range(len(self._names))], bool)
+        return Verdicts(
+            log_odds(np.array(self._odds)), log_odds(np.array(self._prior)), known[fluent], fluent
+        )
+
+    def _learn(self, counts: Mapping[int, tuple[float, float]]) -> dict[int, tuple[Lesson, float]]:
+        """Return a lesson for each fluent that has labels, and how often it holds."""
+        by_fluent: dict[int, list[int]] = {}
+        # In the order of their texts: the numbers of patterns depend on which came first.
+        for number in sorted(counts, key=self._texts.__getitem__):
+            by_fluent.setdefault(self._fluent[number], []).append(number)
+        found: dict[int, tuple[Lesson, float]] = {}
+        for fluent, numbers in by_fluent.items():
+            negatives, positives = np.array([counts[number] for number in numbers]).T
+            patterns = [self.store[number] for number in numbers]
+            lesson = self.teacher.learn(patterns, negatives, positives, self.store)
+            found[fluent] = lesson, base_rate(negatives, positives)
+        return found
+
+
+def base_rate(negatives: Floats, positives: Floats) -> float:
+    """Return the share of labels that are true, smoothed."""
+    return float((positives.sum() + 1.0) / (positives.sum() + negatives.sum() + 2.0))
+
+
+TEACHERS: Final[Registry[Teacher]] = Registry("teacher")
+
+
+@TEACHERS.register("regression")
+@dataclass(frozen=True, slots=True)
+class Regression(Teacher):
+    """A logistic regression over the literals of patterns; own labels of a pattern come on top.
+
+    Which argument of the query stands where is part of a literal, so roles are kept.
+
+    Parameters
+    ----------
+    penalty
+        The L2 penalty of a literal's weight.
+    worth
+        How many labels of a pattern the regression is worth beside the pattern's own.
+    repeat
+        How much what is seen counts where the point before it showed the same.
+    """
+
+    penalty: float = 1.0
+    worth: float = 5.0
+    repeat: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("penalty", "worth"):
+            if not getattr(self, name) > 0:
+                raise SpliceError(f"the {name} of a regression must be positive")
+        if not 0 <= self.repeat <= 1:
+            raise SpliceError(f"what is seen again counts from 0 to 1, not {self.repeat:g}")
+
+    def learn(
+        self, patterns: Sequence[Pattern], negatives: Floats, positives: Floats, store: PatternStore
+    ) -> Lesson:
+        literals = {number for pattern in patterns for number in pattern.literals}
+        order = sorted(literals, key=store.literals.__getitem__)
+        place = {number: column for column, number in enumerate(order)}
+        rows = np.zeros((len(patterns), len(order) + 1))
+        rows[:, -1] = 1.0
+        for row, pattern in enumerate(patterns):
+            rows[row, [place[number] for number in pattern.literals]] = 1.0
+        penalty = np.full(len(order) + 1, self.penalty)
+        penalty[-1] /= 100.0  # how often a fluent holds is known better than any one literal
+        *weights, constant = fit_logistic(rows, negatives, positives, penalty).tolist()
+        prior = float(log_odds(np.array(base_rate(negatives, positives))))
+        return LiteralWeights(dict(zip(order, weights, strict=True)), constant, prior)
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralWeights:
+    """A weight for each literal that was seen labelled.
+
+    A literal without one says nothing: a pattern is believed as far as its literals are known, and
+    one that has none of them is as its fluent is on the whole.
+    """
+
+    weights: Mapping[int, float]
+    constant: float
+    prior: float
+
+    def share(self, pattern: Pattern) -> float:
+        """Return how probably the fluent holds in a pattern that has no label."""
+        known = [self.weights[number] for number in pattern.literals if number in self.weights]
+        familiar = len(known) / len(pattern) if len(pattern) else 1.0
+        odds = self.prior + familiar * (self.constant + sum(known) - self.prior)
+        return float(probability(np.array(odds)))
