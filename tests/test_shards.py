@@ -200,6 +200,39 @@ def test_one_process_and_two_learn_alike(
     assert texts[0]
 
 
+WEIGHTED = """
+2.5 :: initiatedAt(meet(X0,X1),T) :- close(X0,X1,25,T), not happensAt(walking(X1),T).
+1.5 :: terminatedAt(meet(X0,X1),T) :- happensAt(walking(X0),T).
+-0.5 :: initiatedAt(meet(X0,X1),T) :- happensAt(walking(X0),T).
+"""
+
+
+@pytest.mark.parametrize(
+    ("theory", "more"),
+    [
+        ("caviar-meet", ()),
+        ("caviar-meet", ("--window", "40", "--step", "20", "--fluent", "meet")),
+        ("weighted", ("--probabilities",)),
+        ("empty", ()),
+    ],
+)
+def test_what_is_recognised_does_not_depend_on_parts(
+    folders: tuple[Path, Path], theory: str, more: tuple[str, ...], tmp_path: Path
+) -> None:
+    texts = {"weighted": WEIGHTED, "empty": "% nothing"}
+    if theory in texts:
+        (tmp_path / f"{theory}.rules").write_text(texts[theory])
+        theory = str(tmp_path / f"{theory}.rules")
+    found = []
+    for count in ("1", "2", "4"):
+        out = str(tmp_path / f"{count}.csv")
+        words = ("recognise", theory, str(folders[1]), *more, "--out", out, "--shards", count)
+        assert exit_code(*words, "--jobs", "1") == 0
+        found.append(Path(out).read_bytes())
+    assert found[0] == found[1] == found[2]
+    assert (found[0].count(b"\n") > 5) == ("empty" not in theory)
+
+
 class Killer:
     """Ends a process that works, with the signal that none survives, once."""
 

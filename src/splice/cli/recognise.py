@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from splice.cli.console import Format, emit, note, say, tell_reading, tracked
 from splice.cli.formats import one_of
 from splice.cli.options import (
+    EngineOption,
     FluentOption,
     Force,
     InputArgument,
+    Jobs,
     Printed,
+    Shards,
     with_input_options,
 )
+from splice.cli.progress import RunProgress
+from splice.engines.choice import check_choice, chosen_engine
 from splice.errors import SpliceError
 from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
@@ -36,6 +41,7 @@ from splice.io.intervals import (
 from splice.io.outputs import check_file
 from splice.io.tables.formats import FORMATS
 from splice.logic.theory import Theory
+from splice.pipeline.recognise_shards import recognise_shards
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,6 +116,9 @@ def recognise(
             "--out-format", help="What to write (default: as FILE ends).", **one_of(lambda: FORMATS)
         ),
     ] = None,
+    shards: Shards = 1,
+    jobs: Jobs = 2,
+    engine: EngineOption = "local",
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -125,25 +134,31 @@ def recognise(
         check_file(out, (*input_paths(data), *own), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
-    seen = SeenAtoms()
-    source = WatchedSource(
-        SeenSource(open_input(data, options, queries=Queries.WRITTEN), seen), tracked, "recognising"
-    )
-    found = run(
-        rules,
-        source,
-        window=window,
-        step=step,
-        probabilities=probabilities,
-        simultaneous=simultaneous,
-        successor=Step(time_step) if time_step else None,
-        given=given or (),
-    )
-    _tell_how(found, simultaneous, all_shown=bool(fluents))
-    times = source.vocabulary.times
-    frame = found.intervals(fluents)
-    frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
-    tell_reading(source.report)
+    check_choice(engine, shards)
+    choices: dict[str, Any] = {
+        "window": window,
+        "step": step,
+        "probabilities": probabilities,
+        "simultaneous": simultaneous,
+        "successor": Step(time_step) if time_step else None,
+        "given": given or (),
+    }
+    if shards > 1:
+        with chosen_engine(engine, jobs, lambda text: note(f"warning: {text}")) as workers:
+            parts = recognise_shards(rules, data, options, shards, workers, choices, RunProgress())
+        for method in sorted(parts.unproved):
+            note(f"the answer is not proved to be the best ({method})")
+        frame, seen = parts.intervals(fluents), parts.seen
+    else:
+        seen = SeenAtoms()
+        named = open_input(data, options, queries=Queries.WRITTEN)
+        source = WatchedSource(SeenSource(named, seen), tracked, "recognising")
+        found = run(rules, source, **choices)
+        _tell_how(found, simultaneous, all_shown=bool(fluents))
+        times = source.vocabulary.times
+        frame = found.intervals(fluents)
+        frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
+        tell_reading(source.report)
     for text in unmatched(rules, seen):
         note(f"warning: {text}")
     _deliver(frame, style, out, out_format)

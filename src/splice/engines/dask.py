@@ -154,7 +154,7 @@ def _doubts(address: str) -> list[str]:
         near = host == "localhost"
     if near or parts.scheme not in ("tcp", "ws"):
         return []
-    return [f"warning: {address} {_OPEN}"]
+    return [f"{address} {_OPEN}"]
 
 
 def _check_versions(client: Client) -> None:

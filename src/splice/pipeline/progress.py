@@ -48,6 +48,7 @@ class Stage(StrEnum):
     COUNT_SHARDS = "counting labels, part by part"
     COMPLETE_SHARDS = "completing, part by part"
     LEARN_SHARDS = "learning, part by part"
+    RECOGNISE_SHARDS = "recognising, part by part"
 
 
 @dataclass(frozen=True, slots=True)

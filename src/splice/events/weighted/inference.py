@@ -119,8 +119,12 @@ class Inference:
         if self.probability is None:
             raise SpliceError("no probabilities were asked for", "infer with Ask.MARGINALS")
         first, last = self._runs
-        total = np.concatenate(([0.0], np.cumsum(self.probability)))
-        mean: Floats = (total[last + 1] - total[first]) / (last + 1 - first)
+        # Summed interval by interval: running totals would depend on what came before.
+        borders = np.column_stack((first, last + 1)).reshape(-1)
+        total = (
+            np.add.reduceat(np.append(self.probability, 0.0), borders)[::2] if len(first) else 0.0
+        )
+        mean: Floats = total / (last + 1 - first)
         return np.clip(mean, 0.0, 1.0)
 
 
