@@ -17,8 +17,9 @@ from splice.cli.options import (
 )
 from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
-from splice.inputs.open import InputOptions, open_input
+from splice.inputs.open import InputOptions
 from splice.pipeline.completed import explain_label as explain
+from splice.pipeline.source import opener, with_measures
 from splice.stream.batch import TimePoints
 from splice.stream.times import TimeFormat
 
@@ -45,7 +46,8 @@ def explain_label(
 ) -> None:
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
     cut, mode = TimePoints(batch_size), mode_of(online)
-    source = CompletedSource(open_input(data, options), chosen, cut, mode)
+    opened = with_measures(opener(data, options), chosen.mode(mode))
+    source = CompletedSource(opened(), chosen, cut, mode)
 
     def moment(times: TimeFormat) -> int:
         return moment_of(time_point, options, times)

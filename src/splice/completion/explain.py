@@ -22,6 +22,7 @@ from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.options import preformatted
 from splice.patterns.lifting import PatternStore
+from splice.patterns.numeric import stream_text
 from splice.patterns.partition import Examples
 
 __all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
@@ -36,13 +37,14 @@ class Match:
     cost: float
 
     def __str__(self) -> str:
-        if self.own is None:
-            return f"missing here: {self.other} (cost 1)"
-        if self.other is None:
-            return f"only here: {self.own} (cost 1)"
+        own, other = (stream_text(atom) if atom else None for atom in (self.own, self.other))
+        if own is None:
+            return f"missing here: {other} (cost 1)"
+        if other is None:
+            return f"only here: {own} (cost 1)"
         if self.cost == 0:
-            return f"the same: {self.own}"
-        return f"{self.own} against {self.other} (cost {self.cost:.3g})"
+            return f"the same: {own}"
+        return f"{own} against {other} (cost {self.cost:.3g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Explanation:
         """Return the explanation as plain values, atoms and rules as text."""
         return {
             "query": str(self.query),
-            "evidence": [str(atom) for atom in self.evidence],
+            "evidence": [stream_text(atom) for atom in self.evidence],
             "value": self.value,
             "label": self.label,
             "given": self.given,
@@ -140,8 +142,8 @@ class Explanation:
                     "weight": n.weight,
                     "matches": [
                         {
-                            "own": m.own and str(m.own),
-                            "other": m.other and str(m.other),
+                            "own": m.own and stream_text(m.own),
+                            "other": m.other and stream_text(m.other),
                             "cost": m.cost,
                         }
                         for m in n.matches
@@ -164,7 +166,7 @@ class Explanation:
             return f"{lines[0]}: this label was given"
         if not self.evidence:
             return f"{lines[0]}: there is no evidence about it, which reads as false"
-        lines.append("what is known: " + ", ".join(map(str, self.evidence)))
+        lines.append("what is known: " + ", ".join(map(stream_text, self.evidence)))
         if not self.reached:
             lines.append("no label reaches it: nothing like it has been labelled so far")
         for neighbour in self.neighbours:
@@ -187,7 +189,7 @@ def _told(neighbour: Neighbour) -> list[str]:
         f"like a situation labelled {kind} {times}: "
         f"similarity {neighbour.similarity:.3f}, weight {neighbour.weight:.3g}"
     )
-    same = [str(match.own) for match in neighbour.matches if match.own and match.cost == 0]
+    same = [stream_text(match.own) for match in neighbour.matches if match.own and match.cost == 0]
     apart = [f"    {match}" for match in neighbour.matches if match.cost > 0]
     return [first, f"    the same: {', '.join(same) or 'nothing'}", *apart]
 

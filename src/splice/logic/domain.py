@@ -27,6 +27,19 @@ class Clock:
             raise SpliceError(f"the step between time-points must be positive, not {self.step}")
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measured argument, and the thresholds it is compared with.
+
+    ``template`` is the skeleton of the atom (``happensAt(speed(V0,V1),V2)``), ``leaf`` the number of
+    the argument among its leaves without the time, ``limits`` are the thresholds as they are written.
+    """
+
+    template: str
+    leaf: int
+    limits: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Domain:
     """What the atoms of a stream mean.
@@ -53,6 +66,9 @@ class Domain:
         Whether of the fluents about the same entities one holds at a time.
     clock
         How time goes on.
+    measures
+        The arguments that are measured numbers, where their thresholds are known: then atoms say
+        which of them they reach, and the numbers themselves are not looked at.
     """
 
     name: str = ""
@@ -64,3 +80,4 @@ class Domain:
     self_pairs: bool = False
     exclusive: bool = False
     clock: Clock = Clock()
+    measures: tuple[Measure, ...] = ()

@@ -1,16 +1,18 @@
 """Numbers as conditions: ``speed(X0,N), N =< 5``.
 
 An argument that the modes mark as numeric (``n``, or OLED's ``comparisonPredicate`` on an output
-place) and not as a constant is a measured number. Rules compare it with thresholds. These are
-chosen once, as quantiles of the first values seen; each atom then says, beside itself, which
-thresholds its number reaches: ``happensAt(speed_at_most_2(v1,5),T)`` and
-``happensAt(speed_at_least_2(v1,2),T)``, ordinary literals for a learner. The theory that
-comes out says it in the words of the stream, with a comparison.
+place) and not as a constant is a measured number. Rules compare it with thresholds: each atom says
+which of them its number reaches, ``happensAt(speed_at_most_2(v1,5),T)`` and
+``happensAt(speed_at_least_2(v1,2),T)``, ordinary literals for completion and learners. The theory
+that comes out says it in the words of the stream, with a comparison.
+
+Where a stream can be read twice its domain knows the thresholds (:mod:`.measures`). Otherwise OLED
+chooses them once, as quantiles of the first values seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final
@@ -22,8 +24,7 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.terms import Function, Term, Variable
-from splice.patterns.columns import Body
-from splice.patterns.visibility import Visibility
+from splice.patterns.visibility import Visibility, number_of
 from splice.states import each, number, record, require, text, whole
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
@@ -61,11 +62,10 @@ class Thresholds:
         self._visibility = Visibility(domain, vocabulary)
         self._values: dict[_Place, list[float]] = {}
         self._chosen: dict[_Place, tuple[str, ...]] = {}
-        self._numbers = np.empty(0)
 
     def needed(self) -> bool:
-        """Return whether there is a measured number among the atoms seen so far."""
-        return bool(self._measured().any())
+        """Return whether there is a measured number whose thresholds nobody knows yet."""
+        return not self.domain.measures and bool(self._measured().any())
 
     def _measured(self) -> Mask:
         self._visibility.refresh()
@@ -89,14 +89,10 @@ class Thresholds:
         kind = table.vocabulary.kinds[code]
         place = _Place(str(kind.template), leaf)
         rows = table.take((table.kind == code) & (table.truth > 0))
-        values = self._read(table.vocabulary)[rows.args[:, leaf]]
+        values = self._visibility.numbers()[rows.args[:, leaf]]
         order = np.lexsort((values, rows.time))  # rows of a time-point have no order
         self._note(place, values[order][np.isfinite(values[order])])
-        for threshold in self._chosen.get(place, ()):
-            for side in (_AT_MOST, _AT_LEAST):
-                limit = float(threshold)
-                reached = values <= limit if side == _AT_MOST else values >= limit
-                yield _said(rows.take(reached), kind, leaf, side, threshold)
+        yield from reached(rows, kind, leaf, values, self._chosen.get(place, ()))
 
     def _note(self, place: _Place, values: Floats) -> None:
         """Look at values until there are enough to choose thresholds from."""
@@ -109,14 +105,6 @@ class Thresholds:
             found = np.unique(np.quantile(seen, inner, method="higher"))
             self._chosen[place] = tuple(f"{value:g}" for value in found.tolist())
             del self._values[place]
-
-    def _read(self, vocabulary: Vocabulary) -> Floats:
-        """Return the constants as numbers, by code; what is no number is not a number."""
-        known, names = len(self._numbers), vocabulary.constants
-        if known < len(names):
-            new = [_number(names[code]) for code in range(known, len(names))]
-            self._numbers = np.append(self._numbers, new)
-        return self._numbers
 
     def to_state(self) -> list[dict[str, Any]]:
         """Return thresholds and values as plain JSON."""
@@ -135,7 +123,7 @@ class Thresholds:
         """Go on from a state."""
         for entry in state:
             place = _Place(str(entry["template"]), int(entry["leaf"]))
-            finite = all(np.isfinite(_number(one)) for one in entry["chosen"])
+            finite = all(np.isfinite(number_of(one)) for one in entry["chosen"])
             require(finite, "thresholds", "has a threshold that is no number")
             require(len(entry["values"]) < _FIRST, "thresholds", "has too many values")
             if entry["chosen"]:
@@ -151,11 +139,27 @@ class Thresholds:
             self._values.pop(place, None)
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
+def with_reached(table: AtomTable, visibility: Visibility) -> AtomTable:
+    """Return rows with those that say which thresholds of their domain's measures are reached."""
+    parts = [table]
+    for code in np.unique(table.kind).tolist():
+        kind = table.vocabulary.kinds[code]
+        own = visibility.measures.get(str(kind.template), ())
+        rows = table.take(table.kind == code) if own else table
+        for measure in own:
+            values = visibility.numbers()[rows.args[:, measure.leaf]]
+            parts += reached(rows, kind, measure.leaf, values, measure.limits)
+    return AtomTable.concat(parts, table.vocabulary) if len(parts) > 1 else table
+
+
+def reached(
+    rows: AtomTable, kind: Kind, leaf: int, values: Floats, limits: Sequence[str]
+) -> Iterator[AtomTable]:
+    """Yield the rows that say which thresholds their numbers reach, threshold by threshold."""
+    for threshold in limits:
+        limit = float(threshold)
+        yield _said(rows.take(values <= limit), kind, leaf, _AT_MOST, threshold)
+        yield _said(rows.take(values >= limit), kind, leaf, _AT_LEAST, threshold)
 
 
 def _said(rows: AtomTable, kind: Kind, leaf: int, side: str, threshold: str) -> AtomTable:
@@ -193,6 +197,8 @@ def _inside(term: Term, wanted: Variable, side: str) -> Term:
 
 def seen_through(domain: Domain) -> Domain:
     """Return a domain as a learner sees it: of measured numbers, only what they reach."""
+    if domain.measures:
+        return domain
     modes = domain.modes
     declared = tuple(
         replace(mode, recall=0) if any(m.numeric and not m.constant for m in mode.markers) else mode
@@ -229,7 +235,7 @@ def is_threshold(atom: Atom) -> bool:
     )
 
 
-def with_comparisons(body: Body) -> Body:
+def with_comparisons(body: tuple[Literal, ...]) -> tuple[Literal, ...]:
     """Return a body in the words of the stream.
 
     >>> from splice.logic.syntax import parse_rule
@@ -239,6 +245,16 @@ def with_comparisons(body: Body) -> Body:
     """
     names = count(1)
     return tuple(part for literal in body for part in _compared(literal, names))
+
+
+def stream_text(atom: Atom) -> str:
+    """Return an atom in the words of the stream, with a comparison if it says a threshold.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> stream_text(parse_atom("happensAt(speed_at_most_2(v1,5),7)"))
+    'happensAt(speed(v1,N1),7), N1=<5'
+    """
+    return ", ".join(map(str, with_comparisons((Literal(atom),))))
 
 
 def _compared(literal: Literal, names: Iterator[int]) -> Iterator[Literal]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from splice.arrays import Indices, Ints, Mask, expand_ranges
 from splice.logic.schema import TIME
+from splice.patterns.numeric import with_reached
 from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
@@ -78,15 +79,11 @@ def partition(batch: MicroBatch, visibility: Visibility) -> Examples:
     """Return one example for each query atom of a batch."""
     visibility.refresh()
     queries = batch.queries
-    parts = (
-        [batch.evidence.take(visibility.visible[batch.evidence.kind])]
-        if len(batch.evidence)
-        else []
+    facts = batch.facts.take(batch.facts.truth > 0)
+    evidence = AtomTable.concat(
+        [_visible(table, visibility) for table in (batch.evidence, facts) if len(table)],
+        batch.table.vocabulary,
     )
-    if len(batch.facts):
-        chosen = visibility.visible[batch.facts.kind] & (batch.facts.truth > 0)
-        parts.append(batch.facts.take(chosen))
-    evidence = AtomTable.concat(parts, batch.table.vocabulary)
     entities = _typed(queries, visibility)
     leaves = _typed(evidence, visibility)
     if mentions_times(evidence, visibility):
@@ -108,6 +105,14 @@ def partition(batch: MicroBatch, visibility: Visibility) -> Examples:
     row = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in found)])
     order = np.lexsort((row, example))
     return Examples(queries, evidence, example[order], row[order], entities, leaves)
+
+
+def _visible(table: AtomTable, visibility: Visibility) -> AtomTable:
+    """Return what can be seen of some rows: of measured numbers, the thresholds that they reach."""
+    if visibility.measures:
+        table = with_reached(table, visibility)
+        visibility.refresh()
+    return table.take(visibility.visible[table.kind])
 
 
 def _typed(table: AtomTable, visibility: Visibility) -> Ints:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from splice.logic.domain import Domain
+from splice.arrays import Floats
+from splice.logic.domain import Domain, Measure
 from splice.logic.modes import Marker
 from splice.logic.schema import TIME, Signature
 from splice.logic.terms import Function, Term
@@ -30,7 +31,11 @@ class Visibility:
         self.types = np.empty((0, 0), np.int32)
         self.kept = np.empty((0, 0), bool)
         self.numeric = np.empty((0, 0), bool)
-        self._query_types: set[str] = set()
+        self.query_types: set[str] = set()
+        self.measures: dict[str, list[Measure]] = {}
+        for measure in domain.measures:
+            self.measures.setdefault(measure.template, []).append(measure)
+        self._numbers = np.empty(0)
 
     def refresh(self) -> None:
         """Take in the kinds that the vocabulary has got since the last look."""
@@ -38,7 +43,7 @@ class Visibility:
         if known == len(kinds):
             return
         queries = [kind for kind in kinds if kind.signature == self.domain.query]
-        self._query_types = {t for kind in queries for t in kind.types}
+        self.query_types = {t for kind in queries for t in kind.types}
         width = max(kind.arity for kind in kinds)
         self.visible = np.array([self._is_visible(kind) for kind in kinds], bool)
         self.types = np.full((len(kinds), width), -1, np.int32)
@@ -46,15 +51,25 @@ class Visibility:
         self.numeric = np.zeros((len(kinds), width), bool)
         for code, kind in enumerate(kinds):
             self.types[code, : kind.arity] = self.type_codes.codes(kind.arg_types)
-            for leaf, marker in enumerate(self._markers(kind)):
+            for leaf, marker in enumerate(self.markers(kind)):
                 if marker is None:
-                    self.kept[code, leaf] = kind.arg_types[leaf] not in self._query_types
+                    self.kept[code, leaf] = kind.arg_types[leaf] not in self.query_types
                 else:
                     self.kept[code, leaf] = marker.constant
                     self.numeric[code, leaf] = marker.numeric
 
+    def numbers(self) -> Floats:
+        """Return the constants of the vocabulary as numbers, by code; nan for what is none."""
+        known, names = len(self._numbers), self.vocabulary.constants
+        if known < len(names):
+            new = [number_of(names[code]) for code in range(known, len(names))]
+            self._numbers = np.append(self._numbers, new)
+        return self._numbers
+
     def _is_visible(self, kind: Kind) -> bool:
         if kind.predicate in (EQUALS, self.domain.query.name):
+            return False
+        if str(kind.template) in self.measures:  # what it reaches is seen, not the number
             return False
         if not self.domain.modes.mentions(kind.template):
             return False
@@ -65,7 +80,7 @@ class Visibility:
                 modes.append(self.domain.modes.function(signature))
         return all(mode is None or mode.visible for mode in modes)
 
-    def _markers(self, kind: Kind) -> Iterator[Marker | None]:
+    def markers(self, kind: Kind) -> Iterator[Marker | None]:
         """Yield the marker of each leaf but the time, None where no mode speaks of it."""
         mode = self.domain.modes.predicate(kind.signature)
         markers = (
@@ -84,3 +99,11 @@ class Visibility:
         mode = self.domain.modes.function(Signature(term.functor, len(term.args)))
         for i, arg in enumerate(term.args):
             yield from self._term_markers(arg, mode.markers[i] if mode else None)
+
+
+def number_of(text: str) -> float:
+    """Return a constant as a number; nan if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan

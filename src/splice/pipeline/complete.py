@@ -35,7 +35,7 @@ from splice.pipeline.shards import (
     sequence_sizes,
     unpack_counts,
 )
-from splice.pipeline.source import Input, name_of, opener
+from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.stream.batch import TimePoints, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
@@ -107,10 +107,10 @@ def complete(
     name = name_of(data)
     if out is not None:
         check_output(out, input_paths(name) if name is not None else (), force=force)
-    opened = opener(data, options)
+    mode = profile.mode(mode)
+    opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
     source = opened()
-    mode = profile.mode(mode)
     task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
 
     def write(completed: Source) -> None:

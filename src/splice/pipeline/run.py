@@ -34,7 +34,7 @@ from splice.pipeline.progress import (
     ignore,
 )
 from splice.pipeline.shards import OpenSource, cut_shards, sequence_sizes
-from splice.pipeline.source import Input, name_of, opener
+from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.pipeline.splice import Splice, StepReport
 from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -128,7 +128,7 @@ def learn(
         identity = run_identity(name, options, choices.identity())
         keeper = open_checkpoint(checkpoint, identity, watch)
     with guarded(keeper, watch):
-        opened = opener(data, options)
+        opened = with_measures(opener(data, options), choices.mode)
         if shards > 1:
             with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
                 return _learn_in_shards(opened, options, choices, shards, workers, watch)

@@ -6,12 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from splice.completion.mode import Mode
 from splice.inputs.open import InputOptions, open_input
 from splice.io.tables.frame_table import Frames
+from splice.logic.domain import Measure
+from splice.patterns.measures import MeasuredSource, find_measures
 from splice.pipeline.shards import OpenSource
 from splice.stream.source import Source
 
-__all__ = ["Input", "name_of", "opener"]
+__all__ = ["Input", "name_of", "opener", "with_measures"]
 
 Input: TypeAlias = Source | str | Path | Frames
 """A folder, a file, the name of a dataset, DataFrames, or a source."""
@@ -24,6 +27,19 @@ def opener(data: Input, options: InputOptions) -> OpenSource:
     if isinstance(data, Source):
         return partial(_as_it_is, data)
     return partial(open_input, data, options)  # as it is: an InputName knows its files
+
+
+def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
+    """Return what opens an input whose measured numbers have thresholds that its labels suggest.
+
+    That takes a reading of its own, so online, where nobody looks ahead, it is the input as it is.
+    """
+    measures = find_measures(opened()) if mode is Mode.HINDSIGHT else ()
+    return partial(_measured, opened, measures) if measures else opened
+
+
+def _measured(opened: OpenSource, measures: tuple[Measure, ...]) -> Source:
+    return MeasuredSource(opened(), measures)
 
 
 def name_of(data: Input) -> str | None:

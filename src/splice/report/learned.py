@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from splice.inputs.open import InputOptions, input_title
 from splice.pipeline.learned import Learned, LearnOptions
-from splice.pipeline.source import Input, opener
+from splice.pipeline.source import Input, opener, with_measures
 from splice.report.document import Note, Report, Table
 from splice.report.observer import Watched, Watcher
 from splice.report.run import story
@@ -22,7 +22,7 @@ def learned_report(
     The input is read again, so that a run that was resumed is told from its beginning.
     """
     name = "a stream" if isinstance(data, Source) else input_title(data)
-    watcher = _watched(opener(data, options)(), choices)
+    watcher = _watched(with_measures(opener(data, options), choices.mode)(), choices)
     counts = (
         ("examples", learned.examples),
         ("batches", learned.batches),

@@ -18,9 +18,11 @@ from splice.learners.osla.templates import read_templates
 from splice.learners.osla.theory import TheorySelection, learned_clause, signs
 from splice.learners.weights import potentials
 from splice.learners.window import Chains
+from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import HARD, Statement
+from splice.patterns.numeric import with_comparisons
 from splice.patterns.transitions import Transitions
 from splice.states import Shape, each, number, require, row, text, whole
 from splice.stream.vocabulary import Vocabulary
@@ -226,8 +228,8 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         return TheorySelection(self.candidates, self.patterns, table, self._memory, inertia)
 
     def _statements(self) -> list[Statement]:
-        rules = self.candidates.rules
-        weighted = [Statement(rules[i], round(w, 6)) for i, w in self.selected().items()]
+        chosen = ((self.candidates.rules[i], round(w, 6)) for i, w in self.selected().items())
+        weighted = [Statement(Rule(r.head, with_comparisons(r.body)), w) for r, w in chosen]
         return [*weighted, *(self._axioms if weighted else ())]
 
     def _rules(self, passes: int) -> list[LearnedRule]:

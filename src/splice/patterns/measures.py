@@ -1,0 +1,220 @@
+"""Measured arguments of a stream that can be read twice, with thresholds that its labels suggest.
+
+A first reading looks at the numbers beside the labels that are given about the same entities, at the
+same time-point and at the next one (what a rule initiates holds from then on), and cuts where they
+tell the labels apart (:mod:`.cuts`). Where they tell nothing, a number is left out: a threshold that
+means nothing only makes more patterns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from splice.arrays import Codes, Floats, Ints, unique_rows
+from splice.labels import UNKNOWN
+from splice.logic.domain import Domain, Measure
+from splice.patterns.cuts import Cut, cuts, round_between
+from splice.patterns.numeric import seen_through
+from splice.patterns.visibility import Visibility
+from splice.stream.batch import query_rows
+from splice.stream.source import Source, WrappedSource, sequences
+from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.vocabulary import EQUALS
+
+__all__ = ["MeasuredSource", "find_measures"]
+
+_WORDS: Final = 10
+"""An argument with no more distinct numbers than this has words, unless a mode says otherwise."""
+_NAMES: Final = 30
+"""Whole numbers may be names (of rooms, of sensors): measured ones are more than this, and one at a time."""
+_MOST: Final = 8
+"""So many thresholds an argument has at most, and half as many for one fluent."""
+_ROWS: Final = 500_000
+"""So many labelled values of an argument are looked at for one fluent."""
+
+_Fluent: TypeAlias = tuple[int, int, bool]
+"""The kind of a query atom, the constant that names the fluent where it has no arguments, and whether
+labels are those of the next time-point."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSource(WrappedSource):
+    """A source whose domain knows the thresholds of measured numbers.
+
+    Parameters
+    ----------
+    inner
+        The source.
+    measures
+        The measured arguments and their thresholds.
+    """
+
+    measures: tuple[Measure, ...]
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean."""
+        return replace(seen_through(self.inner.domain), measures=self.measures)
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms, which are those of the source."""
+        yield from self.inner.chunks()
+
+
+def find_measures(source: Source) -> tuple[Measure, ...]:
+    """Read a stream once and return its measured arguments with their thresholds.
+
+    Measured is what the modes mark as numeric and not as a constant. Where no mode speaks of an
+    argument, and no query atom has its type, it is measured if it has only numbers, and these are no
+    words: there are more than a few, with decimals or just one at a time for whom it is about.
+    """
+    survey = _Survey(source)
+    for _, table in sequences(source):
+        survey.add(table)
+    return tuple(survey.measures())
+
+
+@dataclass
+class _Place:
+    """What was seen of an argument that may be measured."""
+
+    declared: bool
+    numbers: bool = True
+    """Whether all of it are numbers,"""
+    whole: bool = True
+    """whole ones,"""
+    single: bool = True
+    """and one at a time for whom it is about."""
+    distinct: set[float] = field(default_factory=set)
+    labelled: dict[_Fluent, list[pl.DataFrame]] = field(default_factory=dict)
+    rows: Counter[_Fluent] = field(default_factory=Counter)
+
+    def add(self, rows: AtomTable, leaf: int, values: Floats) -> None:
+        """Look at the numbers of some rows."""
+        finite = np.isfinite(values)
+        self.numbers &= bool(finite.all())
+        if len(self.distinct) <= _NAMES:
+            self.distinct |= set(np.unique(values[finite]).tolist())
+        self.whole &= bool((values[finite] == np.floor(values[finite])).all())
+        if self.single:
+            others = np.delete(rows.args, leaf, axis=1)
+            about: Ints = np.column_stack((rows.sequence, rows.time, others)).astype(np.int64)
+            self.single = len(unique_rows(about)[0]) == len(rows)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its numbers measure something, by all that was seen."""
+        if self.declared or not self.numbers:
+            return self.declared
+        named = _NAMES if self.whole else _WORDS
+        return len(self.distinct) > named and (self.single or not self.whole)
+
+    def limits(self) -> tuple[str, ...]:
+        """Return its thresholds, ascending: those that tell most about the labels of a fluent."""
+        found: list[Cut] = []
+        for parts in self.labelled.values():
+            both = pl.concat(parts)
+            labels = both["label"].to_numpy() > 0
+            found += cuts(both["value"].to_numpy(), labels, int(both["begins"].sum()), _MOST // 2)
+        best = sorted(found, reverse=True)[:_MOST]
+        return tuple(sorted({round_between(cut.low, cut.high) for cut in best}, key=float))
+
+
+class _Survey:
+    """The numbers of a stream, beside the labels given for whom they are about."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._visibility: Visibility | None = None
+        self._places: dict[tuple[str, int], _Place] = {}
+
+    def add(self, table: AtomTable) -> None:
+        """Look at a sequence."""
+        domain = self._source.domain
+        # The schema may grow with the sequences, and with it what query atoms are about.
+        self._visibility = visibility = Visibility(domain, table.vocabulary)
+        visibility.refresh()
+        is_query = query_rows(table, domain)
+        times = np.unique(table.time[table.time != NO_TIME])
+        labels = _by_entity(table.take(is_query & (table.truth != UNKNOWN)), times)
+        other = table.take((table.truth > 0) & ~table.of_predicates((domain.query.name, EQUALS)))
+        for code in np.unique(other.kind).tolist():
+            kind = table.vocabulary.kinds[code]
+            rows = other.take(other.kind == code)
+            own = [t in visibility.query_types for t in kind.arg_types]
+            entity = rows.args[:, own.index(True)] if any(own) else np.full(len(rows), -1, np.int32)
+            for leaf, marker in enumerate(visibility.markers(kind)):
+                declared = marker is not None and marker.numeric and not marker.constant
+                if declared or (marker is None and not own[leaf]):
+                    place = self._places.setdefault((str(kind.template), leaf), _Place(declared))
+                    self._look(place, rows, leaf, entity, labels)
+
+    def _look(
+        self, place: _Place, rows: AtomTable, leaf: int, entity: Codes, labels: pl.DataFrame
+    ) -> None:
+        """Look at an argument of some rows, and at the labels beside it."""
+        assert self._visibility is not None
+        if not place.numbers and not place.declared:
+            return
+        values = self._visibility.numbers()[rows.args[:, leaf]]
+        place.add(rows, leaf, values)
+        if not labels.height or (not place.numbers and not place.declared):
+            return
+        seen = pl.DataFrame({"time": rows.time, "entity": entity, "value": values})
+        beside = seen.filter(pl.col("value").is_finite()).join(labels, on=["time", "entity"])
+        # Runs of labels are those of an entity; rows of a time-point have no order.
+        beside = beside.sort(
+            "kind", "name", "next", "entity", "time", "label", "value"
+        ).with_columns(
+            begins=(pl.struct("entity", "label") != pl.struct("entity", "label").shift()).fill_null(
+                True
+            )
+        )
+        for (kind, name, following), found in beside.group_by(
+            "kind", "name", "next", maintain_order=True
+        ):
+            fluent = int(str(kind)), int(str(name)), bool(following)
+            if place.rows[fluent] < _ROWS:
+                place.rows[fluent] += found.height
+                place.labelled.setdefault(fluent, []).append(
+                    found.select("value", "label", "begins")
+                )
+
+    def measures(self) -> Iterator[Measure]:
+        """Yield what was found to be measured."""
+        for (template, leaf), place in sorted(self._places.items()):
+            if place.is_measured:
+                yield Measure(template, leaf, place.limits())
+
+
+def _by_entity(labels: AtomTable, times: Ints) -> pl.DataFrame:
+    """Return labels by time and each entity they are about, and once more by none (-1).
+
+    Each stands under its own time-point and, as ``next``, under the one before.
+    """
+    kinds = labels.vocabulary.kinds
+    plain = np.array([not kind.functor for kind in kinds], bool)[labels.kind]
+    width = labels.args.shape[1]
+    first = labels.args[:, 0] if width else np.full(len(labels), -1, np.int32)
+    frame = pl.DataFrame(
+        {
+            "time": labels.time,
+            "kind": labels.kind,
+            "name": np.where(plain, first, -1),
+            "label": labels.truth,
+        }
+    )
+    entities = [pl.Series(labels.args[:, i], dtype=pl.Int32) for i in range(width)]
+    each = [frame.with_columns(entity=e).filter(pl.col("entity") >= 0) for e in entities]
+    now = pl.concat([frame.with_columns(entity=pl.lit(-1, pl.Int32)), *each])
+    # A label beside what came before it: under the time-point before its own.
+    rank = np.searchsorted(times, now["time"].to_numpy())
+    earlier = now.with_columns(time=times[np.maximum(rank - 1, 0)]).filter(pl.Series(rank > 0))
+    both = [part.with_columns(next=pl.lit(n)) for n, part in enumerate((now, earlier))]
+    return pl.concat(both).unique(maintain_order=True)
