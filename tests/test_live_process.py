@@ -189,6 +189,9 @@ def test_what_does_not_answer_is_tried_again(fed: Path, tmp_path: Path) -> None:
         def last(self) -> Any:
             return self.inner.last()
 
+        def close(self) -> None:
+            self.inner.close()
+
         def send(self, rows_: Any) -> None:
             if rng.random() < 0.2:
                 raise Unreachable("before")

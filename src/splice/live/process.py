@@ -123,7 +123,17 @@ class Process:
 
     def run(self) -> None:
         """Work until stopped; with ``once`` until everything is read."""
-        self._restore()
+        try:
+            self._restore()
+            self._work()
+            self.commit()
+        finally:
+            ends: list[Feed | Sink] = [*self.feeds.values(), *self.sinks.values()]
+            for end in ends:
+                end.close()
+        self.tell("stopped", {"places": self.places(), **self.engine.counts})
+
+    def _work(self) -> None:
         while not self.stopping.is_set():
             self.beat = time.monotonic()
             if self.reloading.is_set():
@@ -139,8 +149,6 @@ class Process:
                 self.last_row = time.time()
             else:
                 self.stopping.wait(_NAP)
-        self.commit()
-        self.tell("stopped", {"places": self.places(), **self.engine.counts})
 
     def places(self) -> dict[str, str | None]:
         """Return how far each feed was read."""

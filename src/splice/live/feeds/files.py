@@ -70,6 +70,9 @@ class FileFeed:
         """Yield the rows after a byte; None at the end of what is there."""
         return _followed(self.path, Lines(int(after or 0)))
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class FolderFeed:
     """The rows of the files of a folder, one file after the other, now and as it grows."""
@@ -106,6 +109,9 @@ class FolderFeed:
             for place, row in lines.rest():
                 yield f"{current}:{place}", row
             done.add(current)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
 
 
 def _followed(path: Path, lines: Lines) -> Iterator[Item]:
@@ -175,6 +181,9 @@ class FileSink:
             file.write(b"".join(row + b"\n" for _, row in rows))
             file.flush()
             os.fsync(file.fileno())
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
 
 
 def open_feed(address: Address) -> FileFeed | FolderFeed:

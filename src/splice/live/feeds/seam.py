@@ -1,4 +1,4 @@
-"""The seam between a live run and the world: two protocols, three methods."""
+"""The seam between a live run and the world: two protocols."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ class Feed(Protocol):
         An iterator that ends is a feed that has ended.
         """
 
+    def close(self) -> None:
+        """Let go of connections; nothing is read after it."""
+
 
 class Sink(Protocol):
     """Takes numbered rows, and knows which it has."""
@@ -52,6 +55,9 @@ class Sink(Protocol):
 
     def send(self, rows: Sequence[NumberedRow]) -> None:
         """Take rows, whose numbers follow the last; on return they outlive a crash of the process."""
+
+    def close(self) -> None:
+        """Let go of connections; nothing is sent after it."""
 
 
 class Unreachable(SpliceError):

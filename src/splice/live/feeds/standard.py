@@ -39,6 +39,9 @@ class StandardInput:
             if not data:
                 return
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class StandardOutput:
     """Prints rows; what was printed cannot be asked for, so after a crash some may come twice."""
@@ -53,6 +56,9 @@ class StandardOutput:
         """Print rows."""
         sys.stdout.buffer.write(b"".join(row + b"\n" for _, row in rows))
         sys.stdout.buffer.flush()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
 
 
 def open_feed(_: Address) -> StandardInput:
