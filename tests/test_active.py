@@ -21,6 +21,7 @@ from splice.completion.profile import PROFILES
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
+from splice.lab.experiments import active
 from splice.lab.plaza import make_plaza
 from splice.labels import LabelArray
 from splice.stream.batch import TimePoints
@@ -205,3 +206,21 @@ def test_nothing_to_ask_about_is_said() -> None:
 def test_a_strategy_that_is_not_there_is_named() -> None:
     with pytest.raises(SpliceError, match="did you mean 'coverage'"):
         splice.ask(SQUARE, strategy="coverge")
+
+
+def test_the_experiment_counts_the_same_in_any_order() -> None:
+    """More answers begin with the fewer, whether or not those were counted before."""
+    grid = {
+        "datasets": [
+            {"name": "plaza", "fluent": "meet", "sequences": 3, "frames": 150, "people": 3}
+        ],
+        "answers": [3, 6],
+        "samples": 1,
+    }
+    for method in ("mix", "stratified"):
+        cells = active.cells({"grid": grid, "methods": [{"name": method}]})
+        few, many = (cell.parameters for cell in cells)
+        first = [active.work(few), active.work(many)]
+        assert [active.work(many), active.work(few)] == first[::-1]
+        assert first[0]["labels"] < first[1]["labels"] <= 6 * 50
+        assert first[1]["share"] >= 0

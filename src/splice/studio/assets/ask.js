@@ -24,7 +24,8 @@ export class Ask {
   async answer(label) {
     const question = this.queue[0];
     if (!question || this.busy) return;
-    this.busy = true;
+    this.busy = true; // a key pressed before the next question is seen is no answer to it
+    document.body.dataset.busy = "yes";
     await safely(async () => {
       const { fluents, from, to } = question;
       const piece = (start, end, value) => ({ fluents, start, end, label: value });
@@ -38,6 +39,7 @@ export class Ask {
     });
     this.busy = false;
     this.studio.render();
+    delete document.body.dataset.busy;
   }
 
   // Mark a part: that part is true, the rest of the stretch false.
