@@ -12,7 +12,8 @@ from malformed import MLN, MODES, Malformed
 from splice.errors import InputError, SpliceError
 from splice.io.lomrf.mln import parse_mln, parse_mln_all, read_mln
 from splice.io.lomrf.mln_writer import format_mln
-from splice.io.lomrf.modes import format_modes, parse_modes, parse_modes_all, read_modes
+from splice.io.lomrf.modes import format_modes, parse_modes, parse_modes_all, some_modes
+from splice.io.text import read_text
 from splice.logic.modes import UNBOUNDED
 from splice.logic.schema import Signature
 from splice.logic.theory import HARD
@@ -105,7 +106,7 @@ def test_malformed_knowledge(case: Malformed, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", MODES, ids=lambda case: case.name)
 def test_malformed_modes(case: Malformed, tmp_path: Path) -> None:
-    _refused(case, tmp_path / "a.modes", read_modes)
+    _refused(case, tmp_path / "a.modes", lambda path: some_modes(read_text(path), str(path)))
 
 
 def _refused(case: Malformed, file: Path, read: object) -> None:

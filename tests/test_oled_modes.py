@@ -13,8 +13,9 @@ from malformed import MODES, Malformed
 from splice.errors import InputError
 from splice.inputs.open import InputOptions, open_input
 from splice.io.lomrf.modes import parse_modes
-from splice.io.oled_modes import is_oled_modes, parse_oled_modes, read_oled_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.oled_unseen import unseen_modes
+from splice.io.text import read_text
 from splice.logic.atoms import Literal
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.modes import UNBOUNDED, Modes
@@ -255,7 +256,7 @@ def test_malformed(case: Malformed, tmp_path: Path) -> None:
     file = tmp_path / "a.modes"
     file.write_bytes(case.data)
     with pytest.raises(InputError) as caught:
-        read_oled_modes(file)
+        parse_oled_modes(read_text(file), str(file))
     problem = caught.value.problems[0]
     assert str(problem.place).endswith(f"a.modes:{case.place}"), str(problem)
     assert case.says in problem.message

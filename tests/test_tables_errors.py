@@ -15,7 +15,7 @@ from splice.errors import InputError, Problem, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import read_domain_file
 from splice.io.rtec import RtecSource, check_rtec
-from splice.io.tables import TableSource, check_tables, write_tables
+from splice.io.tables import TableSource, write_tables
 from splice.logic.domain import Domain
 from splice.stream.source import collect
 
@@ -46,7 +46,7 @@ def test_bad_events(case: Malformed, tmp_path: Path) -> None:
     path = tmp_path / "events.csv"
     path.write_bytes(case.data)
     check(case, problems_of(lambda: collect(TableSource(tmp_path))), path)
-    check(case, check_tables(tmp_path), path)
+    check(case, TableSource(tmp_path).problems(), path)
 
 
 @by_name(bad.CSV_LABELS)
@@ -55,7 +55,7 @@ def test_bad_labels(case: Malformed, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_bytes(case.data)
     check(case, problems_of(lambda: collect(TableSource(tmp_path))), path)
-    check(case, check_tables(tmp_path), path)
+    check(case, TableSource(tmp_path).problems(), path)
 
 
 @by_name(bad.NDJSON)
@@ -63,7 +63,7 @@ def test_bad_ndjson(case: Malformed, tmp_path: Path) -> None:
     path = tmp_path / "events.ndjson"
     path.write_bytes(case.data)
     check(case, problems_of(lambda: collect(TableSource(path))), path)
-    check(case, check_tables(tmp_path), path)
+    check(case, TableSource(tmp_path).problems(), path)
 
 
 @by_name(bad.RTEC)
@@ -119,7 +119,7 @@ def test_bad_parquet(columns: dict[str, object], place: str, says: str, tmp_path
     pl.DataFrame(columns).write_parquet(path)
     case = Malformed("", "", place.removeprefix(":"), says)
     check(case, problems_of(lambda: collect(TableSource(tmp_path))), path)
-    check(case, check_tables(tmp_path), path)
+    check(case, TableSource(tmp_path).problems(), path)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 4, 40, -1, -8, -60])
@@ -144,7 +144,7 @@ def test_a_closed_domain_names_what_it_does_not_know(tmp_path: Path) -> None:
         "2,clos,A,B,34",
     ]
     (tmp_path / "events.csv").write_text("\n".join(["time,event,arg1,arg2,arg3", *rows]))
-    said = [(p.place.line, p.message, p.hint) for p in check_tables(tmp_path, domain)]
+    said = [(p.place.line, p.message, p.hint) for p in TableSource(tmp_path, domain).problems()]
     assert said[0] == (2, "unknown function 'walkin'", "did you mean 'walking'?")
     assert said[1][:2] == (3, "'walking' has 2 arguments here and 1 elsewhere")
     assert said[2][:2] == (4, "'Close' has 3 arguments here and 4 elsewhere")
@@ -157,7 +157,7 @@ def test_check_finds_every_problem_and_not_the_first(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("\n".join(["time,event,arg1", *rows]))
     points = ["m(A),1,true", "m(A),1,false", "m(,1,true", "m(B),1,maybe"]
     (tmp_path / "labels.csv").write_text("\n".join(["fluent,time,label", *points]))
-    found = check_tables(tmp_path)
+    found = TableSource(tmp_path).problems()
     assert sum("non-integer" in problem.message for problem in found) == 20
     assert sum(problem.place.file.endswith("labels.csv") for problem in found) == 3
     assert found == sorted(found)
@@ -261,7 +261,7 @@ def test_mutated_files_raise_nothing_but_our_errors(tmp_path: Path) -> None:
                 check_rtec(victim)
                 collect(RtecSource(victim, sort=True))
             else:
-                check_tables(victim)
+                TableSource(victim).problems()
                 collect(TableSource(victim, Domain(), sort=True))
         except SpliceError:
             refused += 1

@@ -19,6 +19,7 @@ from splice.io.tables.blocks import Block, blocks
 from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.frames import Chunk
 from splice.io.tables.ndjson_table import NdjsonTable
+from splice.limits import LIMITS
 
 CELLS = st.one_of(
     st.sampled_from(["", "a", "a,b", 'a"b', "a\nb", "a\r\nb", " ", "'", "1", "\n", '""', "é"]),
@@ -39,7 +40,9 @@ def test_csv_fast_and_slow_agree(rows: list[list[str]], end: str) -> None:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator=end, quoting=csv.QUOTE_NONNUMERIC).writerows(rows)
     block = Block("a.csv", text.getvalue().encode(), 5)
-    fast, slow = (read(block, NAMES, NAMES) for read in (csv_table._read, csv_table._read_slowly))
+    fast, slow = (
+        read(block, NAMES, NAMES, LIMITS) for read in (csv_table._read, csv_table._read_slowly)
+    )
     assert csv_table._record_lines(block, 3) is not None
     expected = [tuple(cell or None for cell in row) for row in rows]
     assert slow.frame.rows() == expected
@@ -53,7 +56,9 @@ def test_any_csv_text_is_read_or_explained(data: str) -> None:
     block = Block("a.csv", data.encode() + b"\n", 1)
     if csv_table._record_lines(block, 3) is None:
         return
-    fast, slow = (read(block, NAMES, NAMES) for read in (csv_table._read, csv_table._read_slowly))
+    fast, slow = (
+        read(block, NAMES, NAMES, LIMITS) for read in (csv_table._read, csv_table._read_slowly)
+    )
     cells = [tuple(c or None for c in row) for row in fast.frame.rows()]
     assert cells == slow.frame.rows()
     assert fast.lines.tolist() == slow.lines.tolist()
@@ -69,7 +74,7 @@ VALUES = st.one_of(
 def test_ndjson_fast_and_slow_agree(rows: list[dict[str, object]]) -> None:
     text = "".join(f"{json.dumps(row)}\n\n" for row in rows) + '{"x": 1}\n'
     block = Block("a.ndjson", text.encode(), 7)
-    same(ndjson_table._read(block, NAMES), ndjson_table._read_slowly(block, NAMES))
+    same(ndjson_table.read_block(block, NAMES), ndjson_table._read_slowly(block, NAMES, LIMITS))
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from splice.errors import InputError
 from splice.io.rtec import RtecSource
-from splice.io.tables.reader import TableSource, check_tables
+from splice.io.tables.reader import TableSource
 from splice.io.tables.source import Order
 from splice.stream.source import collect
 
@@ -67,18 +67,18 @@ def test_late_rows_are_dropped_and_counted_if_a_share_may_be_bad(tmp_path: Path)
 
 def test_a_check_tells_every_late_row(tmp_path: Path) -> None:
     path = write(tmp_path)
-    found = [(str(p.place), p.message) for p in check_tables(tmp_path)]
+    found = [(str(p.place), p.message) for p in TableSource(tmp_path).problems()]
     assert found == [
         (f"{path}:4:3", "time goes backwards: 3 after 5"),
         (f"{path}:5:3", "time goes backwards: 4 after 5"),
         (f"{path}:8:1", "sequence 's' comes back after another one began"),
     ]
-    assert check_tables(tmp_path, sort=True) == []
+    assert TableSource(tmp_path, sort=True).problems() == []
 
 
 def test_a_check_tells_every_problem_however_many(tmp_path: Path) -> None:
     write(tmp_path, "time,event\n" + "".join(f"x{i},a\n" for i in range(1500)))
-    assert len(check_tables(tmp_path)) == 1500
+    assert len(TableSource(tmp_path).problems()) == 1500
 
 
 @pytest.mark.parametrize("name", ["events.csv", "rtec.csv"])

@@ -222,10 +222,9 @@ class Distance(Strategy, ABC):
 DISTANCES: Final[Registry[Distance]] = Registry("distance")
 
 
-@DISTANCES.register("lifted")
 @dataclass(frozen=True, slots=True)
-class Lifted(Distance):
-    """The structural distance over lifted atoms: function symbols and kept constants count.
+class Structural(Distance):
+    """A distance that compares expressions symbol by symbol.
 
     Parameters
     ----------
@@ -239,16 +238,31 @@ class Lifted(Distance):
     numbers: Numbers = Numbers.EQUAL
 
     def atoms(self, left: Atom, right: Atom, modes: Modes) -> float:
-        return lifted_distance(left, right, self.numbers.modes(modes))
+        distance = ground_distance if self.ground else lifted_distance
+        return distance(left, right, self.numbers.modes(modes))
 
     @property
     def set_distance(self) -> SetDistance:
         return _SETS[self.sets]
 
 
+@DISTANCES.register("lifted")
+@dataclass(frozen=True, slots=True)
+class Lifted(Structural):
+    """The structural distance over lifted atoms: function symbols and kept constants count.
+
+    Parameters
+    ----------
+    sets
+        How distances of atoms make one of sets: by an optimal matching, or Hausdorff's.
+    numbers
+        Whether constants that the modes mark as numeric are equal or not, or compared by value.
+    """
+
+
 @DISTANCES.register("ground")
 @dataclass(frozen=True, slots=True)
-class Ground(Distance):
+class Ground(Structural):
     """The structural distance over ground atoms: persons and times count.
 
     Parameters
@@ -260,13 +274,3 @@ class Ground(Distance):
     """
 
     ground: ClassVar[bool] = True
-
-    sets: SetRule = SetRule.MATCHING
-    numbers: Numbers = Numbers.EQUAL
-
-    def atoms(self, left: Atom, right: Atom, modes: Modes) -> float:
-        return ground_distance(left, right, self.numbers.modes(modes))
-
-    @property
-    def set_distance(self) -> SetDistance:
-        return _SETS[self.sets]

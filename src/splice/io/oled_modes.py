@@ -23,16 +23,14 @@ The predicates of the Event Calculus are not declared: data may spell them in mo
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.oled_domain import Declaration, Leaf, Node, domain_of
-from splice.io.text import read_text
 from splice.logic.domain import Domain
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token
 
-__all__ = ["declarations", "is_oled_modes", "parse_oled_modes", "read_oled_modes"]
+__all__ = ["declarations", "is_oled_modes", "parse_oled_modes"]
 
 _LEXICON: Final = Lexicon(
     patterns=(
@@ -62,11 +60,6 @@ def is_oled_modes(text: str) -> bool:
     """
     first = _FIRST.search(text)
     return first is not None and first[1] is not None
-
-
-def read_oled_modes(path: Path) -> Domain:
-    """Read a file of modes; raise all its problems at once."""
-    return parse_oled_modes(read_text(path), str(path))
 
 
 def parse_oled_modes(text: str, file: str = "<modes>") -> Domain:

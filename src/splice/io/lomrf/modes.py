@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final, Literal, cast
 
 from splice.errors import InputError, Problem, did_you_mean
-from splice.io.text import read_text
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText
 from splice.logic.modes import UNBOUNDED, Marker, Mode, Modes, Symbol
 from splice.logic.schema import Schema, Signature
 
-__all__ = ["format_modes", "parse_modes", "parse_modes_all", "read_modes", "some_modes"]
+__all__ = ["format_modes", "parse_modes", "parse_modes_all", "some_modes"]
 
 _LEXICON: Final = Lexicon(
     patterns=(
@@ -155,11 +153,6 @@ def parse_modes(text: str, file: str = "<modes>") -> Modes:
     if problems:
         raise InputError(problems)
     return modes
-
-
-def read_modes(path: Path) -> Modes:
-    """Read a ``.modes`` file; one without a declaration is an error."""
-    return some_modes(read_text(path), str(path))
 
 
 def some_modes(text: str, file: str) -> Modes:

@@ -2,14 +2,13 @@
 
 from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import has_tables, is_data_table
-from splice.io.tables.reader import TableSource, check_tables
+from splice.io.tables.reader import TableSource
 from splice.io.tables.writer import write_tables
 
 __all__ = [
     "Layout",
     "TableSource",
     "TableSpec",
-    "check_tables",
     "has_tables",
     "is_data_table",
     "write_tables",

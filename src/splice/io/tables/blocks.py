@@ -15,9 +15,10 @@ import numpy as np
 
 from splice.arrays import Ints
 from splice.errors import InputError, LimitExceeded, Place, Problem
+from splice.io.tables.frames import FileTable
 from splice.limits import LIMITS, Limits
 
-__all__ = ["BLOCK_BYTES", "Block", "block_bytes", "blocks", "opened"]
+__all__ = ["BLOCK_BYTES", "Block", "BlockTable", "block_bytes", "blocks", "opened"]
 
 BLOCK_BYTES: Final = 8 << 20
 _GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -51,6 +52,18 @@ class Block:
             return ""
         start = int(self.newlines[index - 1]) + 1 if index else 0
         return self.data[start : int(self.newlines[index])].decode("utf-8", "replace").rstrip("\r")
+
+
+class BlockTable(FileTable):
+    """A table that is read in blocks of lines."""
+
+    def __init__(
+        self, path: Path, *, block_bytes: int = BLOCK_BYTES, limits: Limits = LIMITS
+    ) -> None:
+        self.path = path
+        self._limits = limits
+        self._block_bytes = block_bytes
+        self._names: list[str] | None = None
 
 
 @contextmanager

@@ -15,11 +15,10 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
+from splice.io.tables.blocks import Block, BlockTable, block_bytes, blocks
 from splice.io.tables.frames import (
     CHUNK_ROWS,
     Chunk,
-    FileTable,
     Table,
     TableFormat,
     check_names,
@@ -61,16 +60,8 @@ class Csv(TableFormat):
         frame.sink_csv(target)
 
 
-class CsvTable(FileTable):
+class CsvTable(BlockTable):
     """A CSV file; every cell is text, an empty one is null."""
-
-    def __init__(
-        self, path: Path, *, block_bytes: int = BLOCK_BYTES, limits: Limits = LIMITS
-    ) -> None:
-        self.path = path
-        self._limits = limits
-        self._block_bytes = block_bytes
-        self._names: list[str] | None = None
 
     @property
     def names(self) -> Sequence[str]:

@@ -16,12 +16,11 @@ import polars as pl
 
 from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.blocks import BLOCK_BYTES, Block, block_bytes, blocks
+from splice.io.tables.blocks import Block, BlockTable, block_bytes, blocks
 from splice.io.tables.frames import (
     ARGUMENTS,
     CHUNK_ROWS,
     Chunk,
-    FileTable,
     Table,
     TableFormat,
     select,
@@ -51,16 +50,8 @@ class Ndjson(TableFormat):
         frame.sink_ndjson(target)
 
 
-class NdjsonTable(FileTable):
+class NdjsonTable(BlockTable):
     """An NDJSON file; every value becomes text, a missing one is null."""
-
-    def __init__(
-        self, path: Path, *, block_bytes: int = BLOCK_BYTES, limits: Limits = LIMITS
-    ) -> None:
-        self.path = path
-        self._limits = limits
-        self._block_bytes = block_bytes
-        self._names: list[str] | None = None
 
     @property
     def names(self) -> Sequence[str]:

@@ -32,7 +32,7 @@ from splice.stream.table import AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["TableSource", "check_tables"]
+__all__ = ["TableSource"]
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -260,24 +260,6 @@ def _own_domain(inputs: Inputs) -> tuple[Domain | None, Layout | None]:
         return None, None
     found = read_domain_file(Path(inputs) / DOMAIN_FILE)
     return found.domain, found.layout
-
-
-def check_tables(
-    inputs: Inputs,
-    domain: Domain | None = None,
-    layout: Layout | None = None,
-    *,
-    sort: bool = False,
-    time_unit: str | None = None,
-    limits: Limits = LIMITS,
-) -> list[Problem]:
-    """Return every problem of some tables: of their rows, their order and their labels."""
-    return _problems_of(
-        lambda sort: TableSource(
-            inputs, domain, layout, sort=sort, time_unit=time_unit, limits=limits
-        ),
-        sort=sort,
-    )
 
 
 def _problems_of(opened: Callable[[bool], TableSource], *, sort: bool) -> list[Problem]:
