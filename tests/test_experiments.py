@@ -218,7 +218,7 @@ def test_the_experiments_that_ship_are_sound(path: Path) -> None:
     experiment = load(path)
     cells = experiment.cells()
     assert len({cell.key for cell in cells}) == len(cells) > 0
-    if experiment.kind is scale:
+    if experiment.kind not in (completion, learning):
         return
     names = {cell.parameters["method"] for cell in cells}
     scope = "atoms" if experiment.kind is completion else "batches"
@@ -545,6 +545,9 @@ levels = [100]
 [[methods]]
 name = "{learner}"
 learner = ["oled", "tree", "forest"]
+[[methods]]
+name = "in hindsight"
+mode = "hindsight"
 """
     for cell in learning.cells(tomllib.loads(text)):
         found = learning.work(cell.parameters)
@@ -552,5 +555,6 @@ learner = ["oled", "tree", "forest"]
         assert found["macro"] == pytest.approx(np.mean(list(found["fluents"].values())))
         assert set(found["fluents"]) == {"meet", "move"}
         assert (found["rules"] > 0) == (cell.parameters["learner"] == "oled")
-    with pytest.raises(SpliceError, match="depth"):
-        learning.cells(tomllib.loads(text + "depth = 3\n"))
+    for wrong in ("depth = 3", 'mode = "backwards"'):
+        with pytest.raises(SpliceError, match=wrong.partition(" ")[0]):
+            learning.cells(tomllib.loads(text.replace("[[methods]]", f"[[methods]]\n{wrong}", 1)))

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.mode import Mode
 from splice.completion.profile import profile_of
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.classifiers import Classifier, PointClassifier
@@ -47,10 +48,11 @@ from splice.learners.options import NamedTheory
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
+from splice.patterns.measures import MeasuredSource, find_measures
 from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import MaskedSource
-from splice.stream.source import MemorySource
+from splice.stream.source import MemorySource, Source
 
 __all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
 
@@ -115,13 +117,21 @@ def _choices(method: Table) -> dict[str, Any]:
     learner = str(own.pop("learner", "oled"))
     profile = str(own.pop("profile", "default"))
     profile_of(profile, {})
+    mode = {"mode": _mode(str(own.pop("mode"))).value} if "mode" in own else {}
     if learner in _CLASSIFIERS:
         labels = "labelled"
         for key in own:
             raise UnknownName("choice for a classifier", key, ("learner",))
     else:
         _learner(learner, own)
-    return {"labels": labels, "learner": learner, "profile": profile, "changes": own}
+    return {"labels": labels, "learner": learner, "profile": profile, "changes": own, **mode}
+
+
+def _mode(name: str) -> Mode:
+    known = {mode.value: mode for mode in Mode}
+    if name not in known:
+        raise UnknownName("mode", name, known)
+    return known[name]
 
 
 def _learner(name: str, changes: Table) -> StructureLearner:
@@ -153,7 +163,7 @@ def work(parameters: Table) -> Result:
         masked = MaskedSource(train, keep, int(parameters["sample"]), TimePoints(size))
         model = _model(parameters)
         begun = time.process_time()
-        model.fit(masked.batches())
+        model.fit(list(batches(_looked_at(masked, parameters), TimePoints(size))))
         seconds.append(time.process_time() - begun)
         theories.append(model.theory_ if isinstance(model, Splice) else Theory(()))
         for batch in batches(test, TimePoints(_WHOLE)):
@@ -174,6 +184,12 @@ def work(parameters: Table) -> Result:
     }
 
 
+def _looked_at(source: Source, parameters: Table) -> Source:
+    """Return what is learned from; in hindsight its numbers have thresholds, as in a run."""
+    measures = find_measures(source) if parameters.get("mode") == Mode.HINDSIGHT.value else ()
+    return MeasuredSource(source, measures) if measures else source
+
+
 def _literals(theory: Theory) -> int:
     return sum(1 + len(rule.body) for rule in theory.rules())
 
@@ -187,7 +203,8 @@ def _model(parameters: Table) -> Splice | PointClassifier:
         changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
         return Splice(_learner(parameters["learner"], changes))
     completer = SupervisionCompleter(profile_of(parameters["profile"], {}))
-    return Splice(_learner(parameters["learner"], changes), completer)
+    mode = _mode(parameters.get("mode", Mode.ONLINE.value))
+    return Splice(_learner(parameters["learner"], changes), completer, mode)
 
 
 def _folds(dataset: str, rule: str) -> Iterator[tuple[MemorySource, MemorySource]]:
