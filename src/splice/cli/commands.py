@@ -131,15 +131,15 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Score what was recognised against the labelled query atoms of TRUTH.",
     ),
     "explain label": (
-        "explain_label:explain_label",
+        "explain:explain_label",
         "Explain the label of one query atom: what it was like, and how the labels of those weigh.",
     ),
     "explain interval": (
-        "explain_interval:explain_interval",
+        "explain:explain_interval",
         "Explain an interval: which rules began and ended it, and with which events.",
     ),
     "explain rule": (
-        "explain_rule:explain_rule",
+        "explain:explain_rule",
         "Explain learned rules: learn as `splice learn` does, and tell how each came about.",
     ),
     "theory show": (
@@ -159,7 +159,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Write a theory in another language, with the axioms of the Event Calculus.",
     ),
     "theory rates": (
-        "theory_rates:rates",
+        "theory:rates",
         "Say at which share of the points of its intervals a fluent is initiated again.",
     ),
     "experiment run": (

@@ -1,4 +1,4 @@
-"""``splice theory``: show, check, compare and export theories."""
+"""``splice theory``: show, check, compare and export theories, and rates of their initiations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note, say, tell_problems, tracked
-from splice.cli.options import DomainOption, Force, Printed, with_input_options
+from splice.cli.console import Format, emit, note, say, tell_problems, tell_reading, tracked
+from splice.cli.options import DomainOption, Force, InputArgument, Printed, with_input_options
 from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
 from splice.errors import SpliceError
+from splice.evaluation.reinitiation import reinitiation_rates
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
 from splice.events.points import Step
@@ -27,7 +28,7 @@ from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
 from splice.stream.source import one_sequence
 
-__all__ = ["check", "diff", "export", "show"]
+__all__ = ["check", "diff", "export", "rates", "show"]
 
 
 class Language(StrEnum):
@@ -242,3 +243,38 @@ def _asp(
     source = WatchedSource(open_input(facts, options, queries=Queries.WRITTEN), tracked, "reading")
     table = one_sequence(source, sequence)
     return f"{text}\n% The stream.\n{format_asp_facts(program, table, source.domain)}"
+
+
+@with_input_options
+def rates(
+    theory: TheoryArgument,
+    data: InputArgument,
+    options: InputOptions,
+    style: Printed = Format.TABLE,
+) -> None:
+    """Say at which share of the points of its intervals a fluent is initiated again.
+
+    The intervals are those of the labels, and those that the rules recognise. A high rate speaks
+    for `splice learn --points all`, a low one for `--points starts`.
+    """
+    rules = load_theory(theory)
+    if not rules.is_crisp:
+        raise SpliceError(f"'{theory}' has weights", "rates are of rules without weights")
+    source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
+    program = compile_program(rules, source.domain)
+    still = [str(d.fluent) for d in program.definitions if d.static]
+    if still:
+        note(f"nothing initiates {', '.join(still)}: they follow from other fluents")
+    found = reinitiation_rates(program, source)
+    tell_reading(source.report)
+    rows = [
+        {
+            "fluent": rate.fluent,
+            "intervals": rate.basis.value,
+            "points": rate.points,
+            "initiated": rate.initiated,
+            "rate": rate.rate,
+        }
+        for rate in found
+    ]
+    emit(rows, style, {"theory": theory, "rates": rows})

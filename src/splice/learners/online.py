@@ -19,7 +19,6 @@ from splice.labels import LabelArray
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import MEMORY, Memory
 from splice.learners.options import LearnerOptions
-from splice.learners.plain_rows import ROWS, plain_rows, read_rows
 from splice.learners.predict import predict
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
@@ -32,6 +31,7 @@ from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.states import Shape, StateError, anything, check_state, each, record, text, whole
 from splice.stream.batch import MicroBatch
+from splice.stream.plain import ROWS, plain_rows, read_rows
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["OnlineLearner"]

@@ -13,8 +13,7 @@ import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
 from splice.learners.adagrad import AdaGrad
-from splice.learners.inertia import agreement
-from splice.learners.window import Chains, TransitionWindow
+from splice.learners.window import Chains, TransitionWindow, agreement
 
 __all__ = [
     "HARD_INERTIA",

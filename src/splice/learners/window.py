@@ -1,4 +1,4 @@
-"""The remembered transitions about one head, and as chains for exact inference."""
+"""The remembered transitions about one head: what a theory says over them, as passes or as chains."""
 
 from __future__ import annotations
 
@@ -9,9 +9,36 @@ from functools import cached_property
 import numpy as np
 
 from splice.arrays import Codes, Floats, Ints, Mask
-from splice.stats import runs
+from splice.stats import f1_score, runs
 
-__all__ = ["Chains", "TransitionWindow"]
+__all__ = ["Chains", "TransitionWindow", "agreement", "holds_next"]
+
+
+def holds_next(initiated: Mask, terminated: Mask, begins: Mask, held: Mask) -> Mask:
+    """Return whether the fluent holds after each transition; termination wins.
+
+    Transitions stand in the order of ground atom and time; where a run ``begins``, ``held`` says
+    whether the fluent held before it.
+
+    >>> yes, no = True, False
+    >>> holds_next(np.array([no, yes, no, no]), np.array([no, no, no, yes]),
+    ...            np.array([yes, no, no, no]), np.zeros(4, bool)).tolist()
+    [False, True, True, False]
+    """
+    known = initiated | terminated | begins
+    value = ~terminated & (initiated | held)
+    at = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
+    return value[at] if len(at) else value
+
+
+def agreement(predicted: Mask, after: Mask) -> float:
+    """Return the F1 of what a theory predicts against what held.
+
+    >>> round(agreement(np.array([True, True, False]), np.array([True, False, False])), 3)
+    0.667
+    """
+    tp = np.count_nonzero(predicted & after)
+    return float(f1_score(tp, np.count_nonzero(predicted) - tp, np.count_nonzero(after) - tp))
 
 
 @dataclass(frozen=True, eq=False)

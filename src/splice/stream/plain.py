@@ -2,31 +2,38 @@
 
 A stream that arrives cannot be read again to give its names the same numbers. So the names go into
 the checkpoint, in the order of their codes, and the columns over them as they are: as the bytes of
-64-bit and smaller integers in base64, which costs a fraction of their digits.
+64-bit and smaller integers in base64, which costs a fraction of their digits. A learner, which may be
+restored over another vocabulary, keeps its few rows by names (:func:`plain_rows`).
 """
 
 from __future__ import annotations
 
 import base64
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Codes
 from splice.logic.atoms import Atom
+from splice.logic.syntax import parse_atom
 from splice.logic.terms import Constant, Function, Term, Variable
+from splice.states import each, maybe, record, require, text, whole
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 from splice.stream.vocabulary import Kind, Vocabulary
 
 __all__ = [
+    "ROWS",
     "Plain",
     "array_from",
     "plain_array",
+    "plain_rows",
     "plain_table",
     "plain_term",
     "plain_vocabulary",
+    "read_rows",
     "table_from",
     "term_from",
     "vocabulary_from",
@@ -110,3 +117,68 @@ def plain_table(table: AtomTable) -> Plain:
 def table_from(state: Plain, vocabulary: Vocabulary) -> AtomTable:
     """Return the table of a state, over the vocabulary that it was made with."""
     return AtomTable(vocabulary, **{name: array_from(part) for name, part in state.items()})
+
+
+ROWS: Final = each(
+    record(
+        sequence=text,
+        time=whole(-(2**63)),
+        template=text,
+        types=each(text),
+        at=maybe(whole(0, 1000)),
+        args=each(text),
+        truth=whole(-1, 1),
+    )
+)
+"""The shape of rows in a state."""
+
+
+def plain_rows(table: AtomTable | None) -> list[Plain]:
+    """Return the rows of a table as plain values: the last time-point of a batch."""
+    if table is None:
+        return []
+    rows = []
+    for row in range(len(table)):
+        kind = table.vocabulary.kinds[int(table.kind[row])]
+        rows.append(
+            {
+                "sequence": table.vocabulary.sequences[int(table.sequence[row])],
+                "time": int(table.time[row]),
+                "template": str(kind.template),
+                "types": list(kind.types),
+                "at": kind.time,
+                "args": table.vocabulary.constants.names(table.args[row, : kind.arity].tolist()),
+                "truth": int(table.truth[row]),
+            }
+        )
+    return rows
+
+
+def read_rows(rows: list[Plain], vocabulary: Vocabulary) -> AtomTable | None:
+    """Return the table of plain rows over a vocabulary."""
+    if not rows:
+        return None
+    width = max(len(row["args"]) for row in rows)
+    args = np.full((len(rows), width), -1, np.int32)
+    for i, row in enumerate(rows):
+        args[i, : len(row["args"])] = vocabulary.constants.codes(row["args"])
+    return AtomTable(
+        vocabulary,
+        _column([vocabulary.sequences.code(row["sequence"]) for row in rows]),
+        np.array([row["time"] for row in rows], np.int64),
+        _column([vocabulary.kind(_kind(row)) for row in rows]),
+        args,
+        np.array([row["truth"] for row in rows], np.int8),
+    )
+
+
+def _kind(row: Plain) -> Kind:
+    kind = Kind(parse_atom(row["template"]), tuple(row["types"]), row["at"])
+    require(
+        kind.arity == len(row["args"]), "last", "has an atom with other arguments than its kind"
+    )
+    return kind
+
+
+def _column(codes: list[int]) -> Codes:
+    return np.array(codes, np.int32)

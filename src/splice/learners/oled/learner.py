@@ -11,7 +11,6 @@ import numpy as np
 
 from splice.arrays import Codes
 from splice.learners.bodies import counted
-from splice.learners.inertia import holds_next
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.oled.coverage import Literals
 from splice.learners.oled.options import Growth, Negation, OledOptions, Points
@@ -21,6 +20,7 @@ from splice.learners.oled.scores import information
 from splice.learners.oled.state import RULE, plain_rule, read_rule
 from splice.learners.oled.theory import TheorySelection, learned_rule
 from splice.learners.online import OnlineLearner
+from splice.learners.window import holds_next
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT

@@ -19,7 +19,7 @@ __all__ = ["agreements"]
 def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> Floats:
     """Return the F1 of theories that initiate and terminate in some patterns, a row a theory.
 
-    It is what :func:`splice.learners.inertia.holds_next` and ``agreement`` give for each of them.
+    It is what :func:`splice.learners.window.holds_next` and ``agreement`` give for each of them.
 
     >>> yes, no = True, False
     >>> once, never = np.array([[yes, no]]), np.array([[no, no]])

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.learners.inertia import agreement
 from splice.learners.osla.options import OslaOptions
 from splice.learners.weights import Inertia, potentials
-from splice.learners.window import TransitionWindow
+from splice.learners.window import TransitionWindow, agreement
 
 __all__ = ["Pool", "f1_of", "select"]
 
