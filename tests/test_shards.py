@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -26,8 +28,9 @@ from splice.inputs.write import write_source
 from splice.io.checkpoints import pack
 from splice.lab.plaza import make_plaza
 from splice.logic.domain import Domain
+from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.complete import complete
-from splice.pipeline.progress import Advanced, Event, Stage, ignore
+from splice.pipeline.progress import Advanced, Event, ResumedParts, Stage, ignore
 from splice.pipeline.run import learn
 from splice.pipeline.shards import (
     LabelCounting,
@@ -264,11 +267,96 @@ def test_a_killed_worker_changes_nothing(folders: tuple[Path, Path], tmp_path: P
     assert other.killed
 
 
-def test_a_run_in_parts_keeps_no_checkpoint(
-    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+class Stop:
+    """Ends a run as a signal would, after so many parts of a stage, leaving no time to tidy up."""
+
+    def __init__(self, stage: Stage, after: int) -> None:
+        self.stage, self.after = stage, after
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Advanced) and event.stage is self.stage:
+            self.after -= 1
+            if not self.after:
+                raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("stage", "after"), [(Stage.COUNT_SHARDS, 2), (Stage.LEARN_SHARDS, 2)])
+def test_a_run_in_parts_goes_on_with_those_that_are_done(
+    folders: tuple[Path, Path], tmp_path: Path, stage: Stage, after: int
 ) -> None:
-    assert exit_code("learn", str(folders[0]), "--shards", "2", "--resume") == 1
-    assert "no checkpoint" in capsys.readouterr().err
+    some, _ = folders
+    place = tmp_path / "t.rules.parts"
+    whole = learn(some, shards=3, jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        learn(some, shards=3, jobs=1, checkpoint=Checkpointing(place), watch=Stop(stage, after))
+    kept = {path: path.stat().st_mtime_ns for path in place.glob("*.part")}
+    assert len(kept) >= after
+    with pytest.raises(SpliceError, match="interrupted run"):
+        learn(some, shards=3, jobs=1, checkpoint=Checkpointing(place))
+    with pytest.raises(SpliceError, match="shards was '3' and is '2'"):
+        learn(some, shards=2, jobs=1, checkpoint=Checkpointing(place, resume=True))
+    events: list[Event] = []
+    asked = Checkpointing(place, resume=True)
+    learned = learn(some, shards=3, jobs=1, checkpoint=asked, watch=events.append)
+    assert ResumedParts(len(kept)) in events
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert [rule.as_json() for rule in learned.rules] == [rule.as_json() for rule in whole.rules]
+    assert (learned.examples, learned.given) == (whole.examples, whole.given)
+    learned.discard_checkpoint()
+    assert not place.exists()
+
+
+def test_a_damaged_part_is_named(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    place = tmp_path / "t.rules.parts"
+    stop = Stop(Stage.COUNT_SHARDS, 2)
+    with pytest.raises(KeyboardInterrupt):
+        learn(folders[0], shards=2, jobs=1, checkpoint=Checkpointing(place), watch=stop)
+    (part, *_) = sorted(place.glob("*.part"))
+    part.write_bytes(part.read_bytes()[:-5])
+    asked = Checkpointing(place, resume=True)
+    with pytest.raises(SpliceError, match=rf"part 1 of 2.*{part.name}: this checkpoint is damaged"):
+        learn(folders[0], shards=2, jobs=1, checkpoint=asked)
+    part.unlink()
+    assert learn(folders[0], shards=2, jobs=1, checkpoint=asked).examples
+
+
+KILLED = """
+import os, signal, sys
+from splice.cli import main
+from splice.cli.progress import RunProgress
+from splice.pipeline.progress import Advanced, Stage
+after = int(sys.argv[1])
+def told(self, event):
+    global after
+    if isinstance(event, Advanced) and event.stage is Stage.COMPLETE_SHARDS:
+        after -= 1
+        if not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+RunProgress.__call__ = told
+main(sys.argv[2:])
+"""
+
+
+def test_a_killed_driver_leaves_what_the_next_one_needs(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    some, all_ = map(str, folders)
+    words = ("complete", some, "--truth", all_, "--shards", "3", "--jobs", "1", "--quiet")
+    out = str(tmp_path / "out")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "2", *words, "--out", out], check=False, timeout=120
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not Path(out).exists()
+    assert len(list((tmp_path / "out.parts").glob("completing-*.part"))) == 2
+    assert exit_code(*words, "--out", out, "--resume") == 0
+    assert exit_code(*words, "--out", str(tmp_path / "whole")) == 0
+    one, two = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("out", "whole")
+    )
+    assert one == two
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
 
 
 def test_merged_caches_have_counted_what_one_would_have() -> None:

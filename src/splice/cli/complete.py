@@ -50,6 +50,10 @@ def complete(
     shards: Shards = 1,
     jobs: Jobs = 2,
     engine: EngineOption = "local",
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a run in parts that was interrupted (--shards)."),
+    ] = False,
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
@@ -69,6 +73,7 @@ def complete(
         out=out,
         out_format=out_format,
         force=force,
+        resume=resume,
         shards=shards,
         jobs=jobs,
         engine=engine,

@@ -21,7 +21,7 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.cli.report import ReportOption, check_report, write_report
-from splice.errors import OutputError, SpliceError
+from splice.errors import OutputError
 from splice.io.outputs import check_file, new_file, sweep
 from splice.labels import Unlabelled
 from splice.learners.registry import LearnerChoice
@@ -92,9 +92,7 @@ def learn(
         _check_out(out, data, force=force)
     if report is not None:
         check_report(report, input_paths(data), force=force)
-    if shards > 1 and (resume or checkpoint is not None):
-        raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
-    place = None if shards > 1 else checkpoint_path(out, checkpoint, data, resume=resume)
+    place = checkpoint_path(out, checkpoint, data, resume=resume, shards=shards)
     if shards > 1:
         choices = replace(choices, words={**choices.words, "shards": str(shards)})
     learned = run(

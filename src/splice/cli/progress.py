@@ -12,6 +12,7 @@ from splice.pipeline.progress import (
     NoCheckpoint,
     Read,
     Resumed,
+    ResumedParts,
     Stopped,
     Told,
     Warned,
@@ -42,7 +43,7 @@ class RunProgress:
                 self._steps = self._bar.count
             case Read(report):
                 tell_reading(report)
-            case Told() | Warned() | Resumed() | NoCheckpoint() | Stopped():
+            case Told() | Warned() | Resumed() | ResumedParts() | NoCheckpoint() | Stopped():
                 note(_told(event))
 
     def _tell_batch(self, event: LearnedBatch) -> None:
@@ -62,7 +63,7 @@ def _spell(event: LearnedBatch) -> str:
     return f"learning: {', '.join(words)}"
 
 
-def _told(event: Told | Warned | Resumed | NoCheckpoint | Stopped) -> str:
+def _told(event: Told | Warned | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
     match event:
         case Told(text):
             return f"warning: {text}"
@@ -70,6 +71,8 @@ def _told(event: Told | Warned | Resumed | NoCheckpoint | Stopped) -> str:
             return str(problem)
         case Resumed(batch, number):
             return f"going on after batch {batch:,} of pass {number + 1}"
+        case ResumedParts(done):
+            return f"going on with {done:,} results of parts that are there"
         case NoCheckpoint(path):
             return f"there is no checkpoint '{path}': learning from the start"
         case Stopped(path):

@@ -20,6 +20,7 @@ from splice.states import check_state, whole
 __all__ = ["Checkpointing", "checkpoint_path", "guarded", "open_checkpoint", "run_identity"]
 
 _ENDING: Final = ".checkpoint"
+PARTS: Final = ".parts"
 _NAME: Final = f"learn{_ENDING}"
 
 
@@ -46,18 +47,23 @@ class Checkpointing:
 
 
 def checkpoint_path(
-    out: Path | None, checkpoint: Path | None, data: str, *, resume: bool
+    out: Path | None, checkpoint: Path | None, data: str, *, resume: bool, shards: int = 1
 ) -> Path | None:
-    """Return where the checkpoint of a run is: as asked, or beside its output; else nowhere."""
+    """Return where the checkpoint of a run is: as asked, or beside its output; else nowhere.
+
+    That of a run in parts is a folder.
+    """
     if checkpoint is None:
         if out is None and resume:
             hint = "name the run's --out THEORY, or its --checkpoint FILE"
             raise SpliceError("--resume does not say which run goes on", hint)
-        return None if out is None else out.with_name(out.name + _ENDING)
-    place = checkpoint / _NAME if checkpoint.is_dir() else checkpoint
+        ending = _ENDING if shards == 1 else PARTS
+        return None if out is None else out.with_name(out.name + ending)
+    place = checkpoint / _NAME if checkpoint.is_dir() and shards == 1 else checkpoint
     if out is not None and place.resolve() == out.resolve():
         raise OutputError("the theory and the checkpoint have one name", "give them two")
-    check_file(place, input_paths(data), force=True)
+    if shards == 1 or not place.is_dir():
+        check_file(place, input_paths(data), force=True)
     return place
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import time
+import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -21,7 +24,9 @@ from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
+from splice.pipeline.checkpoint import PARTS, Checkpointing, guarded, run_identity
 from splice.pipeline.counts import CompletionCounts, CountedSource
+from splice.pipeline.part_files import Codec, PartFiles, open_part_files, submit_part
 from splice.pipeline.progress import Read, Stage, Told, Watch, follow, ignore
 from splice.pipeline.shards import (
     LabelCounting,
@@ -54,6 +59,7 @@ def complete(
     out: Path | None = None,
     out_format: str | None = None,
     force: bool = False,
+    resume: bool = False,
     shards: int = 1,
     jobs: int = 2,
     engine: EngineChoice = "local",
@@ -83,7 +89,10 @@ def complete(
     out_format
         What to write (default: as the input; of a source, CSV).
     force
-        Replace what is at ``out``.
+        Replace what is at ``out``, and begin anew where an interrupted run could go on.
+    resume
+        Go on with a run in parts that was interrupted: those that are done are kept beside ``out``
+        until it is there.
     shards
         The number of parts that the sequences are split into; the labels are those of one part.
     jobs
@@ -119,10 +128,20 @@ def complete(
             write_source(completed, out, out_format or usual)
 
     if shards > 1:
-        parts = cut_shards(sequence_sizes(source), shards)
-        with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
-            counts, labels = _complete_in_shards(task, parts, source.domain, workers, watch)
+        files = None
+        if out is not None and name is not None:
+            identity = _identity(name, options, task, name_of(truth) if truth else None, shards)
+            place = out.with_name(out.name + PARTS)
+            files = open_part_files(Checkpointing(place, resume, force), identity, watch)
+        with (
+            guarded(files, watch),
+            chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers,
+        ):
+            parts = cut_shards(sequence_sizes(source), shards)
+            counts, labels = _complete_in_shards(task, parts, source.domain, workers, files, watch)
         write(RelabelledSource(source, labels))
+        if files is not None:
+            files.remove()
     else:
         counts = _complete_whole(source, task, write, watch)
     watch(Read(source.report))
@@ -142,6 +161,9 @@ class _ShardTask:
     """Whether the labels are wanted, and not their numbers alone."""
 
 
+_CompletedShard: TypeAlias = tuple[CompletionCounts, dict[str, LabelArray]]
+
+
 def _complete_whole(
     source: Source, task: _ShardTask, write: Callable[[Source], None], watch: Watch
 ) -> CompletionCounts:
@@ -156,16 +178,21 @@ def _complete_whole(
 
 
 def _complete_in_shards(
-    task: _ShardTask, shards: list[Shard], domain: Domain, engine: Engine, watch: Watch
+    task: _ShardTask,
+    shards: list[Shard],
+    domain: Domain,
+    engine: Engine,
+    files: PartFiles | None,
+    watch: Watch,
 ) -> tuple[CompletionCounts, dict[str, LabelArray]]:
     """Complete parts side by side; return the counts of all and the labels by sequence."""
     begun = time.perf_counter()
     total = CompletionCounts(confusion=Confusion() if task.truth else None, mode=task.mode)
     labels = dict[str, LabelArray]()
     asked = LabelCounting(task.opened, task.profile, task.mode, task.batch_size)
-    before = count_labels(asked, shards, domain, engine, watch)
+    before = count_labels(asked, shards, domain, engine, watch, files)
     parts = [
-        engine.submit(_complete_shard, task, shard, own, name=f"{shard}, completing")
+        submit_part(engine, files, _COMPLETED, shard, _complete_shard, task, shard, own)
         for shard, own in zip(shards, before, strict=True)
     ]
     for counts, found in follow(engine.results(parts), Stage.COMPLETE_SHARDS, watch, len(parts)):
@@ -175,9 +202,7 @@ def _complete_in_shards(
     return total, labels
 
 
-def _complete_shard(
-    task: _ShardTask, shard: Shard, before: PackedCounts
-) -> tuple[CompletionCounts, dict[str, LabelArray]]:
+def _complete_shard(task: _ShardTask, shard: Shard, before: PackedCounts) -> _CompletedShard:
     """Complete one part, with the labels that it must know of."""
     source = ShardSource(task.opened(), shard)
     cut = TimePoints(task.batch_size)
@@ -190,6 +215,43 @@ def _complete_shard(
             found.setdefault(batch.sequence, []).append(batch.labels)
     labels = {name: np.concatenate(parts) for name, parts in found.items()}
     return counted.counts, labels
+
+
+def _plain(found: _CompletedShard) -> dict[str, Any]:
+    counts, labels = found
+    codes = {
+        name: base64.b85encode(zlib.compress(own.tobytes())).decode()
+        for name, own in labels.items()
+    }
+    return {"counts": {**asdict(counts), "mode": counts.mode.value}, "labels": codes}
+
+
+def _restored(plain: dict[str, Any]) -> _CompletedShard:
+    counts = plain["counts"]
+    confusion = counts["confusion"] and Confusion(**counts["confusion"])
+    labels = {
+        name: np.frombuffer(zlib.decompress(base64.b85decode(own)), np.int8)
+        for name, own in plain["labels"].items()
+    }
+    mode = Mode(counts["mode"])
+    return CompletionCounts(**{**counts, "confusion": confusion, "mode": mode}), labels
+
+
+_COMPLETED: Final = Codec("completing", _plain, _restored)
+
+
+def _identity(
+    name: str, options: InputOptions, task: _ShardTask, truth: str | None, shards: int
+) -> dict[str, str]:
+    """Return what a run in parts is asked to do."""
+    choices = {
+        "completion": str(task.profile),
+        "mode": task.mode.value,
+        "batch-size": str(task.batch_size),
+        "shards": str(shards),
+    }
+    right = run_identity(truth, options, {})["input"] if truth is not None else "none"
+    return {**run_identity(name, options, choices), "truth": right}
 
 
 def _query_atoms(source: Source) -> AtomTable:

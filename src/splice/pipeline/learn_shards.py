@@ -8,8 +8,9 @@ depends on the number of parts alone.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from typing import Any, Final
 
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.hindsight import in_hindsight
@@ -20,6 +21,7 @@ from splice.io.checkpoints import pack, unpack
 from splice.learners.protocol import StructureLearner
 from splice.logic.domain import Domain
 from splice.pipeline.learned import LearnOptions
+from splice.pipeline.part_files import Codec, PartFiles, submit_part
 from splice.pipeline.progress import Stage, Watch, follow
 from splice.pipeline.shards import (
     LabelCounting,
@@ -56,14 +58,18 @@ def learn_shards(
     domain: Domain,
     engine: Engine,
     watch: Watch,
+    files: PartFiles | None = None,
 ) -> tuple[StructureLearner, LearnedShard]:
-    """Learn from each part; return the merged learner, and how much all parts gave."""
+    """Learn from each part; return the merged learner, and how much all parts gave.
+
+    ``files`` keeps what each part has given.
+    """
     before: list[Promise[PackedCounts] | PackedCounts | None] = [None] * len(shards)
     if choices.profile:
         asked = LabelCounting(opened, choices.profile, choices.run_mode, choices.batch_size)
-        before = [*count_labels(asked, shards, domain, engine, watch)]
+        before = [*count_labels(asked, shards, domain, engine, watch, files)]
     parts = [
-        engine.submit(_learn_shard, opened, choices, shard, own, name=f"{shard}, learning")
+        submit_part(engine, files, _LEARNED, shard, _learn_shard, opened, choices, shard, own)
         for shard, own in zip(shards, before, strict=True)
     ]
     merge = partial(_merge, choices, domain)
@@ -132,3 +138,16 @@ def _merge(
 
 def _examples(part: LearnedShard) -> int:
     return part.examples
+
+
+def _plain(learned: LearnedShard) -> dict[str, Any]:
+    plain = {field.name: getattr(learned, field.name) for field in fields(learned)}
+    return {**plain, "state": unpack(learned.state)}
+
+
+def _restored(plain: dict[str, Any]) -> LearnedShard:
+    labels = {name: Counter(counts) for name, counts in plain["labels"].items()}
+    return LearnedShard(**{**plain, "state": pack(plain["state"]), "labels": labels})
+
+
+_LEARNED: Final = Codec("learning", _plain, _restored)

@@ -27,6 +27,7 @@ __all__ = [
     "NoCheckpoint",
     "Read",
     "Resumed",
+    "ResumedParts",
     "Stage",
     "Stopped",
     "Told",
@@ -121,6 +122,14 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumedParts:
+    """A run in parts goes on where an interrupted one stood."""
+
+    done: int
+    """How many results of parts are there."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoCheckpoint:
     """A run was to go on, but there is nothing to go on from: it begins anew."""
 
@@ -143,6 +152,7 @@ Event: TypeAlias = (
     | Warned
     | Told
     | Resumed
+    | ResumedParts
     | NoCheckpoint
     | Stopped
 )

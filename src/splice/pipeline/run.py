@@ -22,6 +22,7 @@ from splice.patterns.reading import blocks
 from splice.pipeline.checkpoint import Checkpointing, guarded, open_checkpoint, run_identity
 from splice.pipeline.learn_shards import learn_shards
 from splice.pipeline.learned import Learned, LearnOptions, check_learned, check_query
+from splice.pipeline.part_files import PartFiles, open_part_files
 from splice.pipeline.progress import (
     Begun,
     Ended,
@@ -88,7 +89,8 @@ def learn(
     choices
         How labels are completed and what makes the rules.
     checkpoint
-        Where the run is saved now and then, and whether it goes on from there. It stays until
+        Where the run is saved now and then (in parts: the folder of those that are done), and whether
+        it goes on from there. It stays until
         ``discard_checkpoint`` is called.
     shards
         The number of parts that the sequences are split into, each with a learner of its own;
@@ -115,9 +117,7 @@ def learn(
     """
     options, choices = options or InputOptions(), choices or LearnOptions()
     check_choice(engine, shards)
-    if shards > 1 and checkpoint is not None:
-        raise SpliceError("a run in parts keeps no checkpoint", "leave out --shards")
-    keeper = None
+    keeper: Keeper | None = None
     if checkpoint is not None:
         name = name_of(data)
         if name is None:
@@ -126,12 +126,15 @@ def learn(
                 "write it to a folder, and learn from there",
             )
         identity = run_identity(name, options, choices.identity())
-        keeper = open_checkpoint(checkpoint, identity, watch)
+        if shards > 1:
+            keeper = open_part_files(checkpoint, {**identity, "shards": str(shards)}, watch)
+        else:
+            keeper = open_checkpoint(checkpoint, identity, watch)
     with guarded(keeper, watch):
         opened = with_measures(opener(data, options), choices.mode)
         if shards > 1:
             with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
-                return _learn_in_shards(opened, options, choices, shards, workers, watch)
+                return _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
         return _learn_in_passes(opened, options, choices, keeper, watch, test_first=test_first)
 
 
@@ -141,6 +144,7 @@ def _learn_in_shards(
     choices: LearnOptions,
     shards: int,
     engine: Engine,
+    keeper: Keeper | None,
     watch: Watch,
 ) -> Learned:
     """Learn from the parts of an input side by side, and merge what was learned."""
@@ -148,8 +152,9 @@ def _learn_in_shards(
     source = opened()
     check_query(source.domain.query)
     parts = cut_shards(sequence_sizes(source), shards)
-    learner, total = learn_shards(opened, choices, parts, source.domain, engine, watch)
-    learned = Learned(learner, seconds=time.perf_counter() - begun)
+    files = keeper if isinstance(keeper, PartFiles) else None
+    learner, total = learn_shards(opened, choices, parts, source.domain, engine, watch, files)
+    learned = Learned(learner, seconds=time.perf_counter() - begun, checkpoint=keeper)
     for name in ("examples", "batches", "given", "completed"):
         setattr(learned, name, getattr(total, name))
     learned.count_labels(total.labels)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from splice.errors import SpliceError
 from splice.io.checkpoints import pack, unpack
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.domain import Domain
+from splice.pipeline.part_files import Codec, PartFiles, submit_part
 from splice.pipeline.progress import Stage, Watch, follow, ignore
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, WrappedSource
@@ -179,10 +180,12 @@ def count_labels(
     domain: Domain,
     engine: Engine,
     watch: Watch = ignore,
+    files: PartFiles | None = None,
 ) -> list[Promise[PackedCounts] | PackedCounts]:
     """Promise, for each part, the labels that it must know of before it is completed.
 
-    Online these are the labels of the parts before it; in hindsight those of all parts.
+    Online these are the labels of the parts before it; in hindsight those of all parts. ``files``
+    keeps what each part has counted.
     """
     caching = asked.profile.caching
     if caching is not None and not caching.adds_up:
@@ -191,8 +194,7 @@ def count_labels(
             "leave out --shards, or use a cache without cap and decay (not that of lomrf-2019)",
         )
     counted = [
-        engine.submit(_count_part, asked, shard, name=f"{shard}, counting labels")
-        for shard in shards
+        submit_part(engine, files, _COUNTED, shard, _count_part, asked, shard) for shard in shards
     ]
     for _ in follow(engine.results(counted), Stage.COUNT_SHARDS, watch, len(shards)):
         pass
@@ -219,6 +221,17 @@ def merge_counts(
             completer.merge(state, domain, vocabulary)
         states = [completer.to_state()]
     return pack(states)
+
+
+def _plain_counts(packed: PackedCounts) -> dict[str, Any]:
+    return {"counts": unpack(packed)}
+
+
+def _packed_counts(plain: dict[str, Any]) -> PackedCounts:
+    return pack(plain["counts"])
+
+
+_COUNTED: Final = Codec("counting labels", _plain_counts, _packed_counts)
 
 
 def unpack_counts(packed: PackedCounts) -> LabelCounts:
