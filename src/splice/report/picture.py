@@ -54,7 +54,7 @@ def timeline_picture(timeline: Timeline) -> Picture:
 
     The surer a label, the stronger its colour; what is pale is false. Pointing at a stretch tells it.
     """
-    parts, place, heading = list[str](), 1, ""
+    parts, place, heading = [_text(0, 0, timeline.title)], 1, ""
     for lane in timeline.lanes:
         above = "simple events" if lane.role is Role.EVENT else lane.name
         if above != heading:
@@ -72,14 +72,14 @@ def timeline_picture(timeline: Timeline) -> Picture:
 def rule_picture(rule: LearnedRule) -> Picture:
     """Return a rule as a picture: its conditions, what follows, and how often it was right."""
     head, title = rule.rule.head, f"rule {rule.number}"
-    parts = [_text(0, 1, f"{title}: {in_words(rule.rule)}", weight="bold")]
+    parts = [_text(0, 0, f"{title}: {in_words(rule.rule)}", weight="bold")]
     body = [str(literal) for literal in rule.rule.body] or ["always"]
     for row, condition in enumerate(body):
-        parts.append(_box(0, 2.4 + 1.6 * row, 330, condition, PALETTE[0]))
-    middle = 2.4 + 0.8 * (len(body) - 1)
+        parts.append(_box(0, 1.4 + 1.6 * row, 330, condition, PALETTE[0]))
+    middle = 1.4 + 0.8 * (len(body) - 1)
     parts.append(_text(342, middle, "\N{RIGHTWARDS ARROW}", weight="bold"))
     parts.append(_box(370, middle, 340, str(head), PALETTE[1]))
-    bottom = 2.4 + 1.6 * len(body)
+    bottom = 1.4 + 1.6 * len(body)
     parts += _counts(rule, bottom)
     return Picture(_drawn(parts, _ROW * (bottom + 3), title), title)
 
@@ -159,5 +159,5 @@ def _drawn(parts: list[str], height: float, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:.0f}" '
         f'width="100%" style="max-width:{_WIDTH * 1.4:.0f}px" font-family="sans-serif" font-size="11" '
-        f'role="img" aria-label="{escape(title)}">{_text(0, 0, title)}{"".join(parts)}</svg>'
+        f'role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
     )
