@@ -103,7 +103,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert splice.__version__ == version
     assert str(citation["version"]) == version
-    assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert "## [Unreleased]" in changes
+    assert f"## [{version}] - " in changes
 
 
 def test_every_requirement_is_pinned_and_the_pin_satisfies_it() -> None:

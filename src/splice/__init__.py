@@ -19,6 +19,6 @@ from typing import Final
 
 import lazy_loader
 
-__version__: Final = "0.1.0"
+__version__: Final = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

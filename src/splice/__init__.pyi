@@ -64,6 +64,7 @@ from .inputs.write import write_source as write_source
 from .io.checkpoints import Checkpoint as Checkpoint
 from .io.checkpoints import read_checkpoint as read_checkpoint
 from .io.checkpoints import write_checkpoint as write_checkpoint
+from .io.lomrf.modes import parse_modes as parse_modes
 from .io.tables.reader import TableSource as TableSource
 from .lab.caviar import caviar_source as caviar_source
 from .lab.cvml import read_cvml_files as read_cvml_files

@@ -142,8 +142,17 @@ def parse_modes_all(text: str, file: str = "<modes>") -> tuple[Modes, list[Probl
 
 
 def parse_modes(text: str, file: str = "<modes>") -> Modes:
-    """Read mode declarations.
+    """Read mode declarations; return them as a value.
 
+    Parameters
+    ----------
+    text
+        The declarations, as a ``.modes`` file of LoMRF has them.
+    file
+        What to call the text in errors.
+
+    Examples
+    --------
     >>> modes = parse_modes("modeP(2, Happens(-,+))  modeF(7, foo(-, .))")
     >>> for mode in modes: print(mode)
     modeP(2, Happens(-,+))
