@@ -376,6 +376,15 @@ def test_standard_input_ends_the_run(fed: Path, tmp_path: Path) -> None:
     assert b"no checkpoint is kept" in done.stderr
 
 
+def test_whoever_looks_at_a_run_takes_nothing_away(tmp_path: Path) -> None:
+    partial = tmp_path / ".00000001.checkpoint.abcdefgh"
+    partial.write_bytes(b"half")
+    assert Generations(tmp_path, {}).peek() is None
+    assert partial.exists()
+    assert Generations(tmp_path, {}).restore() is None
+    assert not partial.exists()
+
+
 def test_a_project_is_a_folder_or_rules(tmp_path: Path) -> None:
     with pytest.raises(SpliceError, match="neither rules nor a project"):
         Project.find("nowhere")

@@ -39,6 +39,9 @@ class Generations:
 
     def restore(self) -> Plain | None:
         """Return the newest state that is whole, or None where there is none."""
+        # Only the run itself may sweep: others that look would take away what it is writing.
+        for entry in self.folder.glob(".*.checkpoint.*"):
+            sweep(self.folder / entry.name[1:].rpartition(".")[0])
         every = self.paths()
         for path in reversed(every):
             try:
@@ -86,8 +89,6 @@ class Generations:
         """Return the checkpoints that are there, the oldest first."""
         if not self.folder.is_dir():
             return []
-        for entry in self.folder.glob(".*.checkpoint.*"):
-            sweep(self.folder / entry.name[1:].rpartition(".")[0])
         found = [entry for entry in self.folder.iterdir() if _NAME.fullmatch(entry.name)]
         return sorted(found, key=_number)
 

