@@ -113,7 +113,7 @@ NDJSON = [
     Malformed("not UTF-8", _LINE.encode() + b'{"event": "\xff"}\n', "2:12", "invalid UTF-8"),
     Malformed("NUL", _LINE + '{"time": 2, "event": "a\\u0000"}\n', "2:13", "NUL"),
     Malformed("backwards", _LINE + '{"time": 0, "event": "b"}\n', "2:2", "goes backwards"),
-    Malformed("deep", _LINE + '{"time": ' + "[" * 5000 + "\n", "2:1", "nested too deep"),
+    Malformed("deep", _LINE + '{"time": ' + "[" * 50_000 + "\n", "2:1", "nested too deep"),
     Malformed(
         "late label", _LINE + "\n" * 70_000 + '{"time": 2, "event": "b", "label": 1}\n', "70002:27", "first time"
     ),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +26,7 @@ from hypothesis import strategies as st
 import shifts
 import splice
 from splice.cli import main
+from splice.completion.distance import Lifted
 from splice.completion.mode import Mode
 
 Rows = list[dict[str, Any]]
@@ -304,6 +309,21 @@ def test_a_learner_that_was_fitted_goes_on(model: splice.RuleLearner, tmp_path: 
     assert before.examples == 3600
 
 
+def test_what_is_not_of_the_package_is_given_again_to_load(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Mine(Lifted):
+        """A distance of my own."""
+
+    own = replace(splice.profile("default"), name="mine", distance=Mine())
+    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    model = splice.RuleLearner(splice.Oled(depth=1), own).partial_fit(*friday)
+    model.save(tmp_path / "mine")
+    loaded = splice.RuleLearner.load(tmp_path / "mine", completer=own)
+    assert str(loaded) == str(model)
+    assert loaded.get_params()["learner"] == splice.OledOptions(depth=1)
+    assert str(loaded.partial_fit(friday[0])) == str(model.partial_fit(friday[0]))
+
+
 def test_a_checkpoint_of_a_run_is_no_model(tmp_path: Path) -> None:
     splice.write_checkpoint(tmp_path / "x", splice.Checkpoint({"kind": "other"}, {}))
     with pytest.raises(splice.SpliceError, match="not of a RuleLearner"):
@@ -458,3 +478,16 @@ def test_progress_is_told_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> N
     told = splice.RuleLearner().fit(events, labels, watch=splice.ProgressBar())
     assert capsys.readouterr().out == ""
     assert str(told) == str(splice.RuleLearner().fit(events, labels))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_five_lines_of_the_readme_run_as_they_stand(kind: str) -> None:
+    page = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+    (lines,) = re.findall(r"```python\n(import splice\n.*?)```", page, re.DOTALL)
+    make = KINDS[kind]
+    events, labels = shifts.week()
+    names = {"events": make(events), "labels": make(labels), "new_events": make(events)}
+    said = io.StringIO()
+    with redirect_stdout(said):
+        exec(compile(lines, "README.md", "exec"), names)
+    assert said.getvalue().startswith("% 1: tp ")

@@ -193,6 +193,21 @@ def test_wrong_choices_are_told_in_words(wrong: dict[str, Any], said: str) -> No
         splice.RuleLearner(**wrong).fit(events, labels)
 
 
+def test_a_column_that_was_named_and_is_not_there_is_told_by_that_name() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    with pytest.raises(splice.SpliceError, match=r"column 'ts' is missing \(when\)"):
+        splice.RuleLearner(time="ts").fit(events.drop(columns="time"), labels)
+
+
+def test_that_nothing_was_learned_is_told() -> None:
+    events = pl.DataFrame({"time": range(40), "event": "tick", "arg1": "a"})
+    labels = pl.DataFrame(
+        {"time": range(40), "fluent": "f(a)", "label": [t % 7 in (1, 2, 4) for t in range(40)]}
+    )
+    with pytest.warns(splice.SpliceWarning, match="no rule was good enough; what may help"):
+        splice.RuleLearner().fit(events, labels)
+
+
 def test_what_is_no_input_is_told() -> None:
     with pytest.raises(splice.SpliceError, match="a value of type int is no input"):
         splice.open_input(3)

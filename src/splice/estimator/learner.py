@@ -30,6 +30,10 @@ from splice.stream.source import Source
 
 __all__ = ["RuleLearner"]
 
+_NO_RULES: Final = (
+    "no rule was good enough; what may help: more labels, of times at which it holds and at which not "
+    "(ask() says where), passes=2, learner=splice.Oled(min_score=0.3), completer=None"
+)
 _SHOWN: Final = ("number", "words", "tp", "fp", "fn", "score")
 """What a table of rules begins with."""
 
@@ -71,6 +75,8 @@ class RuleLearner(Inspection):
             source = open_input(frames, options)
             learned = learn(source, options, self._learn_options, watch=warned(watch, frames))
             self._keep(learned, source, frames)
+            if not learned.rules:
+                warn(_NO_RULES)
         return self
 
     def partial_fit(

@@ -11,6 +11,7 @@ from splice.errors import SpliceError
 from splice.io.checkpoints import Checkpoint
 from splice.io.domain_file import format_domain, parse_domain
 from splice.learners.options import LearnerOptions
+from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.plain import from_plain, to_plain
@@ -43,6 +44,13 @@ def to_checkpoint(params: Mapping[str, Any], learned: Learned, domain: Domain) -
         "untold": sorted(learned.untold),
         "learner": learned.learner.to_state(),
         "completer": completer.to_state() if completer and completer.has_begun else None,
+        # What was used, which a run may have chosen by itself.
+        "chosen": _plain_params(
+            {
+                "learner": learned.learner,
+                "completer": completer.profile if completer else None,
+            }
+        ),
     }
     return Checkpoint(dict(_KIND), state)
 
@@ -83,12 +91,15 @@ def from_checkpoint(saved: Checkpoint, choices: LearnOptions) -> tuple[Learned, 
     """
     state = saved.state
     domain, vocabulary = parse_domain(state["domain"]).domain, Vocabulary()
-    learner = choices.learner().restore(state["learner"], domain, vocabulary)
+    used: dict[str, Any] = from_plain(state["chosen"])
+    made = LEARNERS.made(used["learner"]) if "learner" in used else choices.learner
+    learner = made().restore(state["learner"], domain, vocabulary)
     learned = Learned(learner, **state["counts"])
     learned.count_labels({name: Counter(counts) for name, counts in state["labels"].items()})
     learned.untold = frozenset(state["untold"])
-    if state["completer"] and choices.profile:
-        learned.completer = SupervisionCompleter(choices.profile)
+    profile = used.get("completer", choices.profile)
+    if state["completer"] and profile:
+        learned.completer = SupervisionCompleter(profile)
         learned.completer.restore(state["completer"], domain, vocabulary)
     learned.finish(max(1, round(learned.step / max(1, learned.batches))))
     return learned, domain

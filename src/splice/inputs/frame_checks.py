@@ -70,7 +70,7 @@ def _missing(role: str, table: FrameTable) -> list[Problem]:
     return [
         Problem(
             table.place(),
-            f"column '{name}' is missing ({_HINTS[name]})",
+            f"column '{table.asked.get(name, name)}' is missing ({_HINTS[name]})",
             ", ".join(own),
             f"rename a column, or say which one it is: {name}={_guess(name, table, spare)!r}",
         )

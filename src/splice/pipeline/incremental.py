@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from splice.completion.completer import SupervisionCompleter
+from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.progress import Begun, Ended, LearnedBatch, Read, Stage, Watch, ignore
@@ -45,7 +46,7 @@ def learn_more(
     if first is not None:
         domain, vocabulary = first.domain, source.vocabulary
         if before is not None and before.batches:
-            learned.learner = choices.learner().restore(
+            learned.learner = LEARNERS.made(before.learner)().restore(
                 before.learner.to_state(), domain, vocabulary
             )
         completer = _completer(choices, before, domain, vocabulary)
@@ -74,12 +75,10 @@ def _completer(
     choices: LearnOptions, before: Learned | None, domain: Domain, vocabulary: Vocabulary
 ) -> SupervisionCompleter | None:
     """Return what completes the part, with the labels of the parts before."""
-    if choices.profile is None:
-        return None
-    completer = SupervisionCompleter(choices.profile)
     last = before.completer if before else None
     if last is None or not last.has_begun:
-        return completer
+        return SupervisionCompleter(choices.profile) if choices.profile else None
+    completer = SupervisionCompleter(last.profile)  # a run may have chosen it by itself
     state = last.to_state()
     if state["frozen"]:  # all labels of a run in hindsight; those that come are counted beside them
         completer.merge(state, domain, vocabulary)

@@ -89,6 +89,8 @@ class FrameTable:
         usual = (columns or Columns()).usual_names()
         own = {usual.get(name, name): name for name in self.columns.names if name not in usual}
         own |= {usual[name]: name for name in self.columns.names if name in usual}
+        self.asked: Mapping[str, str] = {name: given for given, name in usual.items()}
+        """What a column was said to be called, by its usual name."""
         self._own: Mapping[str, str] = own
         """The frame's own name of each column, by its usual one."""
         self._fluents: pl.Series | None = None
