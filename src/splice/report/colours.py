@@ -26,6 +26,7 @@ _ROLES: Final = {
     Role.COMPLETED: PALETTE[0],
     Role.RECOGNISED: PALETTE[1],
     Role.TRUTH: PALETTE[2],
+    Role.FIRING: PALETTE[3],
     Role.EVENT: NEUTRAL,
 }
 _LEAST: Final = 0.2

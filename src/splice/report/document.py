@@ -147,6 +147,7 @@ class Role(StrEnum):
     COMPLETED = "completed"
     RECOGNISED = "recognised"
     TRUTH = "truth"
+    FIRING = "firing"
     EVENT = "event"
 
 
@@ -168,6 +169,8 @@ class Lane:
     name: str
     role: Role
     spans: tuple[Span, ...]
+    about: str = ""
+    """What it tells, where the role alone does not say it: ``rule 3 begins``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ _COLOURS: Final = (
     (Role.GIVEN, PALETTE[0], "given or completed as true: the surer, the stronger"),
     (Role.GIVEN, f"{FAINT}66", "false"),
     (Role.RECOGNISED, PALETTE[1], "recognised by the learned rules"),
+    (Role.FIRING, PALETTE[3], "the conditions of a rule hold"),
     (Role.TRUTH, PALETTE[2], "the truth"),
 )
 

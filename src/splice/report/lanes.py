@@ -7,7 +7,7 @@ fluents, the events of their entities, and a bounded number of stretches in each
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -16,9 +16,13 @@ import numpy.typing as npt
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN, LabelArray
-from splice.logic.schema import HAPPENS_AT
+from splice.learners.learned_rule import LearnedRule
+from splice.logic.clauses import Rule
+from splice.logic.schema import HAPPENS_AT, INITIATED_AT
 from splice.logic.syntax import ground_text
+from splice.logic.terms import Function
 from splice.report.document import Lane, Role, Span, Timeline
+from splice.report.firings import asked_for, firings
 from splice.stats import runs
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
@@ -48,6 +52,8 @@ class Labelling:
     """Whether missing labels were filled in."""
     cut: bool = False
     """Whether more of the sequence followed that was not kept."""
+    rules: Sequence[LearnedRule] = ()
+    """Rules whose firings are shown, and what they ask for."""
 
 
 def timeline(found: Labelling, name: str = "timeline") -> Timeline:
@@ -58,9 +64,14 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
         return Timeline(name, f"Sequence {batch.sequence}", 0, 1, (), "It has no time-points.")
     clock = _Clock(times)
     chosen, told = _chosen(found)
-    lanes = [lane for names, rows in chosen for lane in _lanes(found, clock, names, rows)]
+    fired = [(_told_rule(rule), rule, firings(rule.rule, batch)) for rule in found.rules]
+    lanes = [
+        lane
+        for names, rows in chosen
+        for lane in (*_lanes(found, clock, names, rows), *_fired(found, clock, names, rows, fired))
+    ]
     entities = {int(c) for _, rows in chosen for c in batch.queries.args[rows[0]] if c >= 0}
-    events, more = _events(batch.evidence, clock, entities)
+    events, more = _events(batch.evidence, clock, entities, [rule.rule for rule in found.rules])
     notes = [told, more, *_warnings(found, (*lanes, *events))]
     return Timeline(
         name,
@@ -184,12 +195,17 @@ def _looks(found: Labelling, rows: Indices) -> bytes:
 def _name(table: AtomTable, row: int) -> str:
     """Name what an atom is about, as tables do: ``meet(ID1,ID3)``."""
     atom = table.atom(row)
-    return ground_text(atom.args[0]) if atom.args else atom.predicate
+    if atom.args and isinstance(atom.args[0], Function):
+        return ground_text(atom.args[0])
+    # Of a plain predicate all arguments tell it apart, but for the time, which is in a column.
+    kind = table.vocabulary.kinds[int(table.kind[row])]
+    names = [ground_text(term) for i, term in enumerate(atom.args) if i != kind.time]
+    return f"{atom.predicate}({','.join(names)})" if names else atom.predicate
 
 
 def _lanes(found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices) -> Iterator[Lane]:
     """Yield what was given of a fluent, what was completed, recognised and true."""
-    name = ", ".join(names[:2]) + (f" and {len(names) - 2} alike" if len(names) > 2 else "")
+    name = _joined(names)
     given = found.batch.labels
     yield _labels(Role.GIVEN, name, clock, found, rows, given)
     if found.completed and (given[rows] == UNKNOWN).any():
@@ -198,6 +214,30 @@ def _lanes(found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices)
         yield _labels(Role.RECOGNISED, name, clock, found, rows, found.recognised)
     if found.truth is not None:
         yield _labels(Role.TRUTH, name, clock, found, rows, found.truth)
+
+
+_Fired = Sequence[tuple[str, LearnedRule, LabelArray]]
+"""Rules, what to call each, and where it fires."""
+
+
+def _told_rule(rule: LearnedRule) -> str:
+    begins = rule.rule.head.atom.predicate == INITIATED_AT
+    return f"rule {rule.number} {'begins' if begins else 'ends'}"
+
+
+def _fired(
+    found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices, fired: _Fired
+) -> Iterator[Lane]:
+    """Yield where rules fire for a fluent; one that never does has no lane."""
+    for told, _, where in fired:
+        own = rows[where[rows] > 0]
+        if len(own):
+            lane = _labels(Role.FIRING, _joined(names), clock, found, own, where)
+            yield replace(lane, about=told)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} alike" if len(names) > 2 else "")
 
 
 def _labels(
@@ -242,13 +282,15 @@ def _told(given: bool, reached: bool, label: int) -> str:
     return "too near to zero to say" if label == UNKNOWN else ""
 
 
-def _events(evidence: AtomTable, clock: _Clock, entities: set[int]) -> tuple[list[Lane], str]:
-    """Return a lane for each event of the entities, and what is left out."""
+def _events(
+    evidence: AtomTable, clock: _Clock, entities: set[int], rules: Sequence[Rule] = ()
+) -> tuple[list[Lane], str]:
+    """Return a lane for each event of the entities and for all that rules ask for, and what is left out."""
     happens = evidence.of_predicates((HAPPENS_AT,))
+    own = np.isin(evidence.args, [*entities, -1]).all(axis=1) if entities else ~happens & False
     if happens.any():
-        evidence = evidence.take(happens)
-    own = np.isin(evidence.args, [*entities, -1]).all(axis=1) if entities else happens[:0]
-    evidence = evidence.take(np.flatnonzero(own))
+        own &= happens
+    evidence = evidence.take(own | asked_for(rules, evidence, entities))
     first, which = unique_rows(np.concatenate((evidence.kind[:, None], evidence.args), axis=1))
     names = [_name(evidence, int(row)) for row in first]
     order = sorted(range(len(first)), key=lambda i: (evidence.args[first[i]].tolist(), names[i]))

@@ -1,6 +1,6 @@
 """Look on while labels are completed, and keep what a report shows of it.
 
-What is kept is bounded: one sequence, and the few labels that were nearest to zero.
+What is kept is bounded: a few sequences, and the few labels that were nearest to zero.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ __all__ = ["Doubt", "Watched", "Watcher"]
 _ROWS: Final = 200_000
 """How many rows of a sequence are kept."""
 
+_SEQUENCES: Final = 5
+"""How many sequences are kept: the first in which something is labelled true."""
+
 _DOUBTS: Final = 8
 
 
@@ -46,9 +49,8 @@ class Watcher:
         self.given = 0
         self.completed = 0
         self.unreached = 0
-        self._sequence: list[Completion] = []
-        self._settled = False
-        self._cut = False
+        self._sequences: list[list[Completion]] = []
+        self._cut: set[str] = set()
         self._doubts: dict[int, Doubt] = {}
 
     def see(self, completer: SupervisionCompleter, done: Completion) -> None:
@@ -68,11 +70,16 @@ class Watcher:
         values, none = batch.labels.astype(float), np.zeros(len(given), np.int64)
         self._keep(Completion(batch, values, batch.labels, given, given, none))
 
+    def labellings(self) -> list[Labelling]:
+        """Return the sequences that were kept: the first ones in which something is labelled true."""
+        true = [parts for parts in self._sequences if _any_true(parts)]
+        return [self._labelling(parts) for parts in true or self._sequences[:1]]
+
     def labelling(self) -> Labelling | None:
-        """Return the sequence that was kept: the first one in which something is labelled true."""
-        parts = self._sequence
-        if not parts:
-            return None
+        """Return the first sequence in which something is labelled true, or the last of all."""
+        return next(iter(self.labellings()), None)
+
+    def _labelling(self, parts: list[Completion]) -> Labelling:
         vocabulary = parts[0].batch.table.vocabulary
         table = AtomTable.concat([done.batch.table for done in parts], vocabulary)
         return Labelling(
@@ -81,7 +88,7 @@ class Watcher:
             np.concatenate([done.labels for done in parts]),
             np.concatenate([done.reached for done in parts]),
             completed=self.completer is not None,
-            cut=self._cut,
+            cut=parts[0].batch.sequence in self._cut,
         )
 
     def doubts(self) -> list[Doubt]:
@@ -92,21 +99,18 @@ class Watcher:
         return sorted(self._doubts.values(), key=lambda doubt: abs(doubt.why.value))
 
     def _keep(self, done: Completion) -> None:
-        """Keep a batch if it belongs to the sequence that is shown."""
-        same = bool(self._sequence) and self._sequence[0].batch.sequence == done.batch.sequence
-        if not same:
-            if self._settled:
+        """Keep a batch if it belongs to a sequence that is shown."""
+        name, kept = done.batch.sequence, self._sequences
+        if not kept or kept[-1][0].batch.sequence != name:
+            if kept and not _any_true(kept[-1]):
+                kept.pop()
+            if len(kept) >= _SEQUENCES:
                 return
-            if self._sequence and not any((part.batch.labels > 0).any() for part in self._sequence):
-                self._sequence = []
-            elif self._sequence:
-                self._settled = True
-                return
-            self._cut = False
-        if same and sum(len(part.batch.table) for part in self._sequence) > _ROWS:
-            self._cut = True
+            kept.append([])
+        if kept[-1] and sum(len(part.batch.table) for part in kept[-1]) > _ROWS:
+            self._cut.add(name)
             return
-        self._sequence.append(done)
+        kept[-1].append(done)
 
     def _doubt(self, completer: SupervisionCompleter, done: Completion) -> None:
         """Keep the label nearest to zero of each pattern, if it is among the nearest of all."""
@@ -149,3 +153,8 @@ def _alike(one: AtomTable, other: AtomTable) -> bool:
         and one.kind[0] == other.kind[0]
         and sorted(one.args[0]) == sorted(other.args[0])
     )
+
+
+def _any_true(parts: list[Completion]) -> bool:
+    """Whether something in a sequence was labelled true."""
+    return any((part.batch.labels > 0).any() for part in parts)

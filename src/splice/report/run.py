@@ -8,6 +8,7 @@ from typing import Any
 
 from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
+from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_in
 from splice.labels import decode
 from splice.learners.learned_rule import LearnedRule, rule_text
@@ -27,7 +28,7 @@ from splice.report.document import (
     Tab,
     Table,
 )
-from splice.report.lanes import timeline
+from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Doubt, Watcher
 from splice.stream.table import AtomTable
 
@@ -52,7 +53,7 @@ def story(
     sequence that is shown, ``truth`` has all labels where they are known.
     """
     tabs = [Tab("Overview", tuple(overview))]
-    tabs += _timeline_tab(watcher, learner, truth)
+    tabs += _timeline_tab(watcher, rules, learner, truth)
     tabs.append(Tab("Rules", (_rules(rules),)))
     if watcher.completer is not None:
         tabs.append(Tab("Labels", tuple(_labels(watcher, truth))))
@@ -69,16 +70,33 @@ def table_of(
 
 
 def _timeline_tab(
-    watcher: Watcher, learner: StructureLearner | None, truth: AtomTable | None
+    watcher: Watcher,
+    rules: Sequence[LearnedRule],
+    learner: StructureLearner | None,
+    truth: AtomTable | None,
 ) -> Iterator[Tab]:
-    found = watcher.labelling()
-    if found is None:
-        return
-    if learner is not None:
-        found = replace(found, recognised=learner.predict(found.batch))
-    if truth is not None:
-        found = replace(found, truth=labels_in(truth, found.batch.queries))
-    yield Tab("Timeline", (timeline(found),))
+    """Yield the tab with a timeline for each sequence that was kept, each with the F1 of its rules."""
+    shown: list[Section] = []
+    for number, kept in enumerate(watcher.labellings()):
+        found = kept
+        if learner is not None:
+            found = replace(found, recognised=learner.predict(kept.batch), rules=rules)
+        if truth is not None:
+            found = replace(found, truth=labels_in(truth, kept.batch.queries))
+        drawn = timeline(found, f"timeline-{number + 1}" if number else "timeline")
+        shown.append(replace(drawn, note=" ".join(filter(None, (_scored(found), drawn.note)))))
+    if shown:
+        yield Tab("Timeline", tuple(shown))
+
+
+def _scored(found: Labelling) -> str:
+    """Return how well rules recognise a sequence, against all labels if they are known."""
+    known = found.batch.labels if found.truth is None else found.truth
+    if found.recognised is None or not (known > 0).any():
+        return ""
+    scores = Confusion.of(known, found.recognised)
+    what = "labels given" if found.truth is None else "true labels"
+    return f"F1 of the rules on the {scores.count:,} {what} of this sequence: {scores.f1:.3f}."
 
 
 def _rules(rules: Sequence[LearnedRule]) -> Section:

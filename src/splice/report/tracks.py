@@ -28,7 +28,8 @@ def timeline_spec(timeline: Timeline) -> Spec:
             layout["annotations"].append(_lane_heading(above, place))
             place += 1
         traces.append(_bars(lane, place, timeline.times))
-        ticks.append((place, lane.name if lane.role is Role.EVENT else lane.role.value))
+        told = lane.about or lane.role.value
+        ticks.append((place, lane.name if lane.role is Role.EVENT else told))
         place += 1
     layout["xaxis"] = {
         **axis_of("time"),
@@ -91,6 +92,7 @@ def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
     for span in lane.spans:
         label = "true" if span.value > 0 else "false" if span.value < 0 else "unknown"
         what = "happens" if lane.role is Role.EVENT else f"{lane.role.value}: {label}"
+        what = f"{lane.about} here" if lane.about else what
         value = f", value {span.value:+.2f}" if lane.role is Role.COMPLETED else ""
         note = f"<br>{escaped(span.note)}" if span.note else ""
         points = f"{span.points} time-point{'s' * (span.points != 1)}"

@@ -1,0 +1,96 @@
+"""Where rules fire, and which observations they ask for: what lets a reader check them by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from splice.arrays import Indices, Mask, unique_rows
+from splice.events.crisp.program import Simultaneous
+from splice.labels import FALSE, LabelArray
+from splice.learners.predict import predict
+from splice.logic.atoms import Atom, Literal
+from splice.logic.clauses import Rule
+from splice.logic.schema import CHANGES, FLUENT, INITIATED_AT, TERMINATED_AT
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.theory import Statement, Theory
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+__all__ = ["asked_for", "firings"]
+
+
+def firings(rule: Rule, batch: MicroBatch) -> LabelArray:
+    """Return at which query atoms of a whole sequence the body of a rule is true.
+
+    A fluent that this rule alone initiates, and that is terminated everywhere else, holds at the
+    time-point after each firing. So the last time-point of a sequence cannot be told.
+    """
+    head = rule.head.atom
+    if head.predicate not in CHANGES:
+        return np.full(len(batch.queries), FALSE, np.int8)
+    # What ends a fluent may have negated conditions alone: somebody must say whom it is about.
+    anyone = Literal(Atom(FLUENT, head.args[:1]))
+    begins = Rule(Literal(Atom(INITIATED_AT, head.args)), (*rule.body, anyone))
+    ends = Rule(Literal(Atom(TERMINATED_AT, head.args)))
+    after = predict(Theory((Statement(begins), Statement(ends))), batch, Simultaneous.INITIATE)
+    queries = batch.queries
+    _, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
+    order: Indices = np.lexsort((queries.time, which))
+    followed = np.flatnonzero(np.diff(which[order]) == 0)
+    fired = np.full(len(queries), FALSE, np.int8)
+    fired[order[followed]] = after[order[followed + 1]]
+    return fired
+
+
+def asked_for(rules: Iterable[Rule], evidence: AtomTable, entities: set[int]) -> Mask:
+    """Return the rows of evidence that conditions of rules ask for, about some entities.
+
+    A variable of the head stands for one of the entities, any other for anything, a constant for itself.
+    """
+    found = np.zeros(len(evidence), bool)
+    for condition, bound in _conditions(rules):
+        for code, kind in enumerate(evidence.vocabulary.kinds):
+            leaves = _leaves(kind.template.args)
+            own = _leaves(condition.args)
+            if kind.predicate != condition.predicate or len(own) != len(leaves):
+                continue
+            if _skeleton(kind.template) != _skeleton(condition):
+                continue
+            rows = evidence.kind == code
+            columns = [leaf for i, leaf in enumerate(own) if i != kind.time]
+            for column, leaf in enumerate(columns):
+                value = evidence.args[:, column]
+                if isinstance(leaf, Constant):
+                    rows &= value == evidence.vocabulary.constants.known_code(leaf.name)
+                elif leaf in bound:
+                    rows &= np.isin(value, list(entities))
+            found |= rows
+    return found
+
+
+def _conditions(rules: Iterable[Rule]) -> Iterator[tuple[Atom, frozenset[Term]]]:
+    """Yield the conditions of rules, each with the variables that its head has, time aside."""
+    for rule in rules:
+        bound = frozenset(_leaves(rule.head.atom.args[:-1]))
+        for literal in rule.body:
+            yield literal.atom, bound
+
+
+def _leaves(terms: Sequence[Term]) -> list[Term]:
+    found: list[Term] = []
+    for term in terms:
+        found += _leaves(term.args) if isinstance(term, Function) else [term]
+    return found
+
+
+def _skeleton(atom: Atom) -> str:
+    """Return an atom with nothing at its leaves: ``happensAt(walking(_),_)``."""
+
+    def told(term: Term) -> str:
+        if isinstance(term, Variable | Constant):
+            return "_"
+        return f"{term.functor}({','.join(map(told, term.args))})"
+
+    return f"{atom.predicate}({','.join(map(told, atom.args))})"
