@@ -133,13 +133,12 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str | No
     from splice.io.outputs import new_file
     from splice.lab.experiments.tables import to_csv, wide
     from splice.lab.figures.results import by_setting
-    from splice.lab.figures.scales import is_scale
 
     known = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
     if measure is not None and rows and measure not in known:
         raise UnknownName("measure", measure, known)
     told = measure or (known[0] if known else "f1")
-    across = "size" if rows and is_scale(rows[0]) else "level"
+    across = next((name for name in ("size", "answers") if rows and name in rows[0]), "level")
     if table is not None:
         with new_file(table) as partial:
             partial.write_text(to_csv(rows), "utf-8")
