@@ -22,8 +22,10 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments import active
+from splice.lab.figures.answers import enough
 from splice.lab.plaza import make_plaza
 from splice.labels import LabelArray
+from splice.report.document import Figure
 from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource, Unit
 from splice.stream.source import MemorySource
@@ -224,3 +226,23 @@ def test_the_experiment_counts_the_same_in_any_order() -> None:
         assert [active.work(many), active.work(few)] == first[::-1]
         assert first[0]["labels"] < first[1]["labels"] <= 6 * 50
         assert first[1]["share"] >= 0
+
+
+def test_the_table_of_the_experiment_is_drawn_and_says_how_many_answers_are_enough() -> None:
+    table = Path(__file__).resolve().parents[1] / "experiments/results/active.csv"
+    (read,) = splice.read_results(table)
+    report = splice.results_report([read])
+    figures = [s for tab in report.tabs for s in tab.sections if isinstance(s, Figure)]
+    datasets = {str(row["dataset"]) for row in read.rows}
+    assert [figure.title for figure in figures] == list(
+        dict.fromkeys(figure.title for figure in figures)
+    )
+    assert {figure.title for figure in figures} == datasets
+    for figure in figures:
+        for panel in figure.panels:
+            assert {line.name for line in panel.curves} == {row["method"] for row in read.rows}
+    told = {(row["dataset"], row["method"]): row["answers for 95 %"] for row in enough(read.rows)}
+    for (dataset, method), answers in told.items():
+        own = [r for r in read.rows if (r["dataset"], r["method"]) == (dataset, method)]
+        reached = [r["answers"] for r in own if r["share"] >= 0.95]
+        assert answers == (str(min(reached)) if reached else "more than 80")

@@ -15,6 +15,8 @@ from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.text import natural_key, read_text
 from splice.lab.experiments.run import rows_of
 from splice.lab.experiments.tables import Row, wide
+from splice.lab.figures.answers import NEEDED as ASKED
+from splice.lab.figures.answers import answers_figures, enough, is_answers
 from splice.lab.figures.panels import F1, RUNTIME, Rows, level_figure, paper_figures, parted
 from splice.lab.figures.scales import NEEDED, is_scale, scale_figure, scale_rows
 from splice.lab.figures.sweeps import dots_figure, sweep_figure, sweeps_in
@@ -79,7 +81,7 @@ def _read_table(path: Path) -> Results:
     rows: list[Row] = []
     try:
         header = next(lines, [])
-        needed, across = (NEEDED, "size") if is_scale(header) else (_NEEDED, "level")
+        needed, across = _shape(header)
         missing = [name for name in needed if name not in header]
         if missing:
             raise _bad(path, 1, 1, f"no column '{missing[0]}'", ",".join(header))
@@ -89,6 +91,13 @@ def _read_table(path: Path) -> Results:
     except csv.Error as error:
         raise _bad(path, lines.line_num, 1, f"not CSV: {error}") from None
     return Results(path.stem, rows)
+
+
+def _shape(header: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the columns that a table must have, and the one that its figures are drawn over."""
+    if is_scale(header):
+        return NEEDED, "size"
+    return (ASKED, "answers") if is_answers(header) else (_NEEDED, "level")
 
 
 def _bad(path: Path, line: int, column: int, what: str, text: str = "") -> InputError:
@@ -107,12 +116,12 @@ def _row(path: Path, number: int, header: Sequence[str], line: Sequence[str]) ->
         except ValueError:
             column = 1 + sum(len(cell) + 1 for cell in line[:place])
             raise _bad(path, number, column, f"'{name}' is not a number", text) from None
-    scale = is_scale(header)
+    needed, across = _shape(header)
     usual = ("level", "n", "f1", "batch_size", *(("published",) if row.get("series") else ()))
-    absent = [name for name in (NEEDED if scale else usual) if row.get(name) is None]
+    absent = [n for n in (usual if across == "level" else needed) if row.get(n) is None]
     if absent:
         raise _bad(path, number, 1, f"'{absent[0]}' is empty", ",".join(line))
-    for name in ("size", "seconds", "events") if scale else ("level",):
+    for name in ("size", "seconds", "events") if across == "size" else (across,):
         if row[name] <= 0:
             raise _bad(path, number, 1, f"'{name}' is not above zero", ",".join(line))
     if row.get("published") is not None:
@@ -207,6 +216,11 @@ def _sections(name: str, table: Results) -> Iterator[Section]:
     if is_scale(table.rows[0]):
         yield scale_figure(_slug(name), table.rows)
         yield table_of("By method and size", scale_rows(table.rows))
+        yield table_of("All numbers", _complete(table.rows), folded=True)
+        return
+    if is_answers(table.rows[0]):
+        yield from answers_figures(_slug(name), table.rows)
+        yield table_of("Answers for 95 % of all labels", enough(table.rows))
         yield table_of("All numbers", _complete(table.rows), folded=True)
         return
     yield from _figures(_slug(name), table.rows)
