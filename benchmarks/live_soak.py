@@ -33,9 +33,10 @@ from splice.inputs.domains import load_domain
 from splice.inputs.theories import load_theory
 from splice.io.tables.rows import RowMaker
 from splice.lab.plaza import make_plaza
-from splice.live.engine import Engine, LiveSettings
+from splice.live.engine import Engine
 from splice.live.generations import Generations
 from splice.live.metrics import resident_bytes
+from splice.live.settings import LiveSettings
 from splice.stream.source import MemorySource, collect
 
 LATENESS = 10

@@ -16,12 +16,13 @@ import pytest
 from brokers import Server, nats_server, valkey
 from live_rows import MEET, PLAZA, lines, rows
 from splice.errors import OutputError, SpliceError
-from splice.live.engine import Engine, LiveSettings
+from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.feeds.seam import Feed
 from splice.live.generations import Generations
 from splice.live.output import Channel
 from splice.live.process import Process
+from splice.live.settings import LiveSettings
 
 
 @dataclass

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from live_rows import PLAZA, engine, intervals, items, one_shot, plaza, rows, said, through_state
 from splice.errors import SpliceError
 from splice.live.clock import CONFIRM, Clocks, Verdict
-from splice.live.engine import Engine, LiveSettings
+from splice.live.engine import Engine
 from splice.live.learner import LearnSettings
+from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import Theory

@@ -21,7 +21,7 @@ from splice.cli import main
 from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import format_domain
-from splice.live.engine import Engine, LiveSettings
+from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink, parse_address
 from splice.live.feeds.seam import MOST_BYTES, Unreachable
 from splice.live.generations import Generations
@@ -31,6 +31,7 @@ from splice.live.metrics import prometheus, serve
 from splice.live.output import Channel
 from splice.live.process import Process
 from splice.live.project import Project
+from splice.live.settings import LiveSettings
 from splice.logic.theory import Theory
 
 

@@ -18,11 +18,12 @@ from splice.cli.console import note, settings
 from splice.cli.formats import one_of
 from splice.cli.options import DomainOption
 from splice.completion.profile import PROFILES
-from splice.live.engine import LiveSettings
+from splice.live.drift.policies import POLICIES
 from splice.live.launch import Addresses, launch
 from splice.live.learner import LearnSettings
 from splice.live.process import Process
 from splice.live.project import Project
+from splice.live.settings import LiveSettings
 
 __all__ = ["run"]
 
@@ -110,6 +111,12 @@ def run(
     profile: Annotated[
         str, typer.Option("--profile", help="How labels are completed.", **one_of(lambda: PROFILES))
     ] = "default",
+    drift: Annotated[
+        str | None,
+        typer.Option(
+            "--drift", help="Watch for new habits, and what to do then.", **one_of(lambda: POLICIES)
+        ),
+    ] = None,
     late: Annotated[
         str | None,
         typer.Option("--late", metavar="URL", help="Where late rows go (default: in the state)."),
@@ -165,6 +172,7 @@ def run(
             sequences=sequences,
             provisional=provisional,
             time_unit=time_unit,
+            drift=drift,
             learn=LearnSettings(patience, batch_size, rules_every, PROFILES[profile])
             if learn
             else None,

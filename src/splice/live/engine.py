@@ -18,20 +18,25 @@ from splice.errors import SpliceError
 from splice.events.crisp.program import Program, compile_program
 from splice.labels import UNKNOWN
 from splice.live.clock import Clocks, Verdict
-from splice.live.learner import LearnSettings, LiveLearner
+from splice.live.drift.monitor import Drift, DriftMonitor
+from splice.live.drift.policies import POLICIES
+from splice.live.drift.window import RecentBatches
+from splice.live.learner import LiveLearner
 from splice.live.output import Channel, Outbox
 from splice.live.recognition import LiveRecogniser
 from splice.live.rows import Bad, Decoded, Decoder
 from splice.live.score import History, Score
+from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text, parse_theory
 from splice.logic.theory import Theory
 from splice.pipeline.splice import StepReport
+from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Engine", "LiveSettings"]
+__all__ = ["COUNTS", "Engine"]
 
 _TOLD_BYTES: Final = 10_000
 """So much of a row is kept where it is told."""
@@ -40,58 +45,9 @@ _VERSION: Final = 1
 
 COUNTS: Final = (
     "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",
-    "given", "completed", "unreached", "theories", "reloads", "ended",
+    "given", "completed", "unreached", "theories", "reloads", "ended", "drifts",
 )  # fmt: skip
 """What is counted."""
-
-
-@dataclass(frozen=True)
-class LiveSettings:
-    """What a live run is asked for.
-
-    Parameters
-    ----------
-    lateness
-        How far behind the latest time of its sequence an event may come.
-    ahead
-        How far before it an event may be without a second opinion (default: a thousand times the
-        lateness, at least 100,000).
-    step
-        How far a clock moves before its window is worked out again (default: the lateness).
-    sequences
-        How many sequences are open at once; of more, the one that was silent longest ends.
-    provisional
-        Whether intervals are said before they are final.
-    completed
-        Whether completed labels are said.
-    time_unit
-        The unit of timestamps.
-    learn
-        How to learn; None: the rules stay as they are.
-    """
-
-    lateness: int = 0
-    ahead: int | None = None
-    step: int | None = None
-    sequences: int = 1000
-    provisional: bool = False
-    completed: bool = False
-    time_unit: str | None = None
-    learn: LearnSettings | None = None
-
-    def __post_init__(self) -> None:
-        if self.lateness < 0:
-            raise SpliceError(f"the lateness cannot be negative: {self.lateness}")
-
-    @property
-    def far(self) -> int:
-        """How far ahead of its clock a row needs a second opinion."""
-        return max(1000 * self.lateness, 100_000) if self.ahead is None else self.ahead
-
-    @property
-    def stride(self) -> int:
-        """How far a clock moves before its window is worked out again."""
-        return max(1, self.lateness) if self.step is None else self.step
 
 
 @dataclass
@@ -142,6 +98,8 @@ class Engine:
         """Where each clock stood when its window was worked out, in the order of the last rows."""
         self._history: dict[int, History] = {}
         self._recogniser: LiveRecogniser | None = None
+        self._monitor = DriftMonitor() if settings.drift else None
+        self._recent = RecentBatches(vocabulary)
 
     @property
     def domain(self) -> Domain:
@@ -289,19 +247,50 @@ class Engine:
         if self.learner is None:
             return
         for batch in self.learner.batches_of(code, self.domain, before):
-            self._compare(code, batch)
-            self._count(self.learner.step(batch))
+            drift = self._compare(code, batch)
+            report = self.learner.step(batch)
+            self._count(report)
+            if self._monitor:
+                self._recent.add(batch)
+                changed = self._monitor.see_patterns(self.learner.patterns_of(report))
+                self._answer(drift or changed)
             if self.learner.due:
                 self._renew()
         waiting = self.learner.waiting.get(code)
         if waiting and code in self._history:
             self._history[code].forget(waiting.done)
 
-    def _compare(self, code: int, batch: Any) -> None:
-        if self._recogniser and (batch.labels != UNKNOWN).any():
-            open_ = self._recogniser.windows.provisional(code)
-            history = self._history.setdefault(code, History(self.vocabulary))
-            self.score.compare(batch, history, open_)
+    def _compare(self, code: int, batch: MicroBatch) -> Drift | None:
+        """Count what the rules said against labels; return whether they have become worse."""
+        if self._recogniser is None or not (batch.labels != UNKNOWN).any():
+            return None
+        open_ = self._recogniser.windows.provisional(code)
+        history = self._history.setdefault(code, History(self.vocabulary))
+        counts = self.score.compare(batch, history, open_)
+        return self._monitor.see_errors(counts) if self._monitor else None
+
+    def _answer(self, drift: Drift | None) -> None:
+        """Say that habits have changed, and do what the policy says."""
+        if drift is None:
+            return
+        assert self.learner is not None
+        assert self.settings.drift is not None
+        self.counts["drifts"] += 1
+        change = drift.change
+        self.out.put(
+            Channel.OUT,
+            type="drift",
+            signal=drift.signal,
+            before=round(change.before, 4),
+            after=round(change.after, 4),
+            since=change.since,
+            policy=self.settings.drift,
+            words=drift.words,
+        )
+        if drift.signal == "errors":  # other patterns alone do not make the rules wrong
+            policy = POLICIES[self.settings.drift]
+            for row in policy.answer(self.learner, self._recent.batches(self.domain), change.since):
+                self.out.put(Channel.OUT, **row)
 
     def _count(self, report: StepReport) -> None:
         self.counts["batches"] += 1
@@ -389,6 +378,8 @@ class Engine:
             "history": [[code, own.to_state()] for code, own in self._history.items()],
             "recogniser": self._recogniser.to_state() if self._recogniser else None,
             "learner": self.learner.to_state() if self.learner else None,
+            "drift": self._monitor.to_state() if self._monitor else None,
+            "recent": self._recent.to_state(),
             "out": self.out.to_state(),
         }
 
@@ -411,6 +402,9 @@ class Engine:
             self._recogniser.restore(state["recogniser"], self.vocabulary)
         if self.learner and state["learner"]:
             self.learner.restore(state["learner"], self.domain)
+        if self._monitor and state["drift"]:
+            self._monitor.restore(state["drift"])
+        self._recent = RecentBatches.restored(state["recent"], self.vocabulary)
         self.out = Outbox.restored(state["out"])
 
 

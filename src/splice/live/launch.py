@@ -8,12 +8,13 @@ from pathlib import Path
 
 from splice.errors import SpliceError
 from splice.io.outputs import new_file
-from splice.live.engine import Engine, LiveSettings
+from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.generations import Generations
 from splice.live.output import Channel
 from splice.live.process import Process, Tell, ignore
 from splice.live.project import LEARNED, Project
+from splice.live.settings import LiveSettings
 from splice.logic.theory import Theory
 
 __all__ = ["Addresses", "launch"]
@@ -119,6 +120,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str]) -> dict[str, str
         "learner": "none" if learn is None else str(learn.learner),
         "profile": "none" if learn is None or learn.profile is None else learn.profile.name,
         "patience": "none" if learn is None else str(learn.patience),
+        "drift": settings.drift or "none",
         "batch-size": "none" if learn is None else str(learn.batch_size),
     }
 

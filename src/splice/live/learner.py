@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,6 +134,23 @@ class LiveLearner:
         report = self.splice.step(batch)
         self.batches += 1
         return report
+
+    def restore_completer(self, state: Plain, batch: MicroBatch) -> None:
+        """Go on with other labels than those that were counted; the rules stay."""
+        completer = self.splice.completer
+        assert completer is not None
+        completer.restore(state, batch.domain, self._vocabulary)
+        self.splice = Splice(self.learner, completer)
+
+    def patterns_of(self, report: StepReport) -> Counter[str]:
+        """Return how often each pattern stands in a batch that was completed."""
+        done, completer = report.completion, self.splice.completer
+        if done is None or completer is None:
+            return Counter()
+        store = completer.reading(done.batch.domain, self._vocabulary).lifting.store
+        numbers, counts = np.unique(done.patterns, return_counts=True)
+        rules = [str(store[number].rule) for number in numbers.tolist()]
+        return Counter(dict(zip(rules, counts.tolist(), strict=True)))
 
     def to_state(self) -> Plain:
         """Return all that was learned and what waits, as plain values."""

@@ -11,7 +11,7 @@ from splice.arrays import Ints, Mask, padded, unique_rows
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.intervals import covered
 from splice.events.crisp.recognition import Recognised
-from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
+from splice.labels import FALSE, TRUE, UNKNOWN
 from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
 from splice.stream.table import AtomTable
@@ -79,10 +79,8 @@ class Score:
     recent: list[Confusion] = field(default_factory=list)
     memory: int = 40
 
-    def compare(
-        self, batch: MicroBatch, history: History, open_: Recognised | None
-    ) -> tuple[LabelArray, LabelArray]:
-        """Count one more batch; return the labels that were given, and what the rules said."""
+    def compare(self, batch: MicroBatch, history: History, open_: Recognised | None) -> Confusion:
+        """Count what the rules said against the labels of one more batch."""
         given = batch.labels
         known = given != UNKNOWN
         queries = batch.queries.take(known)
@@ -92,9 +90,10 @@ class Score:
             rest.add([open_])
             said |= rest.holds(queries)
         labels = np.where(said, TRUE, FALSE).astype(np.int8)
-        if len(labels):
-            self.recent = [*self.recent, Confusion.of(given[known], labels)][-self.memory :]
-        return given[known], labels
+        counts = Confusion.of(given[known], labels)
+        if counts.count:
+            self.recent = [*self.recent, counts][-self.memory :]
+        return counts
 
     @property
     def f1(self) -> float | None:

@@ -1,0 +1,42 @@
+"""Ask people for labels of what happened since the change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from splice.live.learner import LiveLearner
+from splice.logic.syntax import name_text
+from splice.stream.batch import MicroBatch
+
+__all__ = ["Ask"]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Say which stretches since the change have no label; nothing else changes.
+
+    Parameters
+    ----------
+    most
+        How many stretches are asked about.
+    """
+
+    most: int = 5
+
+    def answer(
+        self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int
+    ) -> list[dict[str, Any]]:
+        """Return a row for each stretch, the latest last."""
+        bare = [batch for batch in recent[-since:] if not batch.labels.any() and len(batch.times)]
+        return [
+            {
+                "type": "ask",
+                "sequence": name_text(batch.sequence),
+                "start": batch.table.vocabulary.times.value(int(batch.times[0])),
+                "end": batch.table.vocabulary.times.value(int(batch.times[-1]) + 1),
+                "why": "habits have changed, and nobody labelled this",
+            }
+            for batch in bare[-self.most :]
+        ]

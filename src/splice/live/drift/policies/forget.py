@@ -1,0 +1,24 @@
+"""Forget all labels and rules, and begin anew with what comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from splice.live.learner import LiveLearner
+from splice.stream.batch import MicroBatch
+
+__all__ = ["Forget"]
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Forget everything; the rules in use stay until others are learned."""
+
+    def answer(
+        self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int
+    ) -> list[dict[str, Any]]:
+        """Forget."""
+        learner.forget()
+        return []

@@ -1,0 +1,159 @@
+"""Habits change: it is found soon, seldom where nothing changed, and policies do what they say."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from live_rows import MEET, PLAZA, items, one_shot, plaza, rows, said
+from splice.errors import SpliceError, UnknownName
+from splice.evaluation.confusion import Confusion
+from splice.live.drift.detector import Detector
+from splice.live.drift.monitor import DriftMonitor
+from splice.live.drift.policies import POLICIES
+from splice.live.engine import Engine
+from splice.live.learner import LearnSettings, LiveLearner
+from splice.live.settings import LiveSettings
+from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.source import MemorySource, Source
+from splice.stream.vocabulary import Vocabulary
+
+pytest.importorskip("river")
+
+
+def noisy(mean: float, count: int, rng: random.Random) -> list[float]:
+    return [min(1.0, max(0.0, rng.gauss(mean, 0.2))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_leap_is_found_within_twenty_values_and_dated(seed: int) -> None:
+    rng, detector = random.Random(seed), Detector()
+    calm = [detector.see(value) for value in noisy(0.15, 300, rng)]
+    assert not any(calm)
+    found = [(i, c) for i, v in enumerate(noisy(0.7, 20, rng)) if (c := detector.see(v))]
+    (at, change) = found[0]
+    assert (
+        at - 2 <= change.since <= at + 25
+    )  # noise just before the leap may be taken for its beginning
+    assert change.before < 0.25 < 0.35 < change.after
+
+
+def test_a_fall_is_no_drift() -> None:
+    detector, rng = Detector(), random.Random(3)
+    assert not any(detector.see(v) for v in (*noisy(0.8, 50, rng), *noisy(0.1, 50, rng)))
+
+
+def test_a_monitor_that_was_interrupted_finds_the_same() -> None:
+    def run(stops: set[int]) -> list[tuple[int, str]]:
+        rng, monitor, found = random.Random(5), DriftMonitor(), []
+        for i in range(120):
+            share = 0.1 if i < 60 else 0.8
+            wrong = sum(rng.random() < share for _ in range(20))
+            late = i >= 60
+            seen = Counter({"a": rng.randint(5, 9), "b": 1 + 20 * late, "c": 3})
+            drifts = (
+                monitor.see_errors(Confusion(tp=20 - wrong, fp=wrong)),
+                monitor.see_patterns(seen),
+            )
+            found += [(i, drift.words) for drift in drifts if drift]
+            if i in stops:
+                state = json.loads(json.dumps(monitor.to_state()))
+                monitor = DriftMonitor()
+                monitor.restore(state)
+        return found
+
+    whole = run(set())
+    assert len(whole) >= 1
+    assert all(at >= 60 for at, _ in whole)
+    assert whole == run({7, 59, 61, 66})
+
+
+def plaza_batches() -> tuple[Source, list[MicroBatch]]:
+    source = plaza(1, 200, 3)
+    found = list(batches(source, TimePoints(25)))
+    bare = [batch.with_labels(np.zeros_like(batch.labels)) for batch in found[4:]]
+    return source, [*found[:4], *bare]
+
+
+def learner_of(source: Source, every: list[MicroBatch]) -> LiveLearner:
+    learner = LiveLearner(LearnSettings(), source.vocabulary)
+    for batch in every:
+        learner.step(batch)
+    return learner
+
+
+def test_policies_do_what_they_say() -> None:
+    source, every = plaza_batches()
+    fresh = learner_of(source, every[2:]).learner.to_state()
+    relearned = learner_of(source, every)
+    assert POLICIES["relearn"].answer(relearned, every, len(every) - 2) == []
+    assert relearned.learner.to_state()["patterns"] == fresh["patterns"]
+    assert str(relearned.theory) == str(learner_of(source, every[2:]).theory)
+    forgotten = learner_of(source, every)
+    POLICIES["forget"].answer(forgotten, every, 2)
+    assert not len(forgotten.theory)
+    assert forgotten.splice.completer is not None
+    assert not forgotten.splice.completer.has_begun
+    decayed = learner_of(source, every)
+    assert decayed.splice.completer is not None
+    before = decayed.splice.completer.to_state()
+    POLICIES["decay"].answer(decayed, every, 2)
+    after = decayed.splice.completer.to_state()
+    assert [e["count"] for e in after["cache"]["entries"]] == pytest.approx(
+        [0.1 * e["count"] for e in before["cache"]["entries"]]
+    )
+    decayed.step(every[-1])
+    asked = POLICIES["ask"].answer(learner_of(source, every), every, 3)
+    assert [(row["start"], row["end"]) for row in asked] == [(125, 150), (150, 175), (175, 200)]
+    assert POLICIES["tell"].answer(decayed, every, 3) == []
+
+
+def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:
+    """In the last sequence people call a meeting what was none, and the other way round."""
+    events, known = rows(4, 250, 7)
+    holds = one_shot(plaza(4, 250, 7))  # until then they label as the rules say
+
+    def label(row: dict[str, Any]) -> bool:
+        own = (row["sequence"], row["fluent"])
+        said_ = any(own == (q, f) and s <= row["time"] < e for q, f, s, e in holds)
+        return said_ ^ (row["sequence"] == "plaza-004")
+
+    meet = [row for row in known if row["fluent"].startswith("meet")]
+    labels = [{**row, "label": label(row)} for row in meet]
+    settings = LiveSettings(learn=LearnSettings(every=1000, batch_size=10), drift="relearn")
+
+    def run(stop: int) -> list[dict[str, Any]]:
+        one = Engine(MEET, PLAZA, settings)
+        one.labels(items(labels))
+        told = list[dict[str, Any]]()
+        for start in range(0, len(events), 1500):
+            one.events(items(events)[start : start + 1500])
+            told += said(one)
+            one.out.clear()
+            if start == stop:
+                state = json.loads(json.dumps(one.to_state()))
+                one = Engine(MEET, PLAZA, settings)
+                one.restore(state)
+        one.finish()
+        return [*told, *said(one)]
+
+    whole = run(-1)
+    assert whole == run(4500)
+    drifts = [row for row in whole if row["type"] == "drift" and row["signal"] == "errors"]
+    assert len(drifts) == 1
+    assert drifts[0]["after"] > 0.7 > 0.3 > drifts[0]["before"]
+    assert "the rules contradict" in drifts[0]["words"]
+
+
+def test_a_policy_that_is_none_is_refused() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'forget'"):
+        LiveSettings(learn=LearnSettings(), drift="forgett")
+    with pytest.raises(SpliceError, match="--learn"):
+        LiveSettings(drift="forget")
+    assert LiveLearner(LearnSettings(), Vocabulary()).waiting_rows == 0
+    assert isinstance(plaza_batches()[0], MemorySource)
