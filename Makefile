@@ -9,7 +9,7 @@ PIP    := $(PY) -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint bench fuzz crash docs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ lint: $(VENV)/.dev ## ruff (rules and format) and mypy
 
 bench: $(VENV)/.run ## measure speed, as ratios within one run
 	@$(PY) -m benchmarks
+
+fuzz: $(VENV)/.dev ## damaged input for everything that reads; SECONDS=3600 for as long, fuzz.log counts
+	@PYTHONPATH=tests $(PY) -m fuzz.campaign --seconds $(or $(SECONDS),60) --log fuzz.log
 
 docs: $(VENV)/.docs ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict

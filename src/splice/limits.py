@@ -56,7 +56,7 @@ class Limits:
 
     bytes: int = 1 << 28
     line: int = 1 << 20
-    columns: int = 4096
+    columns: int = 1024
     nesting: int = 100
     problems: int = 10_000
 

@@ -119,7 +119,9 @@ def _kth_distinct(weights: Floats, k: int) -> Floats:
     if not weights.shape[1]:
         return np.zeros(len(weights))
     kth: Floats = weights.max(axis=1)
-    for _ in range(k - 1):
+    for _ in range(min(k, weights.shape[1]) - 1):  # a row has no more distinct values
         lower = np.where(weights < kth[:, None], weights, -np.inf).max(axis=1)
+        if not np.isfinite(lower).any():
+            break
         kth = np.where(np.isfinite(lower), lower, kth)
     return kth

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
+from splice.errors import SpliceError
 from splice.events.evidence import Evidence
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Function, Term, Variable
@@ -81,6 +82,8 @@ class Comparisons:
             return self._evidence.points.time[self._point].astype(np.float64)
         if isinstance(term, Variable):
             return self._evidence.numbers[self._columns[term]]
+        if term.functor not in _OPERATIONS or len(term.args) != 2:
+            raise SpliceError(f"'{term}' is no number", "compare variables, numbers and names")
         a, b = (self._value(arg) for arg in term.args)
         if term.functor in ("/", "mod"):
             b = np.where(b == 0, np.nan, b)

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
+from splice.errors import SpliceError
 from splice.events.comparisons import STARTS_WITH, Comparisons
 from splice.events.evidence import Evidence, Relation
 from splice.events.keys import ROOM, Index, mixed, packed
@@ -234,11 +235,25 @@ class _Goal:
                 relation.columns[_NUMBER][number[known]], rows.point[known]
             )
             return holds
-        at, partner = index.join(left)
-        good = self._holding(relation.columns[_NUMBER][partner], rows.point[at])
         holds = np.zeros(len(rows), bool)
-        holds[at[good]] = True
+        for block in range(0, len(rows), _BLOCK):  # pairs are many, and only who has one is asked
+            at, partner = index.join(left[block : block + _BLOCK])
+            at += block
+            good = self._holding(relation.columns[_NUMBER][partner], rows.point[at])
+            holds[at[good]] = True
         return holds
+
+    def _check_size(self, pairs: int, rows: int, width: int) -> None:
+        """Refuse a join before it is made, where it would take all memory."""
+        size = 8 * pairs * (width + _SCRATCH)
+        if size <= MOST_BYTES:
+            return
+        said = "the arguments of a fluent" if self.literal is _GIVEN else f"'{self.literal}'"
+        raise SpliceError(
+            f"the body of a rule has too many solutions: {said} makes {pairs:,} of {rows:,}, "
+            f"which takes {size / 2**30:.1f} GiB",
+            "let its variables also stand in another literal, or ask about fewer entities at once",
+        )
 
     def _holding(self, numbers: Ints, point: Ints) -> Mask:
         assert self._fluents is not None
@@ -246,6 +261,7 @@ class _Goal:
 
     def _expanded(self, rows: Bindings, relation: Relation) -> Bindings:
         left, index, shared = self._index(rows, relation)
+        self._check_size(index.pairs(left), len(rows), len(rows.columns) + len(relation.columns))
         at, partner = index.join(left)
         if _NUMBER in relation.columns:
             good = self._holding(relation.columns[_NUMBER][partner], rows.point[at])
@@ -260,6 +276,11 @@ class _Goal:
         return result
 
 
+MOST_BYTES: Final = 1 << 30
+"""So much may one join of a body take."""
+_BLOCK: Final = 1 << 16
+_SCRATCH: Final = 4
+"""Columns that a join needs beside those it makes."""
 _NUMBER: Final = Variable("")
 _GIVEN: Final = Literal(Atom("true"))
 

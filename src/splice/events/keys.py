@@ -99,6 +99,11 @@ class Index:
         at = self._nearest(asked)
         return np.where(self._keys[at] == asked, self._row(at), -1)
 
+    def pairs(self, asked: Ints) -> int:
+        """Return how many pairs :meth:`join` would make; none are made."""
+        first = np.searchsorted(self._keys, asked, side="left")
+        return int((np.searchsorted(self._keys, asked, side="right") - first).sum())
+
     def join(self, asked: Ints) -> tuple[Indices, Indices]:
         """Return all pairs of an asked number and a row that has it, in the order asked."""
         first = np.searchsorted(self._keys, asked, side="left")

@@ -28,6 +28,10 @@ class Observed:
     last: int = 1
 
 
+_LONGEST: Final = 2**62
+"""Beyond it the successor of a time-point has no number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """The successor of a time-point lies a fixed step after it.
@@ -41,8 +45,12 @@ class Step:
     size: int = 1
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise SpliceError(f"the step between time-points must be positive, not {self.size}")
+        if not 1 <= self.size <= _LONGEST:
+            raise SpliceError(
+                f"the step between time-points must be positive, not {self.size}"
+                if self.size < 1
+                else f"the step between time-points must be at most {_LONGEST}"
+            )
 
 
 Successor: TypeAlias = Observed | Step

@@ -63,6 +63,7 @@ def infer_types(
 
     def root(position: P) -> P:
         while group[position] != position:
+            group[position] = group[group[position]]  # paths stay short
             position = group[position]
         return position
 

@@ -172,6 +172,8 @@ def _arithmetic(atom: Atom) -> Iterator[_Trouble]:
         if isinstance(term, Function) and term.functor not in ARITHMETIC:
             what = "a fluent's value" if term.functor == VALUE else f"'{term}'"
             yield f"{what} cannot be compared: {atom}", "compare variables, numbers and names"
+        elif isinstance(term, Function) and len(term.args) != 2:
+            yield f"'{term.functor}' stands between two terms: {atom}", "write X - Y, or 0 - X"
 
 
 def _times(rule: Rule, schema: Schema) -> Iterator[_Trouble]:

@@ -39,11 +39,18 @@ ALGEBRA: Final = {
 
 _Trouble = tuple[str, str]
 
+_HOLDS_FOR_HINT = "a fluent and its intervals, as in holdsFor(lit(X),I)"
+
 
 def check_static(rule: Rule) -> Iterator[_Trouble]:
     """Yield what is wrong with a ``holdsFor`` rule: intervals that nothing makes, loose variables."""
     made: set[Term] = set()
     bound: set[Term] = set()
+    atoms = [rule.head.atom, *(literal.atom for literal in rule.body)]
+    odd = [atom for atom in atoms if atom.predicate == HOLDS_FOR and len(atom.args) != 2]
+    if odd:
+        yield f"'{HOLDS_FOR}' takes 2 arguments, not {len(odd[0].args)}: {odd[0]}", _HOLDS_FOR_HINT
+        return
     for literal in rule.body:
         atom = literal.atom
         if atom.predicate == HOLDS_FOR:

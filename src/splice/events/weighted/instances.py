@@ -165,7 +165,7 @@ def _fits(table: AtomTable, shapes: Sequence[Term]) -> Mask:
 
 def _widened(table: AtomTable) -> AtomTable:
     """Return a table with a column for each leaf of any kind of its vocabulary."""
-    width = max(k.arity for k in table.vocabulary.kinds)
+    width = max((k.arity for k in table.vocabulary.kinds), default=0)
     return replace(table, args=padded(table.args, width))
 
 

@@ -65,7 +65,8 @@ class _Parser(Cursor):
                 f"expected a recall but found {self.shown()}",
                 "the recall is 0, a positive integer or '*'",
             )
-        return min(int(self.next().text), UNBOUNDED)
+        digits = self.next().text
+        return min(int(digits), UNBOUNDED) if len(digits) < 12 else UNBOUNDED
 
     def _name(self, what: str) -> str:
         if not self.at_kind("name"):
@@ -117,7 +118,10 @@ class _Parser(Cursor):
         self.expect("/", "a signature is name/arity")
         if not self.at_kind("number"):
             self.fail(f"expected an arity but found {self.shown()}")
-        arity = int(self.next().text)
+        digits = self.next().text
+        if len(digits) > 9:
+            self.fail(f"an arity of {len(digits)} digits")
+        arity = int(digits)
         if name[:1].islower():
             return Symbol(Signature(name, arity), is_function=True)
         return Symbol(Signature(Schema().internal_name(name), arity))

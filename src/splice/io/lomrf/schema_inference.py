@@ -124,7 +124,10 @@ def _is_time(rows: pl.DataFrame, arity: int, span: tuple[int, int] | None) -> bo
     numbers = rows[f"a{arity - 1}"].cast(pl.Int64, strict=False)
     if numbers.null_count():
         return False
-    return span is None or bool(numbers.is_between(span[0] - 1, span[1] + 1).all())
+    if span is None:
+        return True
+    first, last = max(span[0], 1 - 2**63) - 1, min(span[1], 2**63 - 2) + 1
+    return bool(numbers.is_between(first, last).all())
 
 
 def _constants(raw: RawEvidence, schema: Schema) -> dict[Position, frozenset[str]]:

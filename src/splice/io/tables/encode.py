@@ -21,6 +21,8 @@ from splice.stream.vocabulary import Symbols
 
 __all__ = ["Encoded", "Plan", "Planner", "RowEncoder"]
 
+_AXES: Final = 60
+"""numpy unravels at most 64."""
 _DENSE: Final = 1 << 20
 
 Leaf: TypeAlias = tuple[int, int] | int
@@ -95,7 +97,7 @@ def _combinations(columns: list[Codes], sizes: list[int]) -> tuple[list[list[int
     total = 1
     for size in sizes:
         total *= size
-    if total > _DENSE:
+    if total > _DENSE or len(sizes) > _AXES:
         rows, inverse = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
         return rows.tolist(), inverse.reshape(-1)
     key = np.zeros(len(columns[0]), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -50,12 +51,7 @@ def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Tab
 
 
 def _folder_tables(root: Path, layout: Layout, open_table: Callable[[Path], Table]) -> Found:
-    described = [
-        (spec, path)
-        for spec in layout.tables
-        for path in sorted(root.glob(spec.file))
-        if path.is_file()
-    ]
+    described = [(spec, path) for spec in layout.tables for path in _matching(root, spec)]
     if layout.tables and described and _fits(described, open_table):
         for spec, path in described:
             yield open_table(path), spec
@@ -77,8 +73,21 @@ def _folder_tables(root: Path, layout: Layout, open_table: Callable[[Path], Tabl
         raise InputError(_nothing(root, layout))
 
 
+def _matching(root: Path, spec: TableSpec) -> list[Path]:
+    """Return the files of a folder that a description means; patterns stay inside the folder."""
+    try:
+        found = sorted(root.glob(spec.file))
+    except (ValueError, NotImplementedError, OSError, re.error) as error:
+        hint = "write a name in which * stands for anything, such as events*.csv"
+        raise InputError(
+            Problem(spec.place, f"'{spec.file}' names no files: {error}", spec.file, hint)
+        ) from None
+    inside = root.resolve()
+    return [path for path in found if path.is_file() and path.resolve().is_relative_to(inside)]
+
+
 def _require_every_table(root: Path, layout: Layout) -> None:
-    missing = [spec for spec in layout.tables if not any(root.glob(spec.file))]
+    missing = [spec for spec in layout.tables if not _matching(root, spec)]
     if missing:
         raise InputError(
             Problem(Place(str(root)), f"no file '{spec.file}'", "", f"{spec.place} asks for it")

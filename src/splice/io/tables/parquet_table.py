@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 import numpy as np
 import polars as pl
@@ -13,6 +16,8 @@ import polars as pl
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, Where, select
 from splice.limits import LIMITS, Limits
+
+_STDERR: Final = 2
 
 __all__ = ["Parquet", "ScannedTable"]
 
@@ -128,7 +133,8 @@ class ScannedTable(FileTable):
     def _reading(self) -> Iterator[None]:
         file = str(self.path)
         try:
-            yield
+            with _held_back():
+                yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             message = f"not a readable {self._what} file: {reason}"
@@ -138,6 +144,29 @@ class ScannedTable(FileTable):
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(Problem(Place(file), f"cannot be read: {reason}")) from error
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Hold back what native code prints; where it panics nobody is told, since an error says it."""
+    sys.stderr.flush()
+    try:
+        real = os.dup(_STDERR)
+    except OSError:  # there is none
+        yield
+        return
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), _STDERR)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(real, _STDERR)
+            os.close(real)
+            held.seek(0)
+            said = held.read()
+            if b"panicked at" not in said:
+                os.write(_STDERR, said)
 
 
 def _where(file: str, names: list[str], frame: pl.DataFrame, first: int) -> Where:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +49,8 @@ DEFAULT_SEQUENCE = "main"
 
 LINE_BITS = 40
 """How many bits of a row's number say its line; the rest says its table."""
+
+_ARGUMENT: Final = re.compile(r"arg[0-9]+\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +145,7 @@ class Part:
         }
         assert isinstance(role, str)
         problems = missing_columns(self.table, needed[role], f"a table of {role}")
-        numbers = [int(name[3:]) for name in names if name.startswith("arg") and name[3:].isdigit()]
+        numbers = [int(name[3:][:9]) for name in names if _ARGUMENT.match(name)]
         if role != "labels" and numbers and sorted(numbers) != list(range(1, len(numbers) + 1)):
             hint = "arguments are the columns arg1, arg2, ..."
             place = self.table.place()

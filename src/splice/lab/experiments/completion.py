@@ -29,10 +29,12 @@ from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import (
     Table,
     ce_of,
-    dataset_of,
+    check_cells,
     datasets,
+    datasets_of,
     keep_of,
     levels_of,
+    list_of,
     mask_of,
     methods_of,
     numbers_of,
@@ -74,12 +76,14 @@ def cells(configuration: Table) -> list[Cell]:
     for method in methods_of(configuration):
         count = whole_of(method, "samples", samples)
         tiers.setdefault(count, []).append((method["name"], _choices(method)))
-    streams = product(
-        map(dataset_of, grid.get("datasets", ())),
-        map(mask_of, grid.get("masks", ())),
+    axes = (
+        datasets_of(grid),
+        list(map(mask_of, list_of(grid, "masks"))),
         numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
-    settings = list(product(streams, levels_of(grid)))
+    every = sum(count * len(methods) for count, methods in tiers.items())
+    check_cells(*(len(axis) for axis in axes), len(levels_of(grid)), every)
+    settings = list(product(product(*axes), levels_of(grid)))
     return [
         Cell.of(
             dataset=dataset,

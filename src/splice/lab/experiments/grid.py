@@ -21,7 +21,9 @@ from typing import Any, Final, TypeAlias
 from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import WorkerLost
 from splice.errors import InputError, Place, Problem, SpliceError
+from splice.io.documents import parse_json
 from splice.io.outputs import new_file
+from splice.io.text import read_text
 
 Result: TypeAlias = dict[str, Any]
 """What a cell gave: plain JSON."""
@@ -143,11 +145,11 @@ def read_result(key: str, folder: Path) -> tuple[Cell, Result]:
     """Return a cell and its result, or say that the file is damaged."""
     path = folder / f"{key}.json"
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = parse_json(read_text(path), str(path))
         cell, result = Cell(canonical(document["cell"])), document["result"]
         whole = document["sha256"] == digest([document["cell"], result])
         whole = whole and document["format"] == _FORMAT and cell.key == key
-    except (ValueError, TypeError, KeyError):
+    except (SpliceError, ValueError, TypeError, KeyError):
         whole = False
     if not whole:
         hint = "remove the file and resume: its cell is then computed again"

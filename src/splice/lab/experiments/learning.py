@@ -33,10 +33,12 @@ from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import (
     Table,
     ce_of,
-    dataset_of,
+    check_cells,
     datasets,
+    datasets_of,
     keep_of,
     levels_of,
+    list_of,
     mask_of,
     methods_of,
     numbers_of,
@@ -79,15 +81,15 @@ def cells(configuration: Table) -> list[Cell]:
     rounds = {"rounds": whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
     samples = whole_of(grid, "samples", 20)
     levels = levels_of(grid, (_ALL,))
-    streams = list(
-        product(
-            map(dataset_of, grid.get("datasets", ())),
-            grid.get("folds", ("sequences",)),
-            map(mask_of, grid.get("masks", ({"scope": "batches"},))),
-            numbers_of(grid, "batch_sizes", (25,), whole=True),
-        )
+    axes = (
+        datasets_of(grid),
+        list_of(grid, "folds", ("sequences",)),
+        list(map(mask_of, list_of(grid, "masks", ({"scope": "batches"},)))),
+        numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
     chosen = [(method, _choices(method)) for method in methods_of(configuration)]
+    check_cells(samples, *map(len, axes), len(chosen), len(levels))
+    streams = list(product(*axes))
     return [
         Cell.of(
             dataset=dataset,

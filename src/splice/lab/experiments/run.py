@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import shutil
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -24,12 +23,15 @@ from typing import Any, Final
 from splice.engines.choice import LOCAL, EngineChoice
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.open import input_paths
+from splice.io.documents import parse_json, parse_toml
 from splice.io.outputs import new_file, sweep
 from splice.io.sums import files_in, sum_of
 from splice.io.text import read_text
 from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
+from splice.lab.experiments.spec import check_plain
 from splice.lab.experiments.tables import Row, summarise, to_csv
+from splice.states import anything, check_state, each, mapping, record, text
 
 KINDS: Final[dict[str, ModuleType]] = {
     "active": active,
@@ -40,6 +42,15 @@ KINDS: Final[dict[str, ModuleType]] = {
 """The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
 
 _FORMAT: Final = 1
+_SHAPE: Final = record(
+    **dict.fromkeys(("format", "work", "versions", "python", "machine", "data"), anything),
+    name=text,
+    configuration=mapping(anything),
+    code=text,
+    seeds=anything,
+    cells=each(text),
+    sha256=text,
+)
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 _PACKAGES: Final = ("splice-cer", "numpy", "scipy", "polars", "numba")
 _ELSEWHERE: Final = frozenset({"cli", "report", "__pycache__"})
@@ -74,10 +85,8 @@ class Experiment:
 
 def load(path: Path) -> Experiment:
     """Read an experiment's file."""
-    try:
-        configuration = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Problem(Place(str(path)), f"not TOML: {error}")) from None
+    configuration = parse_toml(read_text(path), str(path))
+    check_plain(configuration)
     return Experiment(path.stem, configuration)
 
 
@@ -106,7 +115,12 @@ def start(
     manifest = _manifest(experiment, cells)
     _make_room(folder, force=force)
     _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
-    return _finish(experiment, cells, folder, jobs, engine, progress)
+    try:
+        return _finish(experiment, cells, folder, jobs, engine, progress)
+    except SpliceError:
+        if not any((folder / "cells").glob("*.json")):
+            _forget(folder)  # nothing came of it: the folder is as it was
+        raise
 
 
 def resume(
@@ -191,10 +205,15 @@ def _make_room(folder: Path, *, force: bool) -> None:
         what = f"holds what is not of a run: '{min(foreign or held)}'"
         raise OutputError(f"the folder '{folder}' {what}", "choose another folder")
     if held:
-        shutil.rmtree(folder / "cells", ignore_errors=True)
-        (folder / "table.csv").unlink(missing_ok=True)
-        (folder / "manifest.json").unlink()
+        _forget(folder)
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def _forget(folder: Path) -> None:
+    """Remove a run from its folder."""
+    shutil.rmtree(folder / "cells", ignore_errors=True)
+    (folder / "table.csv").unlink(missing_ok=True)
+    (folder / "manifest.json").unlink()
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -204,9 +223,10 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             f"'{folder}' holds no run", "make one: splice experiment run NAME --out DIR"
         )
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        manifest: dict[str, Any] = parse_json(read_text(path), str(path))
         whole = manifest["format"] == _FORMAT and manifest["sha256"] == _sum(manifest)
-    except (ValueError, TypeError, KeyError):
+        check_state(manifest, _SHAPE)
+    except (SpliceError, ValueError, TypeError, KeyError):
         whole = False
     if not whole:
         hint = "run the experiment again, into another folder"

@@ -26,9 +26,11 @@ from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.spec import (
     GROWS,
     Table,
+    check_cells,
     dataset_of,
     datasets,
     levels_of,
+    list_of,
     methods_of,
     numbers_of,
     opened,
@@ -56,14 +58,16 @@ def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration, small sizes first."""
     known = ("datasets", "sizes", "levels", "samples", "batch_sizes", "shards")
     grid = table_of(configuration, "grid", known)
-    settings = product(
+    axes = (
         range(whole_of(grid, "samples", 1)),
-        map(_growing, grid.get("datasets", ())),
+        list(map(_growing, list_of(grid, "datasets"))),
         numbers_of(grid, "batch_sizes", (25,), whole=True),
         levels_of(grid, (5,)),
         numbers_of(grid, "sizes", (), whole=True),
         [(method["name"], _command(method)) for method in methods_of(configuration)],
     )
+    check_cells(*map(len, axes))
+    settings = product(*axes)
     return [
         Cell.of(
             dataset=dataset,

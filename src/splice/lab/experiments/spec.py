@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -13,11 +14,15 @@ from typing import Any, Final, TypeAlias
 from splice.errors import SpliceError, UnknownName, did_you_mean
 from splice.inputs.open import InputOptions, open_input
 from splice.lab.maritime import WordChoice, make_maritime
-from splice.lab.plaza import make_plaza
+from splice.lab.plaza import check_plaza, make_plaza
 from splice.stream.mask import Keep, KeepAtoms, KeepBatches, Unit
 from splice.stream.source import MemorySource, Source, collect
 
 Table: TypeAlias = Mapping[str, Any]
+
+_BRACES: Final = re.compile(r"\{(\w+)\}")
+_MOST_CELLS: Final = 100_000
+_MOST_SAMPLES: Final = 10_000
 
 GROWS: Final = {"maritime": "vessels", "plaza": "sequences"}
 """What there is more of in larger data, for each simulator."""
@@ -28,9 +33,15 @@ _DESCRIBED: Final = {
 }
 
 
+_NUMBERS: Final = frozenset({"vessels", "days", "seed", "sequences", "people", "frames"})
+
+
 def methods_of(configuration: Table) -> list[dict[str, Any]]:
     """Return the methods, those with several values taken apart; each has a name of its own."""
-    methods = [m for method in configuration.get("methods", ()) for m in _expanded(method)]
+    given = list_of(configuration, "methods")
+    if not all(isinstance(method, Mapping) for method in given):
+        raise SpliceError("'methods' are tables", "write [[methods]]")
+    methods = [m for method in given for m in _expanded(method)]
     if not methods:
         raise SpliceError("the experiment has no method", "add a table: [[methods]]")
     names = {method["name"] for method in methods}
@@ -44,8 +55,21 @@ def methods_of(configuration: Table) -> list[dict[str, Any]]:
 
 def datasets(configuration: Table) -> list[str]:
     """Return the inputs that a configuration reads, by name."""
-    found = configuration["grid"].get("datasets", ())
+    found = list_of(configuration["grid"], "datasets")
     return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in found))
+
+
+def list_of(table: Table, name: str, usual: Sequence[Any] = ()) -> list[Any]:
+    """Return a list of a configuration."""
+    given = table.get(name, usual)
+    if not isinstance(given, list | tuple):
+        raise SpliceError(f"'{name}' is a list, not {given!r}", f"write {name} = [..]")
+    return list(given)
+
+
+def datasets_of(grid: Table) -> list[object]:
+    """Return the datasets of a grid, if their words are known."""
+    return list(map(dataset_of, list_of(grid, "datasets")))
 
 
 def dataset_of(dataset: object) -> object:
@@ -54,12 +78,34 @@ def dataset_of(dataset: object) -> object:
     name = described.get("name")
     if not isinstance(name, str) or not name:
         raise SpliceError(f"{dataset!r} is not a dataset", 'write "caviar-meet" or { name = .. }')
+    fluent = described.get("fluent", "")
+    if not isinstance(fluent, str):
+        raise SpliceError(f"{fluent!r} is not a fluent of '{name}'", 'write fluent = "meet"')
     known = ("name", "fluent", *_DESCRIBED.get(name, ("domain",)))
     for key in described:
         if key not in known:
             hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
             raise SpliceError(f"the dataset '{name}' has no '{key}'", hint)
+    for key in _NUMBERS & described.keys():
+        least = 0 if key == "seed" else 1e-3 if key == "days" else 1
+        numbers_of({key: [described[key]]}, key, (), least=least, whole=key != "days")
+    if name in _DESCRIBED:  # nothing is simulated yet: only whether it could be is looked at
+        _simulated(name, {k: v for k, v in described.items() if k not in ("name", "fluent")})
     return dataset
+
+
+def _simulated(name: str, described: Table, *, made: bool = False) -> Source | None:
+    """Return a simulated dataset, where it is wanted; what nobody could simulate is an error."""
+    if name == "plaza":
+        if made:
+            return make_plaza(**described).source
+        check_plaza(**described)
+        return None
+    words = described.get("vocabulary", WordChoice.Y2019.value)
+    if words not in [choice.value for choice in WordChoice]:
+        raise UnknownName("vocabulary", str(words), [choice.value for choice in WordChoice])
+    others = {key: value for key, value in described.items() if key != "vocabulary"}
+    return make_maritime(**others, choice=WordChoice(words))
 
 
 @lru_cache(maxsize=4)
@@ -76,14 +122,8 @@ def opened(dataset: str, grown: int | None = None) -> Source:
     name, fluent = described.pop("name"), described.pop("fluent", None)
     if grown is not None:
         described[GROWS[name]] = grown
-    source: Source
-    if name == "plaza":
-        source = make_plaza(**described).source
-    elif name == "maritime":
-        words = WordChoice(described.pop("vocabulary", WordChoice.Y2019.value))
-        source = make_maritime(**described, choice=words)
-    else:
-        source = open_input(name, InputOptions(domain=described.get("domain")))
+    source = _simulated(name, described, made=True) if name in _DESCRIBED else None
+    source = source or open_input(name, InputOptions(domain=described.get("domain")))
     if not fluent:
         return source
     table = collect(source)
@@ -103,14 +143,55 @@ def ce_of(dataset: object) -> str:
 def _expanded(method: Table) -> Iterator[dict[str, Any]]:
     """Yield a method for each combination of its listed values, its name filled in."""
     lists = {k: value for k, value in method.items() if isinstance(value, list) and k != "levels"}
+    check_cells(*map(len, lists.values()))
     for values in product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
-        try:
-            name = str(method.get("name", "")).format(**chosen)
-        except (KeyError, IndexError, ValueError):
-            hint = f"it may mention {', '.join(lists) or 'nothing'} in braces"
-            raise SpliceError(f"'{method['name']}' is not a name for methods", hint) from None
-        yield {**method, **chosen, "name": name}
+        yield {**method, **chosen, "name": _filled(str(method.get("name", "")), chosen)}
+
+
+def _filled(name: str, chosen: Mapping[str, Any]) -> str:
+    """Return a name with the values of the choices that it mentions in braces, and nothing else.
+
+    >>> _filled("paper {connector}", {"connector": "knn:2"})
+    'paper knn:2'
+    """
+    parts = _BRACES.split(name)
+    known = all(part in chosen for part in parts[1::2])
+    if not known or "{" in "".join(parts[::2]) or "}" in "".join(parts[::2]):
+        hint = f"it may mention {', '.join(chosen) or 'nothing'} in braces"
+        raise SpliceError(f"'{name}' is not a name for methods", hint)
+    parts[1::2] = [str(chosen[part]) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def check_cells(*sizes: int) -> None:
+    """Refuse a grid of more cells than anybody computes, before they are made.
+
+    Parameters
+    ----------
+    sizes
+        How many values each axis has.
+    """
+    if math.prod(sizes) > _MOST_CELLS:
+        count = " x ".join(f"{size:,}" for size in sizes)
+        raise SpliceError(
+            f"the experiment has {count} cells, and {_MOST_CELLS:,} is the most",
+            "take fewer samples, levels, batch sizes, masks, datasets or methods",
+        )
+
+
+def check_plain(value: object, path: str = "the experiment") -> None:
+    """Refuse what a manifest cannot hold: dates, and numbers that are none."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            check_plain(one, f"'{key}'")
+    elif isinstance(value, list):
+        for one in value:
+            check_plain(one, path)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise SpliceError(f"{path} is {value}", "write a number")
+    elif not isinstance(value, str | int | float):
+        raise SpliceError(f"{path} is '{value}'", "an experiment has texts, numbers and lists")
 
 
 def mask_of(mask: object) -> tuple[str, str]:
@@ -154,6 +235,7 @@ def numbers_of(
         raise SpliceError(f"'{name}' is a list of numbers, not {given!r}", f"write {name} = [..]")
     for value in given:
         number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = number and math.isfinite(value)
         if not number or not least <= value <= most or (whole and value != int(value)):
             kind, upto = (
                 "whole numbers" if whole else "numbers",
@@ -171,8 +253,9 @@ def levels_of(table: Table, usual: Sequence[float] = ()) -> list[float]:
 
 
 def whole_of(table: Table, name: str, usual: int) -> int:
-    """Return a whole number of a configuration, 1 at least."""
-    return int(numbers_of({name: [table.get(name, usual)]}, name, (), whole=True)[0])
+    """Return a whole number of a configuration, from 1 to some thousands."""
+    given = {name: [table.get(name, usual)]}
+    return int(numbers_of(given, name, (), most=_MOST_SAMPLES, whole=True)[0])
 
 
 def number_of(level: float) -> float:

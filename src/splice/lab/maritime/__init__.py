@@ -133,6 +133,9 @@ class MaritimeSource:
         return Positions.concat(parts), types
 
 
+_MOST_VESSELS: Final = 1_000_000
+
+
 def make_maritime(
     vessels: int = PRESETS["small"].vessels,
     days: float = PRESETS["small"].days,
@@ -159,13 +162,15 @@ def make_maritime(
     target
         The composite event that is labelled: ``rendezvous`` or ``pilotOps``.
     """
+    if vessels > _MOST_VESSELS:
+        raise SpliceError(f"the number of vessels must be at most {_MOST_VESSELS:,}, not {vessels}")
     if vessels < 2 or vessels % 2:
         raise SpliceError(
             f"the number of vessels must be even and at least 2, not {vessels}",
             "vessels come in pairs: a pair is a sequence",
         )
-    if not 0 < days <= 3660:
-        raise SpliceError(f"the number of days must be above 0 and at most 3660, not {days}")
+    if not 1e-3 <= days <= 3660:
+        raise SpliceError(f"the number of days must be from 0.001 to 3660, not {days}")
     if seed < 0:
         raise SpliceError(f"the seed must not be negative: {seed}", "use 0, 1, 2, ...")
     if target not in TARGETS:

@@ -59,6 +59,9 @@ class Plaza:
         return f"Plaza({count} sequences, {self.people} people, {self.frames} frames)"
 
 
+_MOST_ATOMS: Final = 100_000_000
+
+
 def make_plaza(
     sequences: int = 8,
     people: int = 4,
@@ -85,7 +88,7 @@ def make_plaza(
     annotator
         How well the labels follow what happens.
     """
-    _check(sequences, people, frames, seed)
+    check_plaza(sequences, people, frames, seed)
     vocabulary = Vocabulary()
     slots = Slots.of(vocabulary, people)
     vocabulary.sequences.codes([f"plaza-{i + 1:03d}" for i in range(sequences)])
@@ -140,7 +143,20 @@ def _tracks(sight: Sight, first: int) -> pl.DataFrame:
     )
 
 
-def _check(sequences: int, people: int, frames: int, seed: int) -> None:
+def check_plaza(sequences: int = 8, people: int = 4, frames: int = 600, seed: int = 0) -> None:
+    """Refuse a square that cannot be simulated, or that would not fit into memory.
+
+    Parameters
+    ----------
+    sequences
+        How many scenes.
+    people
+        How many persons in each.
+    frames
+        How many frames each lasts.
+    seed
+        The seed of every random choice.
+    """
     least = {"sequences": (sequences, 1), "people": (people, 1), "frames": (frames, 2)}
     for what, (value, low) in least.items():
         if value < low:
@@ -148,6 +164,12 @@ def _check(sequences: int, people: int, frames: int, seed: int) -> None:
                 f"the number of {what} must be at least {low}, not {value}",
                 "everybody needs a frame to be seen in and one to leave at",
             )
+    atoms = 2 * sequences * frames * people * (people - 1)
+    if atoms > _MOST_ATOMS or sequences > _MOST_ATOMS:
+        raise SpliceError(
+            f"such a square has about {atoms:.3g} query atoms, and {_MOST_ATOMS:,} fit into memory",
+            "take fewer sequences, frames or people, or several seeds",
+        )
     if seed < 0:
         raise SpliceError(f"the seed must not be negative: {seed}", "use 0, 1, 2, ...")
 

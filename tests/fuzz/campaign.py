@@ -1,0 +1,268 @@
+"""Give damaged input to what reads, count what comes of it, and keep what should not have come.
+
+``python -m fuzz.campaign --seconds 600 --log fuzz.log`` (``make fuzz``) goes on from the numbers at which
+the log's last run ended. A child process does the work, so that its death and its memory are findings,
+too; it is renewed now and then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fuzz.targets import TARGETS, Target
+from splice.errors import InputError, LimitExceeded, SpliceError
+
+__all__ = ["CORPUS", "attempt", "campaign", "input_of"]
+
+CORPUS = Path(__file__).resolve().parent / "corpus"
+MEMORY = 2 << 30
+"""Bytes that a process may have, beside what it needs to be there."""
+_TURN = 200
+"""Inputs of one target before the next one has its turn."""
+_CHILD = 20_000
+"""Inputs before a child is renewed."""
+
+
+class Slow(BaseException):
+    """An input takes longer than it may; nothing catches it."""
+
+
+def input_of(target: Target, number: int) -> bytes:
+    """Return the input of a number, the same on every machine."""
+    return target.make(random.Random(f"{target.name} {number}"))
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def ring(*_: object) -> None:
+        raise Slow(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(target: Target, data: bytes, folder: Path) -> tuple[str, str]:
+    """Give an input to what reads it; return what came of it, in a word, and the traceback of a finding."""
+    try:
+        with warnings.catch_warnings(), _alarm(target.seconds):
+            warnings.simplefilter("ignore")
+            target.read(data, folder)
+    except LimitExceeded:
+        return "limit", ""
+    except SpliceError as error:
+        if isinstance(error, InputError) and not all(p.place.file for p in error.problems):
+            return "no place", traceback.format_exc()
+        return ("error", "") if str(error).strip() else ("no words", traceback.format_exc())
+    except Slow:
+        return "slow", traceback.format_exc()
+    except MemoryError:
+        return "memory", traceback.format_exc()
+    except (Exception, SystemExit) as error:
+        return f"internal: {type(error).__name__}", traceback.format_exc()
+    except BaseException as error:  # polars' panics are no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return f"internal: {type(error).__name__}", traceback.format_exc()
+    return "success", ""
+
+
+GOOD = ("success", "error", "limit")
+
+
+def _work(names: list[str], start: int, count: int, at: Any, out: Any) -> None:
+    """Try inputs in a child process; ``at`` always says which one, in case it is the last."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Path(os.devnull).open("w") as nothing:
+        os.dup2(nothing.fileno(), 2)  # what others print about inputs
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY + (6 << 30), -1))
+    folder = Path(tempfile.mkdtemp(prefix="fuzz"))
+    os.chdir(folder)
+    outcomes: Counter[tuple[str, str]] = Counter()
+    last = time.monotonic()
+    for number in range(start, start + count):
+        name = names[number // _TURN % len(names)]
+        target = TARGETS[name]
+        at.value = number
+        data = input_of(target, number)
+        outcome, trace = attempt(target, data, folder)
+        outcomes[name, outcome] += 1
+        if outcome not in GOOD:
+            out.put(("finding", name, number, outcome, trace, data))
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > MEMORY:
+            out.put(("finding", name, number, "memory", "", data))
+            break
+        if number % 100 == 0:
+            for entry in folder.iterdir():
+                if entry.name != "whole":
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        if time.monotonic() - last > 5 or number == start + count - 1:
+            last = time.monotonic()
+            out.put(("counts", dict(outcomes), number + 1))
+            outcomes.clear()
+            gc.collect()
+    out.put(("counts", dict(outcomes), number + 1))
+    out.put(("end", number + 1))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def campaign(
+    seconds: float, log: Path | None = None, names: list[str] | None = None
+) -> Counter[tuple[str, str]]:
+    """Try inputs for so long; log what was tried, keep what should not have come, return the counts."""
+    chosen = names or list(TARGETS)
+    start = _next(log, chosen)
+    context = multiprocessing.get_context("spawn")
+    total: Counter[tuple[str, str]] = Counter()
+    ends = time.monotonic() + seconds
+    first, seen = start, set[str]()
+    while time.monotonic() < ends:
+        at, out = context.Value("q", start), context.Queue()
+        child = context.Process(target=_work, args=(chosen, start, _CHILD, at, out), daemon=True)
+        child.start()
+        start = _watch(child, at, out, ends, chosen, total, seen, start)
+    _tell(log, chosen, first, start, seconds, total)
+    return total
+
+
+def _watch(
+    child: Any,
+    at: Any,
+    out: Any,
+    ends: float,
+    names: list[str],
+    total: Counter[tuple[str, str]],
+    seen: set[str],
+    start: int,
+) -> int:
+    """Follow a child to its end; return the number that is tried next."""
+    reached, moved, mark = start, time.monotonic(), start
+    while True:
+        try:
+            message = out.get(timeout=1.0)
+        except Exception:
+            message = None
+        if at.value != mark:
+            mark, moved = at.value, time.monotonic()
+        if message is None:
+            stuck = time.monotonic() - moved > 60
+            if child.is_alive() and not stuck and time.monotonic() < ends:
+                continue
+            over = time.monotonic() >= ends and child.is_alive() and not stuck
+            code = child.exitcode
+            child.kill()
+            child.join()
+            if over:
+                return int(reached)
+            name = names[mark // _TURN % len(names)]
+            total[name, "died"] += 1
+            _keep(
+                name,
+                mark,
+                "hang" if stuck else f"died ({code})",
+                "",
+                input_of(TARGETS[name], mark),
+                seen,
+            )
+            return int(mark) + 1
+        if message[0] == "finding":
+            _keep(*message[1:4], message[4], message[5], seen)
+        elif message[0] == "counts":
+            total.update(message[1])
+            reached = message[2]
+        else:
+            child.join()
+            return int(message[1])
+
+
+def _keep(name: str, number: int, outcome: str, trace: str, data: bytes, seen: set[str]) -> None:
+    """Keep an input that was not dealt with, once for each place in the code."""
+    where = [line for line in trace.splitlines() if "/splice/" in line]
+    key = hashlib.sha256(f"{name} {outcome} {where[-1:] or data}".encode()).hexdigest()[:10]
+    if key in seen:
+        return
+    seen.add(key)
+    CORPUS.mkdir(exist_ok=True)
+    path = CORPUS / f"{name.replace(' ', '-')}-{key}"
+    if not path.exists():
+        path.write_bytes(data)
+    print(
+        f"finding: {name} {number}: {outcome}; kept as {path.name}",
+        *where[-1:],
+        trace[-300:],
+        sep="\n  ",
+        flush=True,
+    )
+
+
+def _next(log: Path | None, names: list[str]) -> int:
+    """Return the number at which the last run of the log with the same targets ended."""
+    if log is None or not log.exists():
+        return 0
+    runs = [
+        json.loads(line) for line in log.read_text("utf-8").splitlines() if line.startswith("{")
+    ]
+    return max((run["to"] for run in runs if run["targets"] == names), default=0)
+
+
+def _tell(
+    log: Path | None,
+    names: list[str],
+    first: int,
+    last: int,
+    seconds: float,
+    total: Counter[tuple[str, str]],
+) -> None:
+    """Add a line to the log, and say what it says."""
+    outcomes: dict[str, dict[str, int]] = {}
+    for (name, outcome), count in sorted(total.items()):
+        outcomes.setdefault(name, {})[outcome] = count
+    line = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds": seconds, "from": first, "to": last,
+        "inputs": sum(total.values()), "findings": sum(n for (_, o), n in total.items() if o not in GOOD),
+        "targets": names, "outcomes": outcomes,
+    }  # fmt: skip
+    if log is not None:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    print(f"{line['inputs']:,} inputs, {line['findings']} findings")
+    for name, counts in outcomes.items():
+        print(f"  {name:18} {counts}")
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--seconds", type=float, default=60.0)
+    asked.add_argument("--log", type=Path, default=None)
+    asked.add_argument("--target", action="append", choices=list(TARGETS))
+    given = asked.parse_args()
+    total = campaign(given.seconds, given.log, given.target)
+    sys.exit(any(outcome not in GOOD for _, outcome in total))
+
+
+if __name__ == "__main__":
+    main()

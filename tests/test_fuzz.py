@@ -1,0 +1,59 @@
+"""The fuzzer, for a few seconds; what it found before, again; and that what is whole is read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzz import targets
+from fuzz.campaign import CORPUS, GOOD, attempt, input_of
+from fuzz.targets import TARGETS
+
+QUICK = {"state": 6, "command": 12, "recognise": 12, "folder": 12, "rtec": 12}
+"""So many inputs of slow targets; 25 of the others."""
+
+WHOLE = {
+    "csv events": targets.EVENTS, "csv labels": targets.LABELS, "db": targets.DB, "rtec": targets.RTEC,
+    "domain": targets.DOMAIN, "mln": targets.MLN, "modes": targets.MODES, "rules": targets.RULES,
+    "recognise": targets.WEIGHTED, "recognise mln": targets.WEIGHTED_MLN, "intervals csv": targets.INTERVALS,
+    "experiment": targets.EXPERIMENT, "cvml": targets.CVML, "ais": targets.AIS, "results": targets.RESULTS,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_damaged_input_is_read_or_refused(
+    name: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    target = TARGETS[name]
+    for number in range(QUICK.get(name, 25)):
+        outcome, trace = attempt(target, input_of(target, number), folder)
+        assert outcome in GOOD, f"{name} {number}: {outcome}\n{trace}"
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_whole_is_read(name: str, folder: Path) -> None:
+    outcome, trace = attempt(TARGETS[name], WHOLE[name].encode(), folder)
+    assert outcome == "success", trace
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*-*")), ids=lambda path: path.name)
+def test_what_was_found_once_is_dealt_with(
+    path: Path, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = path.name.rpartition("-")[0].replace("-", " ")
+    outcome, trace = attempt(TARGETS[name], path.read_bytes(), folder)
+    assert outcome in GOOD, trace
+
+
+def test_inputs_depend_on_their_number_alone() -> None:
+    target = TARGETS["csv events"]
+    assert input_of(target, 7) == input_of(target, 7) != input_of(target, 8)
