@@ -31,6 +31,9 @@ bench: $(VENV)/.run ## measure speed, as ratios within one run
 fuzz: $(VENV)/.dev ## damaged input for everything that reads; SECONDS=3600 for as long, fuzz.log counts
 	@PYTHONPATH=tests $(PY) -m fuzz.campaign --seconds $(or $(SECONDS),60) --log fuzz.log
 
+crash: $(VENV)/.dev ## stop every writing command at every call that writes; SHARE=0.1 for a part, crash.log counts
+	@PYTHONPATH=tests $(PY) -m crash.campaign --share $(or $(SHARE),1.0) --log crash.log
+
 docs: $(VENV)/.docs ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "the documentation is in site/index.html"

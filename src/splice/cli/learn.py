@@ -88,11 +88,15 @@ def learn(
     from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
     from splice.pipeline.run import learn as run
 
+    again = resume and not force and out is not None and out.is_file()
     if out is not None:
-        _check_out(out, data, force=force)
+        _check_out(out, data, force=force or again)
     if report is not None:
         check_report(report, input_paths(data), force=force)
     place = checkpoint_path(out, checkpoint, data, resume=resume, shards=shards)
+    if again and place is not None and not place.exists():
+        note(f"'{out}' is there, and no run was interrupted: there is nothing to go on with")
+        return
     if shards > 1:
         choices = replace(choices, words={**choices.words, "shards": str(shards)})
     learned = run(
@@ -109,7 +113,7 @@ def learn(
     lomrf = out is not None and out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices)
     text = "\n".join(lines) + "\n"
-    if out is not None:
+    if out is not None and not (again and _is_finished(out, text)):
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
     tell_learned(learned, out)
@@ -127,6 +131,14 @@ def learn(
 
         note("reading the input again, for the report")
         write_report(learned_report(data, options, choices, learned), report)
+
+
+def _is_finished(out: Path, text: str) -> bool:
+    """Whether a run that goes on had written its theory before it was stopped."""
+    if out.read_bytes() == text.encode():
+        note(f"the run was finished: '{out}' is what it gives")
+        return True
+    raise OutputError(f"the file '{out}' exists, and this run gives another one", "say --force")
 
 
 def _check_out(out: Path, data: str, *, force: bool) -> None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.io.documents import parse_json
+from splice.io.locks import release, take
 from splice.io.outputs import new_file, sweep
 from splice.states import anything, check_state, mapping, record, text
 
@@ -82,8 +83,6 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     heading = b"%s%d %s\n" % (_MAGIC, _FORMAT, hashlib.sha256(packed).hexdigest().encode())
     with new_file(path) as partial, partial.open("wb") as file:
         file.write(heading + packed)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -142,6 +141,7 @@ class Keeper:
         """The state of the interrupted run that goes on."""
         self.saved = False
         """Whether this run has written a checkpoint."""
+        self._lock: weakref.finalize[..., Any] | None = None
         self._every = every
         self._due = time.monotonic() + every
 
@@ -150,6 +150,7 @@ class Keeper:
 
         A run that was asked to do something else is an error that says what.
         """
+        self._own()
         sweep(self.path)
         if not self.path.exists():
             return False
@@ -166,6 +167,7 @@ class Keeper:
 
     def make_room(self, *, force: bool = False) -> None:
         """Refuse to begin where an interrupted run could go on; forced, forget that run."""
+        self._own()
         sweep(self.path)
         if not self.path.exists():
             return
@@ -178,6 +180,12 @@ class Keeper:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise OutputError(f"'{self.path}' is no checkpoint", "choose another name")
         self.path.unlink()
+
+    def _own(self) -> None:
+        """Be the only run that keeps this checkpoint, as long as this process lives."""
+        if self._lock is None:
+            run = self.path.with_name(f"{self.path.name}.run")
+            self._lock = weakref.finalize(self, release, run, take(run))
 
     def keep(self, state: Callable[[], Plain]) -> None:
         """Write a checkpoint of the state, if it is time to."""
@@ -192,6 +200,13 @@ class Keeper:
     def remove(self) -> None:
         """Remove the checkpoint: the run has ended, or cannot go on."""
         self.path.unlink(missing_ok=True)
+        self.release()
+
+    def release(self) -> None:
+        """Let another run have the checkpoint."""
+        if self._lock is not None:
+            self._lock()
+            self._lock = None
 
 
 def _told(name: str, theirs: str, ours: str) -> str:

@@ -6,6 +6,8 @@ is complete. What may not be overwritten is refused before anything is computed.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import shutil
@@ -16,8 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import OutputError
+from splice.io.locks import lock
 
-__all__ = ["check_file", "check_output", "new_file", "new_folder", "sweep"]
+__all__ = ["check_file", "check_output", "new_file", "new_folder", "sweep", "sweep_unlocked"]
 
 _MANIFEST: Final = ".splice"
 """Names the files that were written into a folder, so that only these are ever replaced."""
@@ -29,6 +32,7 @@ def check_output(path: Path, inputs: Sequence[Path] = (), *, force: bool = False
     A folder never takes the place of something that is no folder, forced or not.
     """
     _check_place(path, inputs)
+    sweep_unlocked(path)
     if path.is_dir() and any(path.iterdir()):
         _check_replaceable(path, force=force)
     elif path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -88,63 +92,110 @@ def _written(folder: Path) -> set[str]:
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a folder to write into; it takes its final name when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        yield partial
-        names = sorted(entry.name for entry in partial.iterdir())
-        (partial / _MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
-        partial.chmod(0o755 if os.name == "nt" else 0o777 & ~_umask())
-        _swap(partial, path)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write '{path}': {(error.strerror or str(error)).lower()}"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with _writing(path), lock(path):
+        sweep(path)
+        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            yield partial
+            names = sorted(entry.name for entry in partial.iterdir())
+            (partial / _MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
+            partial.chmod(0o755 if os.name == "nt" else 0o777 & ~_umask())
+            for inside in partial.rglob("*"):
+                _sync(inside)
+            _sync(partial)
+            _swap(partial, path)
+            _sync(path.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Give a file name to write to; it takes its final name when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
+    with _writing(path), lock(path):
+        sweep(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            partial.chmod(0o666 & ~_umask())
+            _sync(partial)
+            partial.replace(path)
+            _sync(path.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Make the folder of an output; turn what the system refuses into an error that says where."""
     try:
-        yield partial
-        partial.chmod(0o666 & ~_umask())
-        partial.replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
     except OSError as error:
-        raise OutputError(
-            f"cannot write '{path}': {(error.strerror or str(error)).lower()}"
-        ) from error
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write '{path}': {reason}") from error
+
+
+def _sync(path: Path) -> None:
+    """Have the disk hold what was written, so that a name never stands for less than its content."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # pragma: no cover  (Windows opens no folders)
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EROFS):  # some file systems sync no folders
+            raise
     finally:
-        partial.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def sweep(path: Path) -> None:
-    """Remove what a killed process left half-written of a file; it never had its final name."""
+    """Remove what a killed process left half-written of an output; it never had its final name.
+
+    A folder that was moved aside and never replaced is put back.
+    """
     if not path.parent.is_dir():
         return
-    partial = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
+    partial = re.compile(rf"\.{re.escape(path.name)}\.(old\.)?[a-z0-9_]{{8}}")
     for entry in path.parent.iterdir():
-        if partial.fullmatch(entry.name) and entry.is_file():
+        found = partial.fullmatch(entry.name)
+        if not found:
+            continue
+        if entry.is_dir():
+            aside = entry / path.name
+            if found[1] and aside.is_dir() and not path.exists():
+                aside.rename(path)
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
             entry.unlink(missing_ok=True)
 
 
+def sweep_unlocked(path: Path) -> None:
+    """Remove what a killed process left of an output, unless somebody is writing it."""
+    with contextlib.suppress(OutputError), lock(path):
+        sweep(path)
+
+
 def _swap(partial: Path, path: Path) -> None:
-    """Put a complete folder in its place; an old one is moved aside first, then removed."""
+    """Put a complete folder in its place; an old one is moved aside first, then removed.
+
+    Who is killed in between leaves the old one aside, and :func:`sweep` puts it back.
+    """
     if not path.is_dir() or path.is_symlink():
         partial.rename(path)
         return
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-    path.rename(aside / path.name)
     try:
-        partial.rename(path)
-    except OSError:
-        (aside / path.name).rename(path)
-        raise
+        path.rename(aside / path.name)
+        try:
+            partial.rename(path)
+        except OSError:
+            (aside / path.name).rename(path)
+            raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

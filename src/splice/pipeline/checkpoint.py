@@ -90,15 +90,19 @@ def _spelled(value: object) -> str:
 def open_checkpoint(asked: Checkpointing, identity: Mapping[str, str], watch: Watch) -> Keeper:
     """Take up an interrupted run, or make sure that a new one is in nobody's way."""
     keeper = Keeper(asked.path, identity, asked.every)
-    if not asked.resume:
-        keeper.make_room(force=asked.force)
-    elif keeper.restore():
-        state = keeper.resumed or {}
-        for name in ("batch", "pass"):
-            check_state(state.get(name), whole(), name)
-        watch(Resumed(state["batch"], state["pass"]))
-    else:
-        watch(NoCheckpoint(keeper.path))
+    try:
+        if not asked.resume:
+            keeper.make_room(force=asked.force)
+        elif keeper.restore():
+            state = keeper.resumed or {}
+            for name in ("batch", "pass"):
+                check_state(state.get(name), whole(), name)
+            watch(Resumed(state["batch"], state["pass"]))
+        else:
+            watch(NoCheckpoint(keeper.path))
+    except BaseException:
+        keeper.release()
+        raise
     return keeper
 
 
@@ -107,11 +111,11 @@ def guarded(keeper: Keeper | None, watch: Watch) -> Iterator[None]:
     """Tell that an interrupted run can go on; forget it where its input is bad."""
     try:
         yield
-    except InputError:
-        if keeper and keeper.saved:
+    except BaseException as error:
+        if keeper and keeper.saved and isinstance(error, InputError):
             keeper.remove()
-        raise
-    except KeyboardInterrupt:
-        if keeper and (keeper.saved or keeper.resumed):
+        if keeper and isinstance(error, KeyboardInterrupt) and (keeper.saved or keeper.resumed):
             watch(Stopped(keeper.path))
+        if keeper:
+            keeper.release()
         raise
