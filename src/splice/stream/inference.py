@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,6 +30,8 @@ from splice.stream.vocabulary import EQUALS, Kind, Symbols
 
 P = TypeVar("P", bound=Hashable)
 
+_LOOKED_AT: Final = 64
+"""So many places of an atom are compared with each other."""
 _ENOUGH: Final = 0.5
 
 
@@ -143,7 +145,7 @@ def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
             continue
         rows = np.flatnonzero(table.kind == code)
         args, when = table.args[rows], (table.sequence[rows], table.time[rows])
-        for (left, first), (right, second) in combinations(_positions(kind), 2):
+        for (left, first), (right, second) in combinations(islice(_positions(kind), _LOOKED_AT), 2):
             pair = args[:, left], args[:, right]
             numeric = [bool(numbers[side].all()) for side in pair]
             if not any(numeric) or not _overlapping(*pair):
