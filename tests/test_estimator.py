@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -328,6 +330,64 @@ def test_a_checkpoint_of_a_run_is_no_model(tmp_path: Path) -> None:
     splice.write_checkpoint(tmp_path / "x", splice.Checkpoint({"kind": "other"}, {}))
     with pytest.raises(splice.SpliceError, match="not of a RuleLearner"):
         splice.RuleLearner.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"params": {"learner": {"of": "os:system", "value": "ls"}}}, "no class 'os:system'"),
+        ({"params": {"learner": {"of": "splice.cli:main"}}}, "no class 'splice.cli:main'"),
+        (
+            {
+                "params": {
+                    "x": {"of": "splice.learners.oled.options:OledOptions", "fields": {"y": 1}}
+                }
+            },
+            "no value of splice.learners.oled.options:OledOptions",
+        ),
+        ({"params": {"min_scor": 1}}, "unknown option"),
+        ({"counts": {"batches": 1}}, "counts.examples is missing"),
+        ({"learner": {"batches": -1}}, "learner|damaged"),
+        ({"labels": 3}, "labels is not a table"),
+    ],
+)
+def test_a_saved_model_that_was_tampered_with_is_refused(
+    change: dict[str, Any], said: str, model: splice.RuleLearner, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model")
+    kept = splice.read_checkpoint(tmp_path / "model")
+    changed = splice.Checkpoint(kept.identity, {**kept.state, **change})
+    splice.write_checkpoint(tmp_path / "changed", changed)
+    with pytest.raises(splice.SpliceError, match=said):
+        splice.RuleLearner.load(tmp_path / "changed")
+
+
+def test_pandas_needs_no_pyarrow(model: splice.RuleLearner) -> None:
+    """Without it columns are taken value by value, and results are made so."""
+    program = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Refuse())
+import pandas as pd, shifts, splice
+events, labels = map(pd.DataFrame, shifts.week())
+stamps = pd.Timestamp("2024-01-01", tz="Europe/Athens") + pd.to_timedelta(events["time"], "s")
+model = splice.RuleLearner().fit(events.astype({"event": "category"}), labels)
+print(model.predict(events.assign(time=stamps))["start"].dtype, model, sep="\\n")
+"""
+    folders = [str(Path(__file__).parent), str(Path(splice.__file__).parents[1])]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == f"datetime64[us, Europe/Athens]\n{model}\n", done.stderr
 
 
 # a value

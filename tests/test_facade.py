@@ -104,3 +104,11 @@ def test_the_api_page_has_every_name_once() -> None:
     page = Path(__file__).parents[1] / "docs/reference/api.md"
     listed = re.findall(r"^::: splice\.(\w+)$", page.read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(splice.__all__), "docs/reference/api.md lists the facade"
+
+
+def test_every_class_of_the_facade_says_what_it_is() -> None:
+    """No ``<... object at 0x...>``; what is only extended and never made has nothing to say."""
+    never_made = {"Filter", "Source"}
+    classes = {n: v for n in splice.__all__ if isinstance(v := getattr(splice, n), type)}
+    silent = {name for name, cls in classes.items() if cls.__repr__ is object.__repr__}
+    assert silent == never_made

@@ -58,6 +58,17 @@ def from_plain(value: Any) -> Any:
         return value
     if _CLASS not in value:
         return {key: from_plain(item) for key, item in value.items()}
+    try:
+        return _made(value)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, SpliceError):
+            raise
+        raise SpliceError(
+            f"this is no value of {str(value[_CLASS])[:80]}", "was it saved by another version?"
+        ) from None
+
+
+def _made(value: dict[str, Any]) -> Any:
     if value[_CLASS] == "float":
         return float(value["value"])
     cls = _class(str(value[_CLASS]))

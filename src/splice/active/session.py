@@ -21,7 +21,7 @@ from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
-from splice.labels import LabelArray
+from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.syntax import ground_text
@@ -76,6 +76,10 @@ class LabelSession:
         self.reading = Reading(self.domain, self.vocabulary, ground=ground, lasting=True)
         self._ground = ground
         self._similarity = profile.distance.similarity(self.reading.store, self.domain.modes)
+
+    def __repr__(self) -> str:
+        given = int((self.labels != UNKNOWN).sum())
+        return f"<LabelSession: {len(self.labels):,} query atoms, {given:,} labelled>"
 
     def relabelled(self, labels: LabelArray) -> list[MicroBatch]:
         """Return the batches with other labels."""

@@ -15,12 +15,25 @@ from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.plain import from_plain, to_plain
+from splice.states import anything, check_state, each, mapping, number, record, text, whole
 from splice.stream.vocabulary import Vocabulary
 
 __all__ = ["from_checkpoint", "saved_params", "to_checkpoint"]
 
 _KIND: Final = {"kind": "rule learner", "version": "1"}
 _COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
+
+_SHAPE: Final = record(
+    params=mapping(anything),
+    chosen=mapping(anything),
+    domain=text,
+    counts=record(**{name: number(0) for name in _COUNTS}),
+    labels=mapping(mapping(whole())),
+    untold=each(text),
+    learner=anything,
+    completer=anything,
+)
+"""What a saved model looks like; learner and completer look at their own parts."""
 
 
 def to_checkpoint(params: Mapping[str, Any], learned: Learned, domain: Domain) -> Checkpoint:
@@ -75,6 +88,7 @@ def saved_params(saved: Checkpoint) -> dict[str, Any]:
         raise SpliceError(
             "this checkpoint is not of a RuleLearner", "go on with it by `splice learn --resume`"
         )
+    check_state(saved.state, _SHAPE)
     params: dict[str, Any] = from_plain(saved.state["params"])
     return params
 

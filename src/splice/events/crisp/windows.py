@@ -93,6 +93,9 @@ class WindowedRecogniser:
         """How many atoms came too late to be used."""
         self._open: dict[int, _Sequence] = {}
 
+    def __repr__(self) -> str:
+        return f"<WindowedRecogniser: window {self.window:,}, {self.late:,} atoms came too late>"
+
     def feed(self, rows: AtomTable) -> None:
         """Take in atoms; those of a sequence that are older than its window are counted."""
         for piece in without_labels(rows, self.program.given).sorted().by_sequence():
