@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import splice
+from splice.cli import app
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions
@@ -343,3 +345,24 @@ def test_an_expert_gets_from_nothing_to_good_rules_in_forty_answers(
         return Confusion.total(Confusion.of(b.labels, predict(rules, b)) for b in unseen).f1
 
     assert f1(theory) > f1(full) - 0.03
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_that_no_browser_can_name_is_refused(
+    square: tuple[Path, MemorySource], host: str
+) -> None:
+    ran = CliRunner().invoke(app, ["studio", str(square[0]), "--open-world", "--host", host])
+    assert isinstance(ran.exception, SpliceError)
+    assert "is no address that a browser can name" in str(ran.exception)
+
+
+def test_learning_that_fails_is_told_and_answers_go_on(
+    square: tuple[Path, MemorySource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = opened(square[0], tmp_path / "project")
+    monkeypatch.setattr(studio.session, "learn", lambda *_: 1 / 0)
+    part = {"fluents": ["meet(ID1,ID2)"], "start": 10, "end": 30, "label": True}
+    studio.answer(0, [part])
+    studio.close()
+    assert studio.trouble.startswith("no rules could be learned")
+    assert studio.answers == 1

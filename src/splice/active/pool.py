@@ -77,8 +77,6 @@ class Pool:
         The pattern of a number, as a rule.
     predict
         What a theory says that is learned from what is believed, worked out when it is asked.
-    distances
-        How unlike the pattern of a number is to all patterns, from 0 to 1.
     """
 
     stretches: Stretches
@@ -88,7 +86,6 @@ class Pool:
     given: LabelArray
     rule: Callable[[int], Rule]
     predict: Callable[[], LabelArray]
-    distances: Callable[[Ints], Floats]
 
     @cached_property
     def open(self) -> Mask:

@@ -14,12 +14,11 @@ from itertools import groupby
 import numpy as np
 
 from splice.active.pool import Pool, Stretches, cut_stretches
-from splice.arrays import Floats, Indices, Ints, unique_rows
+from splice.arrays import Indices, unique_rows
 from splice.completion.completer import Completion, SupervisionCompleter
 from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
-from splice.completion.similarity import Vertices
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
@@ -74,8 +73,6 @@ class LabelSession:
         self.labels: LabelArray = self.queries.truth.copy()
         ground = profile.distance.ground
         self.reading = Reading(self.domain, self.vocabulary, ground=ground, lasting=True)
-        self._ground = ground
-        self._similarity = profile.distance.similarity(self.reading.store, self.domain.modes)
 
     def __repr__(self) -> str:
         given = int((self.labels != UNKNOWN).sum())
@@ -164,14 +161,4 @@ class LabelSession:
             self.labels,
             lambda pattern: self.reading.lifting.store[pattern].rule,
             lambda: self.predicted(self.learn().predict),
-            self._distances,
         )
-
-    def _distances(self, patterns: Ints) -> Floats:
-        """Return how unlike some patterns are to all, from 0 to 1."""
-        left, right = (_vertices(p) for p in (patterns, np.arange(len(self.reading.store))))
-        return 1 - self._similarity.between(left, right)
-
-
-def _vertices(patterns: Ints) -> Vertices:
-    return Vertices(patterns, np.zeros((len(patterns), 0), np.int64), np.zeros_like(patterns))

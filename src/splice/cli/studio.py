@@ -17,7 +17,8 @@ from splice.inputs.open import InputOptions, input_title
 
 __all__ = ["studio"]
 
-_LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+_LOCAL: Final = ("127.0.0.1", "localhost")
+_EVERYWHERE: Final = ("0.0.0.0", "::", "")
 
 
 @with_input_options
@@ -50,6 +51,10 @@ def studio(
     Answers are on disk before the next question: journal.ndjson, labels.csv and theory.rules in the
     project's folder, which the next start goes on from. It ends when interrupted.
     """
+    if host in _EVERYWHERE:
+        raise SpliceError(
+            f"'{host}' is no address that a browser can name", "give the one that others would use"
+        )
     try:
         from splice.studio.serve import serve
     except ModuleNotFoundError as error:

@@ -179,8 +179,14 @@ class Studio:
             with self.lock:
                 self.learned_version = max(self.learned_version, version)
             return
-        learner = self.session.learn(labels, self._rules_reading)
-        theory, rules = learner.theory_, learner.rules()
+        try:
+            learner = self.session.learn(labels, self._rules_reading)
+            theory, rules = learner.theory_, learner.rules()
+        except Exception as error:
+            with self.lock:
+                self.trouble = f"no rules could be learned: {error}"
+                self.learned_version = version
+            return
         with self.lock:
             self._learned_theory, self.learned = theory, rules
             self.learned_version = version
@@ -308,7 +314,7 @@ class Studio:
 
     def close(self) -> None:
         """End learning and let others have the project."""
-        self._learning.shutdown(wait=False, cancel_futures=True)
+        self._learning.shutdown(wait=True, cancel_futures=True)
         self.project.journal.close()
 
     def _name(self, code: int) -> str:
