@@ -84,5 +84,5 @@ def complete(
     if not counts.completed:
         note("no label is missing: time-points that nobody labels are so only with --open-world")
     report = counts.as_json()
-    rows = [{"what": key, "value": value} for key, value in report.items()]
+    rows = [{"what": key, "value": value} for key, value in report.items() if key != "verdict"]
     emit(rows, style, report)

@@ -117,13 +117,16 @@ def learn(
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
     tell_learned(learned, out)
+    if out is not None and learned.findings.held_out:
+        for line in learned.verdict.lines():
+            note(line)
     _tell_low_scores(learned, choices)
     if style is Format.TABLE:
         say(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
         told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}
-        emit(rows, style, {"rules": rows, **told})
+        emit(rows, style, {"rules": rows, **told, "verdict": learned.verdict.as_json()})
     learned.discard_checkpoint()
     tell_what_helps(data, options, choices, learned)
     if report is not None:
@@ -187,6 +190,8 @@ def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str
 
     yield f"Learned from {input_title(data)}: {_read(learned)}."
     yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
+    if choices.profile is not None and choices.profile.name == "auto":
+        yield from learned.verdict.lines()
 
 
 def _read(learned: Learned) -> str:

@@ -325,6 +325,9 @@ class SupervisionCompleter:
             known = reached | blind
             parts.chains.remember(layout, ends, solved[2], labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
+        if self.profile.given_alone:
+            about = [parts.lifting.store[number].fluent[1] for number in patterns.tolist()]
+            completed[np.isin(about, self.profile.given_alone) & ~given] = UNKNOWN
         if not self._frozen:
             cache.after()
         done = Completion(batch, values, completed, reached, given, patterns)

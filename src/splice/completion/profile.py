@@ -72,6 +72,8 @@ class Profile:
     teacher
         What learns from labels what patterns mean; then neither distance, connector nor solver is
         asked, and links are a Markov chain. None: neighbours say it.
+    given_alone
+        Names of fluents whose missing labels stay missing.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Profile:
     identity: Identity = Identity.SHARED
     margin: float = 0.0
     teacher: Teacher | None = None
+    given_alone: tuple[str, ...] = ()
 
     def mode(self, wanted: Mode) -> Mode:
         """Return the mode in which this profile runs, where one is wanted.
@@ -135,6 +138,16 @@ PROFILES: Final[dict[str, Profile]] = {
             links=Temporal(100.0),
             teacher=Regression(),
         ),
+        # A run looks at labels that it holds out, and takes one of those above (pipeline/verdict.py).
+        Profile(
+            "auto",
+            distance=Lifted(),
+            connector=KNN(1, Neighbours.LABELLED),
+            solver=Harmonic(),
+            caching=Caching(weighting=Weighting.COUNTS),
+            links=Temporal(100.0),
+            teacher=Regression(),
+        ),
         Profile(
             "paper",
             distance=Ground(),
@@ -161,7 +174,7 @@ def profile(name: str, **changes: object) -> Profile:
     Parameters
     ----------
     name
-        ``default``, ``patterns`` (no links in time), ``regression``, ``paper`` or ``lomrf-2019``.
+        ``default``, ``patterns`` (no links in time), ``regression``, ``auto``, ``paper`` or ``lomrf-2019``.
     **changes
         Fields of ``Profile`` with other values.
 

@@ -200,4 +200,6 @@ def as_plain(value: object) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         inside = {each.name: as_plain(getattr(value, each.name)) for each in fields(value)}
         return {type(value).__name__: inside}
+    if isinstance(value, tuple):
+        return [as_plain(each) for each in value]
     return value

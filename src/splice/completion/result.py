@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from splice.arrays import Floats, Ints, Mask
-from splice.labels import LabelArray
+from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
+from splice.stream.summary import label_tally
 
 __all__ = ["Completion"]
 
@@ -57,6 +59,16 @@ class Completion:
                 self.given[own],
                 self.patterns[own],
             )
+
+    def tally(self) -> dict[str, Counter[str]]:
+        """Return by fluent how many given labels are true and false, and how many were completed."""
+        queries, domain = self.batch.queries, self.batch.domain
+        found = label_tally(queries.take(self.given), domain) if self.given.any() else {}
+        filled = ~self.given & (self.labels != UNKNOWN)
+        if filled.any():
+            for name, counts in label_tally(queries.take(filled), domain).items():
+                found.setdefault(name, Counter())["completed"] += counts.total()
+        return found
 
     def __len__(self) -> int:
         return len(self.values)

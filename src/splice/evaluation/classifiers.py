@@ -146,7 +146,7 @@ class PointClassifier:
         codes = examples.evidence.args[row, leaf] if len(row) else np.empty(0, np.int64)
         value = np.where(leaf >= 0, _numbers(examples.evidence, codes), 1.0)
         count = np.bincount(place, minlength=shape[0] * shape[1])
-        total = np.bincount(place, value, minlength=shape[0] * shape[1])
+        total = np.bincount(place, value, minlength=shape[0] * shape[1]).astype(np.float64)
         now = np.divide(total, count, out=np.zeros_like(total), where=count > 0).reshape(shape)
         return _with_history(now, examples.queries, self.history)
 

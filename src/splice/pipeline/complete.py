@@ -6,7 +6,7 @@ import base64
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -41,7 +41,8 @@ from splice.pipeline.shards import (
     unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener, with_measures
-from splice.stream.batch import TimePoints, query_rows
+from splice.pipeline.verdict import AUTO, Findings, find_out
+from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
@@ -120,6 +121,13 @@ def complete(
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
     source = opened()
+    findings = Findings(profile)
+    if profile.name == AUTO:
+        stream = follow(batches(source, TimePoints(batch_size)), Stage.HOLD_OUT, watch)
+        found = find_out(stream, mode)
+        assert found.profile is not None
+        profile = replace(found.profile, margin=profile.margin, threshold=profile.threshold)
+        findings = replace(found, profile=profile)
     task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
 
     def write(completed: Source) -> None:
@@ -145,6 +153,7 @@ def complete(
     else:
         counts = _complete_whole(source, task, write, watch)
     watch(Read(source.report))
+    counts.verdict = findings.verdict(counts.labels, None)
     return counts
 
 

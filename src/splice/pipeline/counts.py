@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_in
 from splice.labels import UNKNOWN
 from splice.pipeline.progress import Stage, Watch, follow, ignore
+from splice.pipeline.verdict import Verdict
 from splice.stream.batch import BatchedSource, MicroBatch, batches
 from splice.stream.table import AtomTable
 
@@ -46,6 +47,10 @@ class CompletionCounts:
         How right completed labels are; None: nobody knows the truth.
     mode
         Which labels each batch was completed with.
+    labels
+        By fluent, how many labels were given true and false, and how many completed.
+    verdict
+        What is known of the result, by fluent.
     """
 
     given: int = 0
@@ -57,6 +62,8 @@ class CompletionCounts:
     seconds: float = 0.0
     confusion: Confusion | None = None
     mode: Mode = Mode.HINDSIGHT
+    labels: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
+    verdict: Verdict | None = field(default=None, repr=False)
 
     def add(self, done: Completion, truth: AtomTable | None) -> None:
         """Count a batch."""
@@ -66,6 +73,7 @@ class CompletionCounts:
         self.positive += int((missing & (done.labels > 0)).sum())
         self.unreached += int((missing & ~done.reached).sum())
         self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
+        self._add_labels(done.tally())
         if truth is not None:
             right = labels_in(truth, done.batch.queries.take(missing))
             self.confusion = (self.confusion or Confusion()) + Confusion.of(
@@ -76,17 +84,27 @@ class CompletionCounts:
         """Count what another part counted; each part knows the contradictions of all."""
         for name in ("given", "completed", "positive", "unreached", "abstained"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self._add_labels(other.labels)
         self.contradictions = max(self.contradictions, other.contradictions)
         if self.confusion is not None and other.confusion is not None:
             self.confusion = self.confusion + other.confusion
 
+    def _add_labels(self, labels: Mapping[str, Mapping[str, int]]) -> None:
+        for name, counts in labels.items():
+            own = self.labels.setdefault(name, {})
+            for sort, count in counts.items():
+                own[sort] = own.get(sort, 0) + count
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts under the names that the command promises."""
-        report = {field.name: getattr(self, field.name) for field in fields(self)}
+        report = {each.name: getattr(self, each.name) for each in fields(self)}
         confusion: Confusion | None = report.pop("confusion")
+        del report["labels"]
+        verdict: Verdict | None = report.pop("verdict")
         report["seconds"] = round(self.seconds, 3)
         report["mode"] = self.mode.value
-        return report | (confusion.as_json() if confusion else {})
+        scores = confusion.as_json() if confusion else {}
+        return report | scores | ({"verdict": verdict.as_json()} if verdict else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from splice.completion.completer import SupervisionCompleter
@@ -24,6 +24,8 @@ from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
 from splice.pipeline.progress import Told, Warned, Watch
 from splice.pipeline.splice import StepReport
+from splice.pipeline.verdict import AUTO, Findings, Verdict, find_out
+from splice.stream.batch import MicroBatch
 from splice.stream.source import Source
 from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
 
@@ -72,6 +74,21 @@ class LearnOptions:
         reads = made.options.unlabelled if isinstance(made, LearnerChoice) else Unlabelled.FALSE
         return self.profile is None and reads is Unlabelled.FALSE
 
+    def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
+        """Return the choices with those that labels which are held out make, and what they say."""
+        asked = self.profile
+        if asked is None or asked.name != AUTO:
+            return self, Findings(asked)
+        made, learner = self.learner, None
+        if isinstance(made, LearnerChoice):
+            # What the given labels alone do better stays unknown, and unknown is not false.
+            skip = replace(made.options, unlabelled=Unlabelled.SKIP)
+            made = learner = replace(made, options=skip)
+        found = find_out(stream, self.mode, learner)
+        assert found.profile is not None
+        taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
+        return replace(self, profile=taken, learner=made), replace(found, profile=taken)
+
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
         made = self.learner
@@ -116,6 +133,8 @@ class Learned:
         How many of the given labels of each fluent are true and false.
     untold
         Fluents without a false label: their rules would be right whatever they say, and are none.
+    findings
+        What labels that were held out say of the choices.
     completer
         What has completed the labels, to go on with; none where parts of the stream have their own.
     """
@@ -132,6 +151,14 @@ class Learned:
     checkpoint: Keeper | None = field(default=None, repr=False)
     labels: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
     untold: frozenset[str] = frozenset()
+    findings: Findings = field(default_factory=lambda: Findings(None), repr=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """By fluent what was given, what came of it, and how good that is where it can be known."""
+        rules = Counter(_fluent_name(rule.statement) or "" for rule in self.rules)
+        return self.findings.verdict(self.labels, rules)
+
     completer: SupervisionCompleter | None = field(default=None, repr=False)
 
     @property

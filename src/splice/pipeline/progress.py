@@ -44,6 +44,7 @@ class Stage(StrEnum):
     """What a run is doing, in words."""
 
     COUNT = "counting labels"
+    HOLD_OUT = "holding labels out"
     COMPLETE = "completing"
     LEARN = "learning"
     COUNT_SHARDS = "counting labels, part by part"

@@ -132,10 +132,20 @@ def learn(
             keeper = open_checkpoint(checkpoint, identity, watch)
     with guarded(keeper, watch):
         opened = with_measures(opener(data, options), choices.mode)
+        begun = time.perf_counter()
+        stream = batches(opened(), TimePoints(choices.batch_size))
+        choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch))
+        spent = time.perf_counter() - begun
         if shards > 1:
             with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
-                return _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
-        return _learn_in_passes(opened, options, choices, keeper, watch, test_first=test_first)
+                learned = _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
+        else:
+            learned = _learn_in_passes(
+                opened, options, choices, keeper, watch, test_first=test_first
+            )
+        learned.findings = findings
+        learned.seconds += spent
+        return learned
 
 
 def _learn_in_shards(

@@ -57,9 +57,11 @@ class StepReport:
         return len(self.batch.queries)
 
     def labels(self) -> dict[str, Counter[str]]:
-        """Return how many of the given labels of each fluent are true and false."""
+        """Return how many given labels of each fluent are true and false, and how many completed."""
+        if self.completion is not None:
+            return self.completion.tally()
         queries = self.batch.queries
-        given = queries.truth != UNKNOWN if self.completion is None else self.completion.given
+        given = queries.truth != UNKNOWN
         return label_tally(queries.take(given), self.batch.domain) if given.any() else {}
 
 

@@ -1,0 +1,238 @@
+"""Given labels that are held out: folds over a bounded sample of a stream, and scores on them.
+
+Where six sequences or more have labels, whole sequences are held out, and rules are learned without
+them; else labelled batches are, and the rest of their sequence is there without labels. Either way a theory
+is run over whole sequences and counted at held-out labels alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from splice.completion.baselines import NearestInTime
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.hindsight import in_hindsight, label_counts
+from splice.completion.mode import Mode
+from splice.completion.profile import Profile
+from splice.errors import SpliceError
+from splice.evaluation.classifiers import Classifier, PointClassifier
+from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import fluent_names
+from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
+from splice.learners.predict import predict
+from splice.learners.protocol import StructureLearner
+from splice.pipeline.splice import Splice
+from splice.stream.batch import MicroBatch
+from splice.stream.table import AtomTable
+
+__all__ = [
+    "Fold",
+    "Scores",
+    "folds",
+    "sample",
+    "score_baselines",
+    "score_labels",
+    "score_rules",
+    "total",
+]
+
+FOLDS: Final = 3
+ENOUGH: Final = 6
+"""With so many labelled sequences, whole ones are held out."""
+
+SAMPLE: Final = 20_000
+"""So many query atoms, or a few more, are looked at; a few seconds of learning a fold."""
+
+Scores: TypeAlias = Mapping[str, Confusion]
+"""Confusion counts by the name of the fluent."""
+
+
+def sample(batches: Iterable[MicroBatch], size: int = SAMPLE) -> list[MicroBatch]:
+    """Return batches of about so many query atoms: sequences with labels first, in their order.
+
+    Of a sequence that is longer than what is left, it is the stretch with most labels.
+    """
+    rest: list[list[MicroBatch]] = []
+    kept: list[MicroBatch] = []
+    room = size
+    for _, group in groupby(batches, key=lambda batch: batch.sequence):
+        own = list(group)
+        if room <= 0:
+            break
+        if not any(batch.labels.any() for batch in own):
+            if sum(len(b.queries) for part in rest for b in part) < size:
+                rest.append(own)
+            continue
+        stretch = _stretch(own, room)
+        kept += stretch
+        room -= sum(len(batch.queries) for batch in stretch)
+    for own in rest:
+        if room <= 0:
+            break
+        stretch = _stretch(own, room)
+        kept += stretch
+        room -= sum(len(batch.queries) for batch in stretch)
+    return kept
+
+
+def _stretch(own: list[MicroBatch], room: int) -> list[MicroBatch]:
+    """Return the consecutive batches of so many query atoms that have most labels."""
+    sizes = np.cumsum([0, *(len(batch.queries) for batch in own)])
+    if sizes[-1] <= room:
+        return own
+    labels = np.cumsum([0, *(np.count_nonzero(batch.labels) for batch in own)])
+    stops = np.maximum(np.searchsorted(sizes, sizes[:-1] + room, side="right") - 1, 1)
+    stops = np.maximum(stops, np.arange(1, len(own) + 1))
+    best = int(np.argmax(labels[stops] - labels[:-1]))
+    return own[best : int(stops[best])]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A stream without the labels that are held out, what is learned from, and where they are.
+
+    ``stream`` and ``labels`` go together, batch by batch: what is to be found out. ``train`` is what rules are
+    learned from, ``tests`` whole sequences whose labels are those held out.
+    """
+
+    stream: list[MicroBatch]
+    labels: list[LabelArray]
+    train: list[MicroBatch]
+    tests: list[MicroBatch]
+
+
+def folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fold]:
+    """Return folds over the labels of some batches; none where there are too few to hold some out."""
+    labelled = [i for i, batch in enumerate(batches) if batch.labels.any()]
+    sequences = list(dict.fromkeys(batches[i].sequence for i in labelled))
+    whole = len(sequences) >= ENOUGH
+    groups: Sequence[object] = sequences if whole else labelled
+    if len(groups) < count:
+        return []
+    fold_of = {group: number % count for number, group in enumerate(groups)}
+    return [_fold(batches, fold_of, number, whole=whole) for number in range(count)]
+
+
+def _fold(
+    batches: Sequence[MicroBatch], fold_of: Mapping[object, int], number: int, *, whole: bool
+) -> Fold:
+    keys = [batch.sequence if whole else i for i, batch in enumerate(batches)]
+    held = [fold_of.get(key) == number for key in keys]
+    none = [np.zeros_like(batch.labels) for batch in batches]
+    stream = [
+        batch.with_labels(empty) if out else batch
+        for batch, empty, out in zip(batches, none, held, strict=True)
+    ]
+    labels = [
+        batch.labels if out else empty
+        for batch, empty, out in zip(batches, none, held, strict=True)
+    ]
+    train = [batch for batch, out in zip(stream, held, strict=True) if not (whole and out)]
+    marked = [batch.with_labels(own) for batch, own in zip(batches, labels, strict=True)]
+    return Fold(stream, labels, train, [one for one in _joined(marked) if one.labels.any()])
+
+
+def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+    """Yield each sequence as one batch."""
+    for _, group in groupby(batches, key=lambda batch: batch.sequence):
+        own = list(group)
+        table = AtomTable.concat([batch.table for batch in own], own[0].table.vocabulary)
+        yield replace(own[0], table=table, facts=own[-1].facts)
+
+
+def score_labels(every: Sequence[Fold], profile: Profile, mode: Mode) -> list[Scores]:
+    """Return how right a profile completes what is held out, fold by fold."""
+
+    def said(fold: Fold) -> list[LabelArray]:
+        completer = SupervisionCompleter(profile)
+        if profile.mode(mode) is Mode.HINDSIGHT:
+            completer = in_hindsight(profile, label_counts(profile, fold.stream))
+        return [done.labels for done in completer.completions(fold.stream)]
+
+    return [_scored(fold.stream, fold.labels, said(fold)) for fold in every]
+
+
+def score_rules(
+    every: Sequence[Fold],
+    learner: Callable[[], StructureLearner],
+    profile: Profile | None,
+    mode: Mode,
+) -> list[Scores]:
+    """Return how right rules are at what is held out, fold by fold.
+
+    Without a profile they are learned from the given labels alone.
+    """
+
+    def said(fold: Fold) -> list[LabelArray]:
+        completer = SupervisionCompleter(profile) if profile else None
+        theory = Splice(learner(), completer, mode).fit(fold.train).theory_
+        return [predict(theory, test) for test in fold.tests]
+
+    return [_scored(fold.tests, [test.labels for test in fold.tests], said(fold)) for fold in every]
+
+
+def score_baselines(every: Sequence[Fold]) -> dict[str, Scores]:
+    """Return how right simple rivals are; a decision tree only where scikit-learn is installed."""
+    nearest, majority, tree = [], [], []
+    for fold in every:
+        rival = NearestInTime()
+        said = [rival.complete(batch).labels for batch in fold.stream]
+        nearest.append(_scored(fold.stream, fold.labels, said))
+        often = _majority(fold.stream)
+        said = [_by_fluent(batch, often) for batch in fold.stream]
+        majority.append(_scored(fold.stream, fold.labels, said))
+        try:
+            model = PointClassifier(Classifier.TREE).fit(fold.train)
+        except SpliceError:
+            continue
+        answers = [model.predict(test) for test in fold.tests]
+        tree.append(_scored(fold.tests, [test.labels for test in fold.tests], answers))
+    found = {"nearest in time": total(nearest), "majority": total(majority)}
+    return {**found, "decision tree": total(tree)} if tree else found
+
+
+def _majority(batches: Sequence[MicroBatch]) -> dict[str, int]:
+    """Return the more frequent label of each fluent."""
+    sums: dict[str, int] = {}
+    for batch in batches:
+        names, which = fluent_names(batch.queries)
+        for number, name in enumerate(names):
+            sums[name] = sums.get(name, 0) + int(batch.labels[which == number].sum())
+    return {name: TRUE if total > 0 else FALSE for name, total in sums.items()}
+
+
+def _by_fluent(batch: MicroBatch, labels: Mapping[str, int]) -> LabelArray:
+    names, which = fluent_names(batch.queries)
+    of = np.array([labels.get(name, FALSE) for name in names] or [FALSE], np.int8)
+    return of[which] if len(which) else np.empty(0, np.int8)
+
+
+def _scored(
+    batches: Sequence[MicroBatch], labels: Sequence[LabelArray], said: Sequence[LabelArray]
+) -> Scores:
+    """Count answers at the labels that are known, by fluent; no answer is false."""
+    found: dict[str, Confusion] = {}
+    for batch, truth, answer in zip(batches, labels, said, strict=True):
+        if not truth.any():
+            continue
+        names, which = fluent_names(batch.queries)
+        known = np.where(answer == UNKNOWN, FALSE, answer).astype(np.int8)
+        for number, name in enumerate(names):
+            own = which == number
+            counts = Confusion.of(truth[own], known[own])
+            found[name] = found.get(name, Confusion()) + counts
+    return found
+
+
+def total(parts: Iterable[Scores]) -> Scores:
+    """Return the counts of all folds together."""
+    found: dict[str, Confusion] = {}
+    for part in parts:
+        for name, counts in part.items():
+            found[name] = found.get(name, Confusion()) + counts
+    return dict(sorted(found.items()))

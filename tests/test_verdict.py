@@ -1,0 +1,181 @@
+"""What labels that are held out say of a run, and what the profile auto makes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from splice.cli import main
+from splice.completion.mode import Mode
+from splice.completion.profile import PROFILES, profile
+from splice.completion.source import CompletedSource
+from splice.evaluation.confusion import Confusion
+from splice.lab.plaza import make_plaza
+from splice.labels import UNKNOWN
+from splice.pipeline.complete import complete
+from splice.pipeline.holdout import ENOUGH, FOLDS, folds, sample, score_labels, total
+from splice.pipeline.learned import LearnOptions
+from splice.pipeline.run import learn
+from splice.pipeline.verdict import ENOUGH_LABELS, FluentVerdict, Verdict, find_out
+from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.mask import KeepBatches, MaskedSource
+
+AUTO = LearnOptions(PROFILES["auto"], mode=Mode.HINDSIGHT)
+
+
+def masked(sequences: int, level: float = 40) -> MaskedSource:
+    plaza = make_plaza(sequences=sequences, people=3, frames=150, seed=3)
+    return MaskedSource(plaza.source, KeepBatches(level), seed=2)
+
+
+@pytest.fixture(scope="module")
+def few() -> list[MicroBatch]:
+    return list(batches(masked(2), TimePoints(25)))
+
+
+@pytest.fixture(scope="module")
+def many() -> list[MicroBatch]:
+    return list(batches(masked(ENOUGH + 2, 60), TimePoints(25)))
+
+
+@pytest.mark.parametrize("which", ["few", "many"])
+def test_each_label_is_held_out_once(which: str, request: pytest.FixtureRequest) -> None:
+    stream: list[MicroBatch] = request.getfixturevalue(which)
+    given = [batch.labels for batch in stream]
+    every = folds(stream)
+    assert len(every) == FOLDS
+    held = [sum(np.abs(fold.labels[i]).astype(int) for fold in every) for i in range(len(stream))]
+    for labels, times in zip(given, held, strict=True):
+        assert (times == (labels != UNKNOWN)).all()
+    for fold in every:
+        for batch, labels in zip(fold.stream, fold.labels, strict=True):
+            assert not (batch.labels.astype(bool) & labels.astype(bool)).any(), "hidden is hidden"
+        at_tests = sum(np.count_nonzero(test.labels) for test in fold.tests)
+        assert at_tests == sum(np.count_nonzero(labels) for labels in fold.labels)
+
+
+def test_with_many_sequences_whole_ones_are_held_out(many: list[MicroBatch]) -> None:
+    for fold in folds(many):
+        assert not {b.sequence for b in fold.train} & {test.sequence for test in fold.tests}
+
+
+def test_a_sample_is_bounded_and_takes_labels_first(many: list[MicroBatch]) -> None:
+    assert sample(many) == many
+    size = sum(len(batch.queries) for batch in many) // 3
+    kept = sample(many, size)
+    assert 0 < sum(len(batch.queries) for batch in kept) <= size + max(map(len, many))
+    assert any(batch.labels.any() for batch in kept)
+    one = [batch for batch in many if batch.sequence == many[0].sequence]
+    stretch = sample(one, len(one[0].queries))
+    assert len(stretch) == 1
+    assert np.count_nonzero(stretch[0].labels) == max(np.count_nonzero(b.labels) for b in one)
+
+
+def test_labels_that_are_held_out_are_not_looked_at(few: list[MicroBatch]) -> None:
+    """Other labels there change the score and not what is said."""
+    fold = folds(few)[0]
+    right = total(score_labels([fold], PROFILES["regression"], Mode.HINDSIGHT))
+    flipped = type(fold)(fold.stream, [-own for own in fold.labels], fold.train, fold.tests)
+    wrong = total(score_labels([flipped], PROFILES["regression"], Mode.HINDSIGHT))
+    for name, counts in right.items():
+        assert wrong[name] == Confusion(tp=counts.fp, fp=counts.tp, fn=counts.tn, tn=counts.fn)
+
+
+def test_regression_gives_way_only_to_what_is_better_in_every_fold(few: list[MicroBatch]) -> None:
+    found = find_out(few, Mode.HINDSIGHT)
+    assert found.profile is not None
+    means = {
+        name: [
+            np.mean([counts.f1 for counts in fold.values()])
+            for fold in score_labels(folds(few), PROFILES[name], Mode.HINDSIGHT)
+        ]
+        for name in ("regression", "default", "patterns")
+    }
+    wins = [n for n, own in means.items() if np.greater_equal(own, means["regression"]).all()]
+    assert found.profile.name in wins
+    assert set(found.baselines) >= {"nearest in time", "majority"}
+
+
+def test_too_few_labels_choose_nothing() -> None:
+    found = find_out(batches(masked(1, 2), TimePoints(25)), Mode.HINDSIGHT)
+    assert found.profile == PROFILES["regression"]
+    assert not found.held_out
+    assert all(str(ENOUGH_LABELS) in why for _, why in found.chosen.values())
+
+
+def test_auto_learns_what_the_chosen_profile_learns() -> None:
+    source = masked(2)
+    learned = learn(source, choices=AUTO)
+    taken = learned.findings.profile
+    assert taken is not None
+    assert learned.theory == learn(source, choices=AUTO).theory, "it repeats"
+    told = learned.verdict
+    assert set(told.fluents) == {"meet", "move"}
+    for name, one in told.fluents.items():
+        own = [r for r in learned.rules if name in str(r.statement)]
+        assert one.rules == len(own)
+        assert (one.given_true, one.given_false) == (
+            learned.labels[name]["true"], learned.labels[name]["false"],
+        )  # fmt: skip
+        assert one.held_out is not None
+        assert "given labels alone" in one.baselines
+        alone = name in taken.given_alone
+        assert (one.chosen == "given labels alone") == alone
+        assert bool(one.completed) != alone
+
+
+def test_fluents_that_do_better_alone_keep_their_missing_labels() -> None:
+    source = masked(2)
+    chosen = profile("regression", given_alone=("meet",))
+    for _, done in CompletedSource(source, chosen, TimePoints(25)).completions():
+        meet = np.array(["meet" in str(atom) for atom in done.batch.queries.atoms()], bool)
+        assert (done.labels[meet & ~done.given] == UNKNOWN).all()
+        assert (done.labels[~meet] != UNKNOWN).all()
+        assert (done.labels[done.given] == done.batch.labels[done.given]).all()
+
+
+def test_completing_has_a_verdict_as_well() -> None:
+    source = masked(2)
+    counts = complete(source, profile=PROFILES["auto"])
+    told = counts.as_json()["verdict"]
+    assert sum(one["completed"] for one in told["fluents"].values()) == counts.completed
+    assert (
+        sum(one["given_true"] + one["given_false"] for one in told["fluents"].values())
+        == counts.given
+    )
+    assert told["fluents"]["meet"]["rules"] is None
+    plain = complete(source).as_json()["verdict"]["fluents"]["meet"]
+    assert (plain["chosen"], plain["held_out"]) == ("default", None)
+
+
+def test_a_verdict_in_words() -> None:
+    told = Verdict(
+        {
+            "meet": FluentVerdict(3, 5, 9, 2, Confusion(3, 1, 0, 4), {"majority": 0.0}, "default", "why"),
+            "move": FluentVerdict(0, 4, 9, 0, None, {}, "default", "", ("no true label",)),
+        }
+    )  # fmt: skip
+    text = "\n".join(told.lines())
+    assert "meet: 3 true and 5 false labels given; F1 0.857 on labels held out" in text
+    assert "no rules for: move" in text
+    assert (told.micro, told.macro) == (told.fluents["meet"].held_out.f1,) * 2
+
+
+def test_the_command_tells_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, rules = tmp_path / "square", tmp_path / "square.rules"
+    make = ["data", "make", "plaza", "--sequences", "2", "--people", "3", "--frames", "150"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*make, "--out", str(folder), "--quiet"])
+    capsys.readouterr()
+    words = ["learn", str(folder), "--profile", "auto", "--hindsight", "--format", "json"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--out", str(rules)])
+    told = json.loads(capsys.readouterr().out)
+    assert told["mode"] == "hindsight"
+    assert told["verdict"]["fluents"].keys() == {"meet", "move"}
+    text = rules.read_text(encoding="utf-8")
+    assert "mode hindsight" in text
+    assert "% meet: " in text
