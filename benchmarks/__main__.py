@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,17 @@ def frames() -> list[Row]:
         )
         for kind in ("polars", "pandas")
     ]
+
+
+def engines() -> Row:
+    """One run in eight parts by Dask over processes of our own."""
+    found = in_process("benchmarks.workers", "dask")
+    return (
+        f"learn {found['examples']:,} examples in eight parts, two workers",
+        f"{found['local']:.1f} s by processes, {found['dask']:.1f} s by Dask",
+        f"{found['dask'] / found['local']:.2f} x",
+        "1.15 x",
+    )
 
 
 def simulating() -> Row:
@@ -253,6 +265,7 @@ def main() -> None:
         starting(),
         reading_db(),
         [simulating()],
+        [engines()] if find_spec("distributed") else [],
         completing(),
         chains(),
         recognising(),
