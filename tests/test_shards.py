@@ -11,6 +11,7 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,6 +41,7 @@ from splice.pipeline.shards import (
     count_labels,
     cut_shards,
     merge_counts,
+    open_shard,
     sequence_sizes,
     unpack_counts,
 )
@@ -80,6 +82,40 @@ def test_no_part_is_larger_than_its_share_and_a_sequence(sizes: list[int], count
     named = {str(i): size for i, size in enumerate(sizes)}
     for shard in cut_shards(named, count):
         assert sum(named[name] for name in shard.sequences) <= sum(sizes) / count + max(sizes)
+
+
+INTERVALS = """sequence,fluent,start,end,label
+a,"near(x,y)",1,3,true
+b,"near(x,y)",2,4,false
+"""
+
+
+@pytest.mark.parametrize("labels", ["points", "intervals"])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_a_part_of_a_parquet_file_reads_its_own_rows(
+    folders: tuple[Path, Path], tmp_path: Path, labels: str, count: int
+) -> None:
+    folder = folders[0]
+    if labels == "intervals":
+        folder = tmp_path
+        rows = [(s, t, "walking", p) for s in "ab'c" for t in range(5) for p in "xy"]
+        events = pl.DataFrame(rows, ["sequence", "time", "event", "arg1"], orient="row")
+        events.write_parquet(folder / "events.parquet", row_group_size=4)
+        (folder / "labels.csv").write_text(INTERVALS)
+    opened = opener(folder, InputOptions())
+    whole = opened()
+    shards = cut_shards(sequence_sizes(whole), count)
+    parts = [open_shard(opened, shard) for shard in shards]
+    for part, shard in zip(parts, shards, strict=True):
+        mine, right = (
+            [str(table.atom(row)) for table in [collect(source)] for row in range(len(table))]
+            for source in (part, ShardSource(whole, shard))
+        )
+        assert mine == right
+        assert mine
+    read = [len(collect(part.inner)) for part in parts]
+    assert sum(read) == len(collect(whole))
+    assert max(read) < sum(read)
 
 
 def exit_code(*words: str) -> object:

@@ -34,9 +34,9 @@ from splice.pipeline.shards import (
     PackedCounts,
     RelabelledSource,
     Shard,
-    ShardSource,
     count_labels,
     cut_shards,
+    open_shard,
     sequence_sizes,
     unpack_counts,
 )
@@ -213,10 +213,10 @@ def _complete_in_shards(
 
 def _complete_shard(task: _ShardTask, shard: Shard, before: PackedCounts) -> _CompletedShard:
     """Complete one part, with the labels that it must know of."""
-    source = ShardSource(task.opened(), shard)
+    source = open_shard(task.opened, shard)
     cut = TimePoints(task.batch_size)
     completed = CompletedSource(source, task.profile, cut, task.mode, unpack_counts(before))
-    truth = _query_atoms(ShardSource(task.truth(), shard)) if task.truth else None
+    truth = _query_atoms(open_shard(task.truth, shard)) if task.truth else None
     counted = CountedSource(completed, truth)
     found: dict[str, list[LabelArray]] = {}
     for batch in counted.batches():

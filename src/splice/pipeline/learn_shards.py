@@ -28,8 +28,8 @@ from splice.pipeline.shards import (
     OpenSource,
     PackedCounts,
     Shard,
-    ShardSource,
     count_labels,
+    open_shard,
     unpack_counts,
 )
 from splice.pipeline.splice import Splice, StepReport
@@ -89,7 +89,7 @@ def _learn_shard(
     opened: OpenSource, choices: LearnOptions, shard: Shard, before: PackedCounts | None
 ) -> LearnedShard:
     """Learn from one part, with the labels that it must know of."""
-    source = ShardSource(opened(), shard)
+    source = open_shard(opened, shard)
     learner, learned = choices.learner(), LearnedShard(b"", {})
     counts = unpack_counts(before) if before is not None else ()
     for number in range(choices.passes):

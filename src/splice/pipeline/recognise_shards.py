@@ -17,7 +17,7 @@ from splice.inputs.open import InputOptions, Inputs, Queries, open_input
 from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
-from splice.pipeline.shards import OpenSource, Shard, ShardSource, cut_shards, sequence_sizes
+from splice.pipeline.shards import OpenSource, Shard, cut_shards, open_shard, sequence_sizes
 
 __all__ = ["RecognisedShard", "recognise_shards"]
 
@@ -88,7 +88,7 @@ def _recognise_shard(
     theory: Theory, opened: OpenSource, shard: Shard, choices: Mapping[str, Any]
 ) -> RecognisedShard:
     seen = SeenAtoms()
-    source = ShardSource(SeenSource(opened(), seen), shard)
+    source = SeenSource(open_shard(opened, shard), seen)
     found = recognise(theory, source, **choices)
     frame, times = found.intervals(found.defined), source.vocabulary.times
     how = found.inference

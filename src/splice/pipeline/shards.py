@@ -22,7 +22,9 @@ from splice.completion.profile import Profile
 from splice.engines.engine import Engine, Promise
 from splice.engines.reduction import exclusive_scan, merge_tree
 from splice.errors import SpliceError
+from splice.inputs.open import open_input
 from splice.io.checkpoints import pack, unpack
+from splice.io.tables import TableSource
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.pipeline.part_files import Codec, PartFiles, submit_part
@@ -41,6 +43,7 @@ __all__ = [
     "ShardSource",
     "count_labels",
     "cut_shards",
+    "open_shard",
     "sequence_sizes",
     "unpack_counts",
 ]
@@ -132,6 +135,17 @@ class ShardSource(WrappedSource):
                 yield chunk.take(rows)
 
 
+def open_shard(opened: OpenSource, shard: Shard) -> ShardSource:
+    """Open one part of an input; where files allow it, no more than the part is read."""
+    source = inner = opened()
+    while isinstance(inner, WrappedSource):
+        inner = inner.inner
+    # A source that was given as such is everybody's, and stays as it is.
+    if isinstance(inner, TableSource) and getattr(opened, "func", None) is open_input:
+        inner.restrict(shard.sequences)
+    return ShardSource(source, shard)
+
+
 @dataclass(frozen=True, eq=False)
 class RelabelledSource(WrappedSource):
     """A source with other labels for the query atoms of each sequence, in their order."""
@@ -206,7 +220,7 @@ def count_labels(
 
 def _count_part(asked: LabelCounting, shard: Shard) -> PackedCounts:
     """Count the labels of a part."""
-    source = ShardSource(asked.opened(), shard)
+    source = open_shard(asked.opened, shard)
     return pack(label_counts(asked.profile, batches(source, TimePoints(asked.batch_size))))
 
 

@@ -105,11 +105,16 @@ class Labels:
             found.append(_in_sequence(_expanded(entry, times), sequence))
         return [table for table in found if len(table)]
 
-    def unseen(self, locate: Locator, progress: Progress) -> Iterator[list[AtomTable]]:
-        """Return the points of each sequence that had no events; intervals there are an error."""
+    def unseen(
+        self, locate: Locator, progress: Progress, only: frozenset[str] | None = None
+    ) -> Iterator[list[AtomTable]]:
+        """Return the points of each sequence that had no events; intervals there are an error.
+
+        Where only some sequences are read, nothing is said of the others.
+        """
         problems = []
         for name, entry in list(self._sequences.items()):
-            if name in progress:
+            if name in progress or (only is not None and name not in only):
                 continue
             if len(entry.intervals):
                 lines = entry.intervals.lines
@@ -126,7 +131,11 @@ class Labels:
 
 
 def merged(
-    events: Iterable[AtomTable], labels: Labels, vocabulary: Vocabulary, locate: Locator
+    events: Iterable[AtomTable],
+    labels: Labels,
+    vocabulary: Vocabulary,
+    locate: Locator,
+    only: frozenset[str] | None = None,
 ) -> Iterator[AtomTable]:
     """Yield events with the labels of their time-points, then sequences that only have labels.
 
@@ -147,7 +156,7 @@ def merged(
             )
         yield AtomTable.concat(pieces, vocabulary)
     rest = [] if current < 0 else labels.due(current, np.empty(0, np.int64), progress, last=True)
-    for tables in ([rest] if rest else []) + list(labels.unseen(locate, progress)):
+    for tables in ([rest] if rest else []) + list(labels.unseen(locate, progress, only)):
         yield _in_time(tables, vocabulary)
 
 

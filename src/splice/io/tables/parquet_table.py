@@ -34,7 +34,11 @@ class Parquet(TableFormat):
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
-        frame.sink_parquet(target)
+        frame.sink_parquet(target, row_group_size=_GROUP)
+
+
+_GROUP: Final = 1 << 15
+"""Rows of a group: whoever needs a range of rows reads the groups that hold it, and no others."""
 
 
 def _scan(path: Path) -> pl.LazyFrame:
@@ -87,14 +91,15 @@ class ScannedTable(FileTable):
                 raise self._limits.exceeded("columns", Place(str(self.path)))
         return self._schema
 
-    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """Yield the rows of some columns, or of all."""
+    def chunks(
+        self, columns: Sequence[str] | None = None, rows: tuple[int, int] | None = None
+    ) -> Iterator[Chunk]:
+        """Yield the rows of some columns, or of all; of a range of rows, if one is given."""
         names = list(self.names)
         wanted = select(names, columns)
         self._check_types(names, wanted)
-        row = 1
-        batches = self._batches(wanted)
-        for frame in batches:
+        row = 1 + (rows[0] if rows else 0)
+        for frame in self._batches(wanted, rows):
             lines = np.arange(row, row + frame.height, dtype=np.int64)
             yield Chunk(frame, lines, _where(str(self.path), names, frame, row))
             row += frame.height
@@ -117,8 +122,12 @@ class ScannedTable(FileTable):
                 for name in nested
             )
 
-    def _batches(self, wanted: list[str]) -> Iterator[pl.DataFrame]:
+    def _batches(
+        self, wanted: list[str], rows: tuple[int, int] | None = None
+    ) -> Iterator[pl.DataFrame]:
         query = self._scan(self.path).select(wanted)
+        if rows is not None:
+            query = query.slice(rows[0], rows[1] - rows[0])
         with self._reading():
             stream = iter(query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True))
         while True:

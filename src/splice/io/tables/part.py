@@ -19,6 +19,7 @@ from splice.io.tables.cells import CellColumn, Fault, Reading
 from splice.io.tables.encode import Encoded, RowEncoder
 from splice.io.tables.frames import ARGUMENTS, Chunk, Table, missing_columns
 from splice.io.tables.kinds import FaultError, KindMaker
+from splice.io.tables.parquet_table import ScannedTable
 from splice.io.tables.planners import (
     EventPlanner,
     FunctionPlanner,
@@ -107,14 +108,16 @@ class Part:
         pattern = self.spec.atom
         return self._declared[0].name if isinstance(pattern, AtomPattern) else None
 
-    def rows(self, bad: BadRows, *, ordered: bool = False) -> Iterator[Rows]:
+    def rows(
+        self, bad: BadRows, *, ordered: bool = False, only: frozenset[str] | None = None
+    ) -> Iterator[Rows]:
         """Yield the atoms of the table, in the order of its rows.
 
-        Where rows must be ordered by sequence and time, one that comes too late is bad.
+        Where rows must be ordered by sequence and time, one that comes too late is bad. ``only`` are
+        sequences that stand together: rows before and after them may be left out.
         """
-        columns = self._wanted
         order = Order() if ordered else None
-        for chunk in self.table.chunks(columns):
+        for chunk in self._chunks(only):
             total = len(chunk) + len(chunk.problems)
             kept = self._chosen(chunk)
             rows, faulty = self._encoded(kept, order)
@@ -125,6 +128,22 @@ class Part:
             if len(rows.table):
                 yield rows
         bad.settle()
+
+    def _chunks(self, only: frozenset[str] | None) -> Iterator[Chunk]:
+        """Yield the rows; if the table can tell where some sequences are, from the first to the last."""
+        name, table = self._spec.sequence, self.table
+        if only is None or name is None or not isinstance(table, ScannedTable):
+            return table.chunks(self._wanted)
+        names = Symbols()  # this is but a look: what it meets gets no number in the stream
+        cells = CellColumn(name, names, "text")
+        found, read = list[int](), 0
+        for chunk in table.chunks([name]):
+            leaf = cells.leaf(cells.codes(chunk.frame[name]), 0)
+            own = [code for code, text in enumerate(names) if text in only]
+            rows = np.flatnonzero(np.isin(leaf, own))
+            found += [read + int(row) for row in rows[[0, -1]]] if len(rows) else []
+            read += len(chunk)
+        return table.chunks(self._wanted, (found[0], found[-1] + 1) if found else (0, 0))
 
     @cached_property
     def _spec(self) -> TableSpec:

@@ -85,6 +85,7 @@ class TableSource(InferredSource):
         self._unit = time_unit or self._layout.time_unit
         check_unit(self._unit)
         self._label_sequences = Symbols()
+        self._only: frozenset[str] | None = None
 
     def __repr__(self) -> str:
         inputs = self._inputs
@@ -96,8 +97,21 @@ class TableSource(InferredSource):
         self._infer_types(self._again)
         labels, left_out = self._labels
         self._report = replace(left_out, examples=[*left_out.examples])
-        chunks = merged(self._events(), labels, self._vocabulary, self._locate)
+        chunks = merged(self._events(), labels, self._vocabulary, self._locate, self._only)
         yield from without_duplicates(chunks, self._locate, self._report)
+
+    def restrict(self, sequences: Iterable[str]) -> None:
+        """Read no more than is needed for some sequences that follow each other.
+
+        A Parquet file is then read from the first of them to the last; other files whole. What comes
+        may still hold rows of other sequences. Labels are those of all sequences, as before.
+
+        Parameters
+        ----------
+        sequences
+            The names of the sequences.
+        """
+        self._only = frozenset(sequences)
 
     def interval_labels(self) -> AtomTable:
         """Return the labels that are given as intervals, one row each; events are not read."""
@@ -197,7 +211,8 @@ class TableSource(InferredSource):
     def _rows(self, part: Part) -> Iterable[Rows]:
         bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
         streamed = self._streams and self._is_evidence(part) and not part.is_interval
-        return part.rows(bad, ordered=streamed)
+        whole = self._max_bad or not streamed  # a share of bad rows is one of all rows
+        return part.rows(bad, ordered=streamed, only=None if whole else self._only)
 
     def _is_evidence(self, part: Part) -> bool:
         if isinstance(part.spec.atom, str):
