@@ -375,3 +375,27 @@ def test_what_inference_works_on_grows_with_the_clauses_not_with_their_product()
     used = read_axioms(theory, theory.schema)
     assert len(used.definitions) == len(bodies)
     assert len(used.templates) <= len(bodies) + len(standard_axioms())
+
+
+def test_where_clauses_are_true_is_what_asking_each_pattern_gives() -> None:
+    learner = Osla()
+    for batch in batches(plaza(), TimePoints(25)):
+        learner.partial_fit(batch)
+        found, asked = learner.candidates, learner.clauses[::2]
+        slow = [learner.patterns.fires(found.heads[i], found.rules[i].body) for i in asked]
+        np.testing.assert_array_equal(
+            found.fires(asked), np.array(slow).reshape(len(asked), len(learner.patterns))
+        )
+
+
+def test_the_clauses_worked_on_are_bounded_and_the_best_stay() -> None:
+    free, bounded = Osla(), Osla(OslaOptions(growing=4))
+    for learner in (free, bounded):
+        for batch in batches(plaza(), TimePoints(25)):
+            learner.partial_fit(batch)
+            heads = [learner.candidates.heads[i] for i in learner.clauses]
+            most = max((heads.count(head) for head in heads), default=0)
+            assert most <= 2 * learner.options.growing
+            assert len(learner.weight) == len(learner.clauses) == len(learner.born)
+    assert len(free.clauses) > len(bounded.clauses) > 0
+    assert len(bounded.theory_) > 0

@@ -106,6 +106,15 @@ class Patterns:
                 true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
         return true
 
+    def fires_at(self, head: Atom, body: Body, columns: Indices) -> Mask:
+        """Return the same for some patterns only."""
+        known = set(head.variables())
+        if not all(set(literal.variables()) <= known for literal in body):
+            return self.fires(head, body)[columns]
+        rows, positive = self.places(body)
+        true: Mask = self.about(head)[columns]
+        return true & self.truths_at(rows, positive, columns).all(axis=0)
+
     def truths(self, literals: Sequence[Literal]) -> Mask:
         """Return which patterns make each literal true: a row a literal."""
         rows, positive = self.places(literals)

@@ -42,7 +42,7 @@ THRESHOLDS: Final = each(
 
 _FIRST: Final = 500
 """So many values are seen before thresholds are chosen."""
-_MOST: Final = 8
+_MOST: Final = 3
 """So many thresholds an argument has at most."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from splice.arrays import Mask
+from splice.arrays import Indices, Mask
 from splice.learners.osla.clauses import Distinct, rule_of
 from splice.learners.osla.hypergraph import Bias, Hypergraph
 from splice.learners.osla.options import OslaOptions
@@ -37,6 +39,8 @@ class Candidates:
         self.heads: list[Atom] = []
         """The query atom that each clause is about."""
         self._fires: Mask = np.zeros((0, 0), bool)
+        self._asked: list[int] = []
+        self._width = 0
 
     def search(self, predicate: str, pattern: int) -> tuple[int, ...]:
         """Return the clauses that explain a change in a situation."""
@@ -64,16 +68,39 @@ class Candidates:
             self.heads.append(query)
         return self._numbers[same]
 
-    def fires(self) -> Mask:
-        """Return the patterns that make each clause true: a row a clause."""
-        rows, width = self._fires.shape
-        if width < len(self._patterns):
-            rows = 0
-            self._fires = np.zeros((0, len(self._patterns)), bool)
-        if rows < len(self.rules):
-            new = [
-                self._patterns.fires(head, rule.body)
-                for head, rule in zip(self.heads[rows:], self.rules[rows:], strict=True)
-            ]
-            self._fires = np.concatenate((self._fires, np.array(new, bool)))
-        return self._fires
+    def fires(self, clauses: Sequence[int]) -> Mask:
+        """Return the patterns that make some clauses true: a row a clause.
+
+        What was worked out is kept until clauses are asked for that are new: then only theirs is. So
+        memory is bounded by the clauses that are worked on, not by those found.
+        """
+        width = len(self._patterns)
+        place = {clause: row for row, clause in enumerate(self._asked)}
+        if not all(clause in place for clause in clauses):
+            fires = np.zeros((len(clauses), max(self._fires.shape[1], width)), bool)
+            known = np.arange(self._width)
+            for row, clause in enumerate(clauses):
+                at = place.get(clause)
+                told = self.true(clause, known) if at is None else self._fires[at, known]
+                fires[row, known] = told
+            self._asked, self._fires = list(clauses), fires
+            place = {clause: row for row, clause in enumerate(clauses)}
+        if width > self._width:
+            self._make_room(width)
+            new = np.arange(self._width, width)
+            for row, clause in enumerate(self._asked):
+                self._fires[row, new] = self.true(clause, new)
+            self._width = width
+        rows = [place[clause] for clause in clauses]
+        return self._fires[rows, :width]
+
+    def true(self, clause: int, columns: Indices) -> Mask:
+        """Return which of some patterns make a clause true."""
+        return self._patterns.fires_at(self.heads[clause], self.rules[clause].body, columns)
+
+    def _make_room(self, columns: int) -> None:
+        height, width = self._fires.shape
+        if columns > width:
+            fires = np.zeros((height, 2 * columns), bool)
+            fires[:, :width] = self._fires
+            self._fires = fires

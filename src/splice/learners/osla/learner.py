@@ -18,6 +18,7 @@ from splice.learners.osla.templates import read_templates
 from splice.learners.osla.theory import TheorySelection, learned_clause, signs
 from splice.learners.weights import potentials
 from splice.learners.window import Chains
+from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_rule
@@ -88,16 +89,18 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
 
     def _learn(self, transitions: Transitions) -> None:
         self._count(transitions)
-        pattern, after = transitions.pattern, transitions.after > 0
+        # Only the patterns of the batch are looked at: there are a handful, and thousands in the store.
+        seen, pattern = np.unique(transitions.pattern, return_inverse=True)
+        pattern, after = pattern.reshape(-1).astype(np.int64), transitions.after > 0
         chains = Chains.of(pattern, transitions.begins, transitions.before > 0)
-        predicted = self._predicted(chains)
-        self._grow(pattern, after, predicted)
+        predicted = self._predicted(chains, seen)
+        self._grow(seen, pattern, after, predicted)
         if not self.clauses:
             return
         loss = np.where(after, -1.0, 1.0) if self.options.loss is Loss.HAMMING else None
-        predicted = self._predicted(chains, loss)
-        excess = _by_pattern(pattern, predicted, after, len(self.patterns))
-        gradient = signs(self.candidates.rules, self.clauses) * (self._fires() @ excess)
+        predicted = self._predicted(chains, seen, loss)
+        excess = _by_pattern(pattern, predicted, after, len(seen))
+        gradient = signs(self.candidates.rules, self.clauses) * (self._fires(seen) @ excess)
         self.weight, self.squares = self.options.weights.step(
             self.weight, self.squares, gradient.astype(np.float64)
         )
@@ -107,17 +110,21 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         table[: len(self._table)] += self._table
         self._table = table
 
-    def _predicted(self, chains: Chains, reward: Floats | None = None) -> Mask:
+    def _predicted(self, chains: Chains, seen: Ints, reward: Floats | None = None) -> Mask:
         """Return the most probable states after each transition, by all clauses so far."""
         initiates = signs(self.candidates.rules, self.clauses) > 0
-        table = potentials(initiates, self._fires(), self.weight, self._templates.inertia)
+        table = potentials(initiates, self._fires(seen), self.weight, self._templates.inertia)
         return chains.most_probable(table, reward)
 
-    def _fires(self) -> Mask:
-        return self.candidates.fires()[self.clauses]
+    def _fires(self, seen: Ints) -> Mask:
+        """Return which of some patterns make each clause true that stayed."""
+        return self.candidates.fires(self.clauses)[:, seen]
 
-    def _grow(self, pattern: Ints, after: Mask, predicted: Mask) -> None:
-        """Search where the theory is wrong, and keep what would have made it better."""
+    def _grow(self, seen: Ints, pattern: Ints, after: Mask, predicted: Mask) -> None:
+        """Search where the theory is wrong, and keep what would have made it better.
+
+        ``pattern`` are places in ``seen``, the patterns of the batch.
+        """
         wrong = (
             (self._templates.holds, after & ~predicted),
             (self._templates.ends, ~after & predicted),
@@ -125,7 +132,7 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         explaining = dict.fromkeys(
             clause
             for predicates, mask in wrong
-            for number in np.unique(pattern[mask]).tolist()
+            for number in seen[np.unique(pattern[mask])].tolist()
             for predicate in predicates
             for clause in self.candidates.search(predicate, number)
         )
@@ -133,8 +140,9 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         new = [clause for clause in explaining if clause not in kept_before]
         if not new:
             return
-        missing = -_by_pattern(pattern, predicted, after, len(self.patterns))
-        gain = signs(self.candidates.rules, new) * (self.candidates.fires()[new] @ missing)
+        missing = -_by_pattern(pattern, predicted, after, len(seen))
+        fires = np.array([self.candidates.true(clause, seen) for clause in new])
+        gain = signs(self.candidates.rules, new) * (fires @ missing)
         kept = gain >= self.options.threshold
         self.clauses += [clause for clause, good in zip(new, kept, strict=True) if good]
         more = int(kept.sum())
@@ -142,6 +150,27 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         self.squares = np.append(self.squares, np.zeros(more))
         self.gain = np.append(self.gain, gain[kept])
         self.born = np.append(self.born, np.full(more, self.batches))
+        if len(self.clauses) > 2 * self.options.growing:
+            self._prune()
+
+    def _prune(self) -> None:
+        """Let the clauses go that tell least, where there are too many about a fluent.
+
+        There may be twice as many as wanted before they are looked at, so that it is seldom done.
+        """
+        told = dict(self._selection.evidence(self.clauses))
+        about: dict[Atom, list[int]] = {}
+        for place, clause in enumerate(self.clauses):
+            about.setdefault(self.candidates.heads[clause], []).append(place)
+        stay = np.ones(len(self.clauses), bool)
+        for places in about.values():
+            if len(places) > 2 * self.options.growing:
+                ranked = sorted(places, key=lambda place: -told[self.clauses[place]])
+                stay[ranked[self.options.growing :]] = False
+        kept = np.flatnonzero(stay)
+        self.clauses = [self.clauses[place] for place in kept.tolist()]
+        for name in _COLUMNS:
+            setattr(self, name, getattr(self, name)[kept])
 
     # state
 

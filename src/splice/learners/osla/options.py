@@ -87,6 +87,8 @@ class OslaOptions(LearnerOptions):
         Whether paths may leave variables open.
     max_paths
         The most clauses that one situation gives, the short ones first; modes give fewer.
+    growing
+        The most clauses about a fluent that are worked on side by side; those that tell least give way.
     initial
         The weight of a new clause.
     loss
@@ -136,6 +138,7 @@ class OslaOptions(LearnerOptions):
     )
     free: FreeVariables = FreeVariables.FORBIDDEN
     max_paths: int = option(300, at_least=1)
+    growing: int = option(256, at_least=1)
     initial: float = option(0.01)
     loss: Loss = Loss.NONE
     inertia: float = option(HARD, at_least=0, infinite=True)

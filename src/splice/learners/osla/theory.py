@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,12 @@ class TheorySelection:
             weighted += [(about[row], float(pool.weight[row])) for row in rows]
         return weighted
 
+    def evidence(self, clauses: Sequence[int]) -> Iterator[tuple[int, float]]:
+        """Yield how much each clause tells: its right firings, each as much as its odds say."""
+        for _, about in self._by_head(clauses):
+            pool = self.pool(about)
+            yield from zip(about, (pool.right * pool.weight).tolist(), strict=True)
+
     def contributions(self, weights: dict[int, float]) -> list[Contribution]:
         """Return what each clause of a theory contributes, in the order of the theory."""
         contributions: dict[int, Contribution] = {}
@@ -83,7 +89,7 @@ class TheorySelection:
     def pool(self, clauses: list[int]) -> Pool:
         """Return clauses about one query atom with their counts over all that was seen."""
         rules, head = self.candidates.rules, self.candidates.heads[clauses[0]]
-        initiates, fires = signs(rules, clauses) > 0, self.candidates.fires()[clauses]
+        initiates, fires = signs(rules, clauses) > 0, self.candidates.fires(clauses)
         fired, total = fires @ self.table, self.table[self.patterns.about(head)].sum(axis=0)
         on, off = fired[:, 1] + fired[:, 3], fired[:, 0] + fired[:, 2]
         right, wrong = np.where(initiates, on, off), np.where(initiates, off, on)
