@@ -227,6 +227,32 @@ def osla() -> list[Row]:
     ]
 
 
+def sizes() -> list[Row]:
+    """What grows with the data, against the same stream with less of it."""
+    found = in_process("benchmarks.sizes", threads=1)
+    kinds, numbers, fluents = (found[name] for name in ("kinds", "numbers", "fluents"))
+    return [
+        (
+            f"OSLa, 25 kinds of events ({kinds['examples']:,.0f} examples)",
+            f"{kinds['osla']:.1f} s",
+            f"{kinds['osla'] / kinds['oled']:.1f} x OLED",
+            "20 x",
+        ),
+        (
+            f"OLED, three numbers an entity ({numbers['examples']:,.0f} examples)",
+            f"{numbers['hindsight']:.1f} s; online {numbers['online']:.1f} s",
+            f"{numbers['hindsight'] / numbers['words']:.1f} x words; online {numbers['online'] / numbers['words']:.1f} x",
+            "5 x",
+        ),
+        (
+            f"complete and learn ten fluents ({fluents['examples']:,.0f} examples each)",
+            f"{fluents['ten']:.1f} s",
+            f"{fluents['ten'] / fluents['one']:.1f} x one fluent",
+            "10 x",
+        ),
+    ]
+
+
 def _programs(part: dict[str, Any]) -> str:
     """Say where the time of the programs goes; networks are built for some batches only."""
     return (
@@ -272,6 +298,7 @@ def main() -> None:
         recognising_rtec(),
         learning(),
         osla(),
+        sizes(),
         maritime(),
         streaming(options.rows),
         frames(),

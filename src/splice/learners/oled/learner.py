@@ -65,7 +65,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         """How many transitions were seen, by the query atom that they are about."""
         self._seeded: set[tuple[_Kind, int]] = set()
         self._thresholds: Thresholds | None = None
-        self._rule_blocks: dict[_Kind, RuleBlock] = {}
+        self._rule_blocks: dict[tuple[_Kind, Atom], RuleBlock] = {}
         self._literals = Literals()
         self._absent: dict[Atom, tuple[list[Atom], tuple[Literal, ...]]] = {}
 
@@ -94,10 +94,10 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         for kind, pattern in self._seeds(transitions):
             self._start(kind, pattern)
         for kind in self._kinds:
-            block = self._rule_block(kind)
-            block.see(transitions, table, about, patterns)
-            if block.decide(self.batches):
-                del self._rule_blocks[kind]
+            for head, block in self._blocks(kind):
+                block.see(transitions, table, about, patterns)
+                if block.decide(self.batches):
+                    del self._rule_blocks[kind, head]
 
     @property
     def _kinds(self) -> list[_Kind]:
@@ -108,21 +108,31 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
             *((TERMINATED_AT, way) for way in points.of_terminations),
         ]
 
-    def _rule_block(self, kind: _Kind) -> RuleBlock:
-        """Return the rules of a kind side by side, made anew after a rule came or changed."""
-        if kind not in self._rule_blocks:
-            own = [rule for rule in self.states if rule.kind == kind]
-            self._rule_blocks[kind] = RuleBlock(kind[0], own, self.options, self._literals)
-        return self._rule_blocks[kind]
+    def _blocks(self, kind: _Kind) -> list[tuple[Atom, RuleBlock]]:
+        """Return the rules of a kind side by side, by head; made anew after a rule came or changed.
+
+        Rules about one fluent are never true in situations of another, so each has a block: the work
+        grows with the fluents, not with their square.
+        """
+        rules: dict[Atom, list[RuleState]] = {}
+        for rule in self.states:
+            if rule.kind == kind:
+                rules.setdefault(rule.head, []).append(rule)
+        for head, own in rules.items():
+            if (kind, head) not in self._rule_blocks:
+                block = RuleBlock(kind[0], own, self.options, self._literals)
+                self._rule_blocks[kind, head] = block
+        return [(head, self._rule_blocks[kind, head]) for head in rules]
 
     # new rules
 
     def _seeds(self, transitions: Transitions) -> Iterator[tuple[_Kind, int]]:
         """Yield what calls for a new rule: a kind of rule, and the pattern it is needed in."""
         after, before = transitions.after > 0, transitions.before > 0
-        fires = {
-            kind: self._rule_block(kind).fires(transitions, self.patterns) for kind in self._kinds
-        }
+        fires = {kind: np.zeros(len(transitions), bool) for kind in self._kinds}
+        for kind in fires:
+            for _, block in self._blocks(kind):
+                fires[kind] |= block.fires(transitions, self.patterns)
         missed, ending = {}, before & ~after
         wrong = np.zeros_like(after)
         for (predicate, points), fired in fires.items():
@@ -150,7 +160,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
             return
         if self._has_room(kind, seen.head.atom):
             bottom = self._bottom(seen.head.atom, seen.body)
-            self._rule_blocks.pop(kind, None)
+            self._rule_blocks.pop((kind, seen.head.atom), None)
             rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
             self.states.append(rule)
 

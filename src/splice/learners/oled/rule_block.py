@@ -112,7 +112,7 @@ class RuleBlock:
         """Count a batch: its transitions, the same as a table by pattern, and the sums by head."""
         if not self.rules:
             return
-        present = np.flatnonzero(table.any(axis=1))
+        present = np.flatnonzero(table.any(axis=1) & self._about(patterns))
         true = self._coverage.at(present, patterns)
         found = true.astype(np.float64).T @ table[present]
         for row, head, body in self._joined:
@@ -129,12 +129,19 @@ class RuleBlock:
         if not len(own):
             return np.zeros(len(transitions), bool)
         present, which = np.unique(transitions.pattern, return_inverse=True)
-        true: Mask = np.any(self._coverage.at(present, patterns)[:, own], axis=1)
+        true = self._about(patterns)[present]
+        true[true] = np.any(self._coverage.at(present[true], patterns)[:, own], axis=1)
         found: Mask = true[which.reshape(-1)]
         for row, head, body in self._joined:
             if row in own:
                 found |= fires_by_join(head, body, transitions)
         return found
+
+    def _about(self, patterns: Patterns) -> Mask:
+        """Return the patterns that are about a head of the rules: no rule fires in others."""
+        heads = dict.fromkeys(rule.head for rule in self.rules)
+        about: Mask = np.logical_or.reduce([patterns.about(head) for head in heads])
+        return about
 
     def _good(self) -> Mask:
         """Return which rules have a body, support and a score that is good enough."""
