@@ -3,8 +3,8 @@
     python -m benchmarks.live_drift
 
 *Plaza*: another tracker is put up, with other eyes: what it calls walking was active, running was walking, and so on.
-*Sea*: vessels that meet no longer stop, they slow down: stops are
-reported as slow motion. Half of the batches have labels. Told are, for each policy: alarms before the change (false), batches
+*Sea*: everybody is faster, by three bands of speed: vessels no longer
+stop to meet. Half of the batches have labels. Told are, for each policy: alarms before the change (false), batches
 with labels from the change to the first alarm by errors, F1 of the rules in use on the last forty batches that had labels, and
 the same of a run that saw the new habits alone.
 """
@@ -35,7 +35,8 @@ _OTHER_EYES = {
     "inactive": "active",
     "running": "inactive",
 }
-_SLOW = {"stop_start": "slow_motion_start", "stop_end": "slow_motion_end"}
+_FASTER = 3
+"""So many bands of speed."""
 
 
 def rows_of(source: Source) -> tuple[list[Rows], list[Rows]]:
@@ -79,7 +80,8 @@ def sea(sequences: int, seed: int) -> tuple[list[Rows], list[Rows], Any]:
     events, labels = rows_of(source)
     for own in events[sequences // 2 :]:
         for row in own:
-            row["event"] = _SLOW.get(row["event"], row["event"])
+            if row["event"] == "velocity" and "arg3" not in row:
+                row["arg2"] = str(int(row["arg2"]) + _FASTER)
     return events, labels, source.domain
 
 

@@ -21,6 +21,7 @@ from splice.cli import main
 from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import format_domain
+from splice.io.locks import lock
 from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink, parse_address
 from splice.live.feeds.seam import MOST_BYTES, Unreachable
@@ -170,6 +171,13 @@ def test_another_run_is_refused(fed: Path, tmp_path: Path) -> None:
         process(fed, tmp_path).run()
 
 
+def test_a_second_run_on_one_state_is_told(fed: Path, tmp_path: Path) -> None:
+    one = process(fed, tmp_path)
+    with lock(tmp_path / "state"), pytest.raises(OutputError, match="another process"):
+        one.run()
+    assert not (tmp_path / "state").exists()
+
+
 def test_what_does_not_answer_is_tried_again(fed: Path, tmp_path: Path) -> None:
     process(fed, tmp_path / "whole").run()
     one = process(fed, tmp_path / "shaky")
@@ -256,6 +264,16 @@ def test_a_row_without_end_is_not_held_in_memory(tmp_path: Path) -> None:
 def test_addresses_that_are_none(text: str, said: str) -> None:
     with pytest.raises(SpliceError, match=said):
         parse_address(text)
+
+
+def test_what_an_operator_wants_to_know_is_told_once(fed: Path, tmp_path: Path) -> None:
+    told = list[tuple[str, Any]]()
+    one = process(fed, tmp_path, tell=lambda event, fields: told.append((event, fields)))
+    one.run()
+    for count, event in (("dead", "bad rows"), ("late", "late events")):
+        rows_ = [fields["rows"] for name, fields in told if name == event]
+        assert len(rows_) > 1
+        assert sum(rows_) == one.engine.counts[count]
 
 
 def test_metrics_are_those_of_the_run(fed: Path, tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import OutputError, SpliceError
+from splice.io.locks import lock
 from splice.live.engine import Engine
 from splice.live.feeds.seam import Feed, Item, Sink, Unreachable
 from splice.live.generations import Generations
@@ -33,6 +35,15 @@ _NAP: Final = 0.05
 _LONGEST_NAP: Final = 5.0
 _MOST_WAITING: Final = 500_000
 """While so many rows wait to be learned from, no more labels are read: what comes is bounded."""
+
+_TOLD: Final = {
+    "dead": "bad rows",
+    "late": "late events",
+    "late_labels": "late labels",
+    "drifts": "drift",
+    "theories": "theory",
+}
+"""Counts that are told when they grow, and as what."""
 
 
 def ignore(event: str, fields: Mapping[str, Any]) -> None:
@@ -118,15 +129,17 @@ class Process:
         self._sent: dict[Channel, int | None] = {}
         self._changed = False
         self._due = self.beat = time.monotonic()
+        self._told: dict[str, int] = {}
         self.last_row: float | None = None
         """When the last row came."""
 
     def run(self) -> None:
         """Work until stopped; with ``once`` until everything is read."""
         try:
-            self._restore()
-            self._work()
-            self.commit()
+            with lock(self.generations.folder) if self.generations else nullcontext():
+                self._restore()
+                self._work()
+                self.commit()
         finally:
             ends: list[Feed | Sink] = [*self.feeds.values(), *self.sinks.values()]
             for end in ends:
@@ -162,6 +175,7 @@ class Process:
             self.engine.restore(state["engine"])
             for name, place in state["places"].items():
                 self._open[name].place = place
+            self._told = dict(self.engine.counts)
             self.tell("resumed", {"checkpoint": self.generations.number, "places": self.places()})
         for channel, sink in self.sinks.items():
             self._sent[channel] = last = self._patiently(sink.last)
@@ -225,9 +239,19 @@ class Process:
             self.generations.write(state)
             self.committed = time.time()
         if self._changed:
+            self._tell_counts()
             self._deliver()
         self._changed = False
         self._due = time.monotonic() + self.every
+
+    def _tell_counts(self) -> None:
+        """Tell what an operator wants to know as soon as it happens."""
+        counts = self.engine.counts
+        for name, event in _TOLD.items():
+            more = counts[name] - self._told.get(name, 0)
+            if more:
+                self.tell(event, {"rows": more, "in all": counts[name]})
+        self._told = dict(counts)
 
     def _deliver(self) -> None:
         """Send what sinks do not have yet; return when all have it."""

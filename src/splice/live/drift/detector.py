@@ -14,8 +14,8 @@ from splice.errors import SpliceError
 
 __all__ = ["Change", "Detector"]
 
-_MOST: Final = 1000
-"""So many values are kept; of more the older half is let go."""
+_MOST: Final = 100
+"""So many values are kept; of more the older half is let go: what is usual is what was of late."""
 
 
 @dataclass(frozen=True, slots=True)
