@@ -14,7 +14,8 @@ from splice.completion.profile import PROFILES, profile
 from splice.completion.source import CompletedSource
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
-from splice.labels import UNKNOWN
+from splice.labels import UNKNOWN, Unlabelled
+from splice.learners.registry import LEARNERS
 from splice.pipeline.complete import complete
 from splice.pipeline.holdout import ENOUGH, FOLDS, folds, sample, score_labels, total
 from splice.pipeline.learned import LearnOptions
@@ -135,6 +136,17 @@ def test_fluents_that_do_better_alone_keep_their_missing_labels() -> None:
         assert (done.labels[meet & ~done.given] == UNKNOWN).all()
         assert (done.labels[~meet] != UNKNOWN).all()
         assert (done.labels[done.given] == done.batch.labels[done.given]).all()
+
+
+def test_what_completion_abstains_from_is_unknown_to_the_learner() -> None:
+    """Abstaining from everything is learning from the given labels alone."""
+    source = masked(2)
+    skip = LEARNERS.choose(unlabelled=Unlabelled.SKIP)
+    alone = learn(source, choices=LearnOptions(None, skip))
+    shy = LearnOptions(profile("regression", margin=1.0), mode=Mode.HINDSIGHT)
+    learned = learn(source, choices=shy)
+    assert learned.completed == 0
+    assert learned.theory == alone.theory
 
 
 def test_completing_has_a_verdict_as_well() -> None:

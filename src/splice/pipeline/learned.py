@@ -77,13 +77,15 @@ class LearnOptions:
     def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
         """Return the choices with those that labels which are held out make, and what they say."""
         asked = self.profile
-        if asked is None or asked.name != AUTO:
+        if asked is None or (asked.name != AUTO and not asked.margin):
             return self, Findings(asked)
         made, learner = self.learner, None
         if isinstance(made, LearnerChoice):
-            # What the given labels alone do better stays unknown, and unknown is not false.
+            # What is not completed stays unknown to the learner, and unknown is not false.
             skip = replace(made.options, unlabelled=Unlabelled.SKIP)
             made = learner = replace(made, options=skip)
+        if asked.name != AUTO:
+            return replace(self, learner=made), Findings(asked)
         found = find_out(stream, self.mode, learner)
         assert found.profile is not None
         taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
