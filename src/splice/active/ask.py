@@ -67,7 +67,7 @@ def ask(
     >>> square = make_plaza(sequences=1, people=3, frames=200, seed=1).source
     >>> found = ask(MaskedSource(square, KeepBatches(0)), budget=2)
     >>> [(question.fluents, question.points) for question in found]
-    [(('meet(ID1,ID3)', 'meet(ID3,ID1)'), 50), (('move(ID1,ID3)', 'move(ID3,ID1)'), 50)]
+    [(('meet(ID2,ID3)', 'meet(ID3,ID2)'), 50), (('move(ID2,ID3)', 'move(ID3,ID2)'), 50)]
     """
     session = LabelSession(opener(data, options or InputOptions())(), profile, length, unit)
     chosen = STRATEGIES.parse(strategy) if isinstance(strategy, str) else strategy

@@ -26,6 +26,9 @@ class Mix(QueryStrategy):
     labelled comes before what was, what is said to be true (which is rare) is asked again before what is
     said to be false, and what is sure is left alone.
 
+    Where more is observed, more can hold: the need counts as often as its pattern has conditions, and once
+    more, to a power (``observed``). So the first true label, without which nothing is known, is met sooner.
+
     A stretch is worth the needs of its patterns, of each in full if it is there half as often as it
     ever is in one: the border of a situation says little about it. A share of the questions is random,
     since what completion is wrongly sure of nothing else finds.
@@ -38,11 +41,14 @@ class Mix(QueryStrategy):
         How much the doubt of completion counts.
     random
         The share of random questions.
+    observed
+        How much more is asked about situations in which more is observed.
     """
 
     power: float = 0.75
     doubt: float = 1.0
     random: float = 0.1
+    observed: float = 1.0
 
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
         """Return stretches by the needs of their patterns, now and then a random one."""
@@ -51,7 +57,7 @@ class Mix(QueryStrategy):
         given, doubt = answers.copy(), _doubts(pool)
         owner, pattern, found = pool.cells
         present = np.minimum(1.0, found / half[pattern])
-        points: Floats = pool.mass**self.power
+        points: Floats = pool.mass**self.power * _conditions(pool) ** self.observed
 
         def estimate() -> Floats:
             likely: Floats = (true + share) / (answers + 1)
@@ -109,6 +115,14 @@ def _observed(pool: Pool, half: Floats) -> tuple[Floats, Floats, float]:
     stretches = pool.total(given.astype(np.float64))
     positive = pool.total(pool.given > 0)[stretches > 0] / stretches[stretches > 0]
     return answers, true, float((positive.sum() + 1) / (len(positive) + 2))
+
+
+def _conditions(pool: Pool) -> Floats:
+    """Return one more than the conditions of each pattern that is asked about."""
+    asked = np.flatnonzero(pool.mass)
+    counts = np.ones(pool.size)
+    counts[asked] += [len(pool.rule(int(pattern)).body) for pattern in asked]
+    return counts
 
 
 def _doubts(pool: Pool) -> Floats:
