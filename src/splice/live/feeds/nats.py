@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import nats
 from nats.errors import Error as NatsError
-from nats.errors import TimeoutError as Slow
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import APIError, NotFoundError
 
@@ -87,9 +86,23 @@ class _Line:
                 return
 
     def shut(self) -> None:
-        """Let go of everything."""
-        self.close()
-        self._loop.close()
+        """Let go of everything, what the client left under way included."""
+        if self._loop.is_closed():
+            return
+        try:
+            self.close()
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            if left:
+                self._loop.run_until_complete(asyncio.wait(left, timeout=1.0))
+        finally:
+            self._loop.close()
+
+    def __del__(self) -> None:
+        # Who was dropped without a goodbye, in a crash, leaves no loop behind.
+        if hasattr(self, "_loop") and not self._loop.is_closed():
+            self._loop.close()
 
 
 async def _silent(_: Exception) -> None:
@@ -144,7 +157,7 @@ class NatsFeed:
 async def _fetched(subscription: Any) -> list[Any]:
     try:
         found: list[Any] = await subscription.fetch(_PORTION, timeout=_WAIT)
-    except Slow:
+    except TimeoutError:  # the client's own, or asyncio's where the machine is busy
         return []
     return found
 
