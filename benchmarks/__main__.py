@@ -280,6 +280,20 @@ def maritime() -> list[Row]:
     ]
 
 
+def scaling() -> list[Row]:
+    """Time at n, 2n, 4n and 8n along each axis of the data."""
+    rows = in_process("benchmarks.scaling", threads=1)["rows"]
+    told = []
+    for axis in dict.fromkeys(row["axis"] for row in rows):
+        for what in ("complete", "learn"):
+            seconds = [row[what] for row in rows if row["axis"] == axis]
+            times = ", ".join(f"{one:.2f}" for one in seconds)
+            linear = seconds[-1] / (8 * seconds[0])
+            name = f"{what}, {axis} x 1, 2, 4, 8"
+            told.append((name, f"{times} s", f"{linear:.2f} x linear", "1.3 x"))
+    return told
+
+
 def main() -> None:
     """Measure, then print one table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
@@ -302,6 +316,7 @@ def main() -> None:
         maritime(),
         streaming(options.rows),
         frames(),
+        scaling(),
     ):
         for row in rows:
             table.add_row(*row)
