@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,3 +58,8 @@ def test_what_was_found_once_is_dealt_with(
 def test_inputs_depend_on_their_number_alone() -> None:
     target = TARGETS["csv events"]
     assert input_of(target, 7) == input_of(target, 7) != input_of(target, 8)
+
+
+def test_commands_are_given_options() -> None:
+    words = [json.loads(input_of(TARGETS["command"], number)) for number in range(60)]
+    assert sum(any(word.startswith("--") for word in line) for line in words) > 40

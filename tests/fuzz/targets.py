@@ -502,6 +502,7 @@ def _options_of(words: str) -> list[tuple[str, bool]]:
     for word in words.split():
         context = typer.Context(command, parent=context)
         command = command.get_command(context, word)
+    command = command.load()  # what is listed has no options before
     context = typer.Context(command, parent=context)
     return sorted(
         (name, not parameter.is_flag)
