@@ -47,7 +47,7 @@ class Everywhere(Work):
             assert isinstance(time, Variable)
             found = solve(rule.body, self.evidence, time, None, self.store, (own,))
             parts.append(Changes(found.columns[OWN], found.point))
-        return Changes.together(parts)
+        return Changes.concat(parts)
 
 
 def stream(folder: Path) -> AtomTable:
