@@ -105,7 +105,7 @@ def test_a_theory_says_where_it_is_from_and_what_each_rule_is_worth(
 ) -> None:
     text = learned.read_text()
     assert text.startswith("% Learned from few: 14,400 examples in 48 batches, ")
-    assert "completion default, batch-size 25, points both" in text.splitlines()[1]
+    assert "completion auto, batch-size 25, points both" in text.splitlines()[1]
     assert str(learned.parent) not in text
     counted = r"% (\d+): tp [\d,]+, fp [\d,]+, fn [\d,]+, score 0\.\d{3}; [\d,]+ firings?\n"
     numbers = re.findall(counted + r"(?:initiated|terminated)At", text)
@@ -273,9 +273,7 @@ def test_completion_is_chosen_as_in_complete(splice: Command, plaza: Path) -> No
     chosen = {name: told["choices"][name] for name in ("connector", "distance", "threshold")}
     assert chosen == {"connector": "knn:3", "distance": "lifted", "threshold": "logodds"}
     assert (told["choices"]["delta"], told["choices"]["rule-delta"]) == ("0.2", "0.01")
-    counted = json.loads(
-        splice("complete", "--online", plaza / "few", *words, "--format", "json").out
-    )
+    counted = json.loads(splice("complete", plaza / "few", *words, "--format", "json").out)
     assert counted["abstained"] > 0
     assert told["completed"] == counted["completed"] - counted["abstained"]
 

@@ -112,7 +112,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "learn": (
         "learn:learn",
-        "Learn rules from a stream of which a part is labelled, in one pass.",
+        "Learn rules from a stream of which a part is labelled.",
     ),
     "recognise": (
         "recognise:recognise",

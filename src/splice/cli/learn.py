@@ -77,10 +77,10 @@ def learn(
     force: Force = False,
     style: Printed = Format.TABLE,
 ) -> None:
-    """Learn rules from a stream of which a part is labelled, in one pass.
+    """Learn rules from a stream of which a part is labelled.
 
-    Missing labels are completed first, batch by batch: with those up to the batch, or with all
-    labels of the input (--hindsight). Each rule is told with what it got right and wrong; what is written can be read by `splice recognise` and by people, and with the
+    Missing labels are completed first, with all labels of the input, which are counted before (in one
+    pass, with those up to each batch: --online). How is chosen by labels that are held out (--profile auto), and how good the rules are there is told at the end. Each rule is told with what it got right and wrong; what is written can be read by `splice recognise` and by people, and with the
     ending .mln by LoMRF. A run that was interrupted goes on with --resume.
     """
     from splice.cli.progress import RunProgress

@@ -8,6 +8,7 @@ is an option of the command, in a panel of the learner's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
@@ -159,7 +160,7 @@ def with_learning_options(command: Callable[..., R]) -> Callable[..., R]:
         ("passes", _Passes, 1),
         ("seed", _Seed, 0),
         *map(_parameter, *zip(*_learner_options().values(), strict=True)),
-        ("online", Online, True),
+        ("online", Online, False),
         *COMPLETION_PARAMETERS,
     )
     return bundled(command, "choices", _choices, parameters)
@@ -230,18 +231,26 @@ def _choices(
             "--unlabelled skip leaves out what has no label, and completion gives all a label",
             "say --no-complete too, to learn from the given labels alone",
         )
-    chosen = completion_profile(profile or "default", **filling) if complete else None
-    mode = chosen.mode(mode_of(online)) if chosen else Mode.ONLINE
-    completion = {"completion": profile or "default", **filled}
+    # Online nothing can be held out to choose by: that would be looking ahead. And who names a
+    # strategy has chosen.
+    chosen = online or filled.keys() - {"abstain", "threshold"}
+    name = profile or ("default" if chosen else "auto")
+    options = LearnOptions(
+        completion_profile(name, **filling) if complete else None,
+        choice,
+        batch_size,
+        passes,
+        mode=mode_of(online),
+    )
     words = {
         "learner": choice.name,
-        **(completion if complete else {"unlabelled": unlabelled.value}),
+        **({"completion": name, **filled} if complete else {"unlabelled": unlabelled.value}),
         "batch-size": str(batch_size),
         **choice.words(),
         "passes": str(passes),
-        "mode": mode.value,
+        "mode": options.run_mode.value,
     }
-    return LearnOptions(chosen, choice, batch_size, passes, words, mode)
+    return replace(options, words=words)
 
 
 def _learner_choice(name: str, given: dict[str, Any]) -> LearnerChoice:

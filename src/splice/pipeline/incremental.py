@@ -77,7 +77,8 @@ def _completer(
     """Return what completes the part, with the labels of the parts before."""
     last = before.completer if before else None
     if last is None or not last.has_begun:
-        return SupervisionCompleter(choices.profile) if choices.profile else None
+        usual = choices.online_profile
+        return SupervisionCompleter(usual) if usual else None
     completer = SupervisionCompleter(last.profile)  # a run may have chosen it by itself
     state = last.to_state()
     if state["frozen"]:  # all labels of a run in hindsight; those that come are counted beside them

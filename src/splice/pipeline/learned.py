@@ -39,7 +39,8 @@ class LearnOptions:
     Parameters
     ----------
     profile
-        How missing labels are completed; None: the learner sees them as they are.
+        How missing labels are completed; None: the learner sees them as they are. ``auto`` is chosen
+        by labels that are held out; online, where that would be looking ahead, it is ``default``.
     learner
         Makes a learner that knows nothing yet: a ``LearnerChoice``, a class, or a
         ``partial`` of one, so that other processes can be sent it, and a checkpoint can
@@ -55,12 +56,12 @@ class LearnOptions:
         those up to the batch.
     """
 
-    profile: Profile | None = PROFILES["default"]
+    profile: Profile | None = PROFILES[AUTO]
     learner: Callable[[], StructureLearner] = field(default_factory=LEARNERS.choose)
     batch_size: int = 25
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
-    mode: Mode = Mode.ONLINE
+    mode: Mode = Mode.HINDSIGHT
 
     @property
     def run_mode(self) -> Mode:
@@ -74,11 +75,21 @@ class LearnOptions:
         reads = made.options.unlabelled if isinstance(made, LearnerChoice) else Unlabelled.FALSE
         return self.profile is None and reads is Unlabelled.FALSE
 
+    @property
+    def online_profile(self) -> Profile | None:
+        """The profile of a run that cannot hold labels out: that would be looking ahead."""
+        asked = self.profile
+        if asked is None or asked.name != AUTO:
+            return asked
+        return replace(PROFILES["default"], margin=asked.margin, threshold=asked.threshold)
+
     def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
         """Return the choices with those that labels which are held out make, and what they say."""
         asked = self.profile
         if asked is None or (asked.name != AUTO and not asked.margin):
             return self, Findings(asked)
+        if self.mode is Mode.ONLINE:
+            return replace(self, profile=self.online_profile), Findings(self.online_profile)
         made, learner = self.learner, None
         if isinstance(made, LearnerChoice):
             # What is not completed stays unknown to the learner, and unknown is not false.

@@ -131,7 +131,9 @@ def learn(
         else:
             keeper = open_checkpoint(checkpoint, identity, watch)
     with guarded(keeper, watch):
-        opened = with_measures(opener(data, options), choices.mode)
+        opened = opener(data, options)
+        check_query(opened().domain.query)
+        opened = with_measures(opened, choices.mode)
         begun = time.perf_counter()
         stream = batches(opened(), TimePoints(choices.batch_size))
         choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch))
@@ -160,7 +162,6 @@ def _learn_in_shards(
     """Learn from the parts of an input side by side, and merge what was learned."""
     begun = time.perf_counter()
     source = opened()
-    check_query(source.domain.query)
     parts = cut_shards(sequence_sizes(source), shards)
     files = keeper if isinstance(keeper, PartFiles) else None
     learner, total = learn_shards(opened, choices, parts, source.domain, engine, watch, files)
@@ -186,7 +187,6 @@ def _learn_in_passes(
 ) -> Learned:
     """Learn in one pass or several; a run that was interrupted goes on where it was."""
     source = opened()
-    check_query(source.domain.query)
     learned = Learned(choices.learner(), checkpoint=keeper)
     tested = Prequential(learned.learner) if test_first else None
     run = _Run(source, learned, choices, tested, watch, keeps=keeper is not None)
