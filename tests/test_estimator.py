@@ -106,6 +106,12 @@ def test_completed_labels_are_those_of_the_command(files: Path, model: splice.Ru
     assert done["confidence"].is_between(0, 1).all()
 
 
+def test_the_verdict_is_that_of_the_run(files: Path, model: splice.RuleLearner) -> None:
+    told = model.verdict_.as_json()
+    assert told == splice.learn(str(files / "week")).verdict.as_json()
+    assert told["fluents"]["loading"]["held_out"]["n"] > 0
+
+
 def test_scores_are_those_of_the_command(files: Path, model: splice.RuleLearner) -> None:
     events, labels = map(pl.DataFrame, shifts.friday())
     truth = splice.open_input(str(files / "friday"))

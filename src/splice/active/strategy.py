@@ -6,6 +6,7 @@ parameters, as with all strategies of the project (``coverage``, ``mix:0.1``).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -34,12 +35,12 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryStrategy(Strategy):
+class QueryStrategy(Strategy, ABC):
     """Picks stretches; all that may be picked are ``pool.askable``."""
 
+    @abstractmethod
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
         """Return so many stretches, the best first; fewer only where there are no more."""
-        raise NotImplementedError
 
 
 STRATEGIES: Final[Registry[QueryStrategy]] = Registry("query strategy")

@@ -30,6 +30,8 @@ from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.pipeline.completed import explain_label
 from splice.pipeline.learned import Learned
+from splice.pipeline.source import opener, with_measures
+from splice.pipeline.verdict import Verdict
 from splice.report.html import report_page
 from splice.report.learned import learned_report
 from splice.report.picture import Picture, rule_picture, timeline_picture
@@ -72,6 +74,11 @@ class Inspection(Parameters):
         return self._fitted.theory
 
     @property
+    def verdict_(self) -> Verdict:
+        """By fluent, how good the rules are on given labels that were held out, beside others."""
+        return self._fitted.verdict
+
+    @property
     def _fitted(self) -> Learned:
         if not self.is_fitted:
             raise SpliceError("nothing was learned yet", "call fit(events, labels) first")
@@ -81,13 +88,9 @@ class Inspection(Parameters):
         choices = self._learn_options
         if choices.profile is None:
             raise SpliceError("completer=None completes nothing", "name a profile, or leave it out")
-        source = open_input(frames, self._input_options)
+        opened = with_measures(opener(frames, self._input_options), choices.run_mode)
         cut = TimePoints(choices.batch_size)
-        return CompletedSource(source, choices.profile, cut, **self._mode)
-
-    @property
-    def _mode(self) -> dict[str, Any]:
-        return {name: value for name, value in self._options.items() if name == "mode"}
+        return CompletedSource(opened(), choices.profile, cut, choices.run_mode)
 
     def _written(self, frames: Frames) -> Source:
         return open_input(frames, self._input_options, queries=Queries.WRITTEN)
