@@ -297,7 +297,7 @@ def test_a_cell_gives_the_same_twice_but_for_the_time(small: Path) -> None:
         ("masks = [", "masks = []  #", "has no cells"),
         ("datasets = [", "datasets = []  #", "has no cells"),
         ("datasets = [", "datasets = [7]  #", "is not a dataset"),
-        ('"completion"', "completion", "not TOML"),
+        ('"completion"', "completion", "not valid TOML"),
     ],
 )
 def test_a_bad_file_is_an_error_with_a_hint(

@@ -26,6 +26,10 @@ def run(*words: str) -> None:
     assert not ended.value.code, words
 
 
+DEFAULT = ("--profile", "default")
+"""The profile of the published comparisons."""
+
+
 def said(path: Path) -> bytes:
     """Return what a file says; that a theory was learned online went without saying once."""
     return path.read_bytes().replace(b", mode online", b"")
@@ -50,10 +54,10 @@ def road(data: str, out: Path, *mode: str, levels: tuple[str, ...] = ("10",)) ->
         run("complete", masked, *paper, "--out", str(out / "paper"))
         for learner, ending in (("oled", "rules"), ("osla", "mln")):
             theory = str(out / f"{learner}.{ending}")
-            run("learn", masked, *mode, "--learner", learner, "--out", theory)
+            run("learn", masked, *mode, *DEFAULT, "--learner", learner, "--out", theory)
             run("recognise", theory, data, "--out", str(out / f"{learner}.csv"))
         shards = ("--shards", "2", "--jobs", "1")
-        run("learn", masked, *mode, *shards, "--out", str(out / "shards.rules"))
+        run("learn", masked, *mode, *DEFAULT, *shards, "--out", str(out / "shards.rules"))
 
 
 def check(name: str, folder: Path) -> None:
@@ -82,7 +86,7 @@ def test_the_small_sea(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("mask", "sea", "--level", "10", "--scope", "batches", "--seed", "1", "--out", "masked")
     for name, mode in (("sea-online", ("--online",)), ("sea-hindsight", ("--hindsight",))):
         (tmp_path / name).mkdir()
-        run("learn", "masked", *mode, "--out", f"{name}/oled.rules")
+        run("learn", "masked", *mode, *DEFAULT, "--out", f"{name}/oled.rules")
         run("recognise", f"{name}/oled.rules", "sea", "--out", f"{name}/oled.csv")
         check(name.removesuffix("-online"), tmp_path / name)
 

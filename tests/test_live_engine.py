@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from live_rows import PLAZA, engine, intervals, items, one_shot, plaza, rows, said, through_state
+from splice.completion.mode import Mode
 from splice.errors import SpliceError
 from splice.live.clock import CONFIRM, Clocks, Verdict
 from splice.live.engine import Engine
@@ -119,7 +120,7 @@ def test_learning_is_that_of_the_file() -> None:
     hidden = table.with_truth(
         np.where(table.of_predicates(("holdsAt",)) & (table.time % 100 >= 50), 0, table.truth)
     )
-    learned = learn(type(source)(hidden, source.domain), choices=LearnOptions())  # type: ignore[call-arg]
+    learned = learn(type(source)(hidden, source.domain), choices=LearnOptions(mode=Mode.ONLINE))  # type: ignore[call-arg]
     assert one.counts["batches"] == learned.batches
     assert one.counts["given"] == learned.given
     assert one.counts["completed"] == learned.completed

@@ -20,7 +20,7 @@ from splice.stream.source import MemorySource, Source, collect
 
 Table: TypeAlias = Mapping[str, Any]
 
-_BRACES: Final = re.compile(r"\{(\w+)\}")
+_BRACES: Final = re.compile(r"\{(\w+(?:\[\w+\])?)\}")
 _MOST_CELLS: Final = 100_000
 _MOST_SAMPLES: Final = 10_000
 
@@ -152,15 +152,19 @@ def _expanded(method: Table) -> Iterator[dict[str, Any]]:
 def _filled(name: str, chosen: Mapping[str, Any]) -> str:
     """Return a name with the values of the choices that it mentions in braces, and nothing else.
 
-    >>> _filled("paper {connector}", {"connector": "knn:2"})
-    'paper knn:2'
+    >>> _filled("paper {connector}, {caching[filter]}", {"connector": "knn:2", "caching": {"filter": "none"}})
+    'paper knn:2, none'
     """
+    words = {key: str(value) for key, value in chosen.items()}
+    for key, value in chosen.items():
+        if isinstance(value, Mapping):
+            words |= {f"{key}[{inner}]": str(word) for inner, word in value.items()}
     parts = _BRACES.split(name)
-    known = all(part in chosen for part in parts[1::2])
-    if not known or "{" in "".join(parts[::2]) or "}" in "".join(parts[::2]):
-        hint = f"it may mention {', '.join(chosen) or 'nothing'} in braces"
+    rest = "".join(parts[::2])
+    if not words.keys() >= set(parts[1::2]) or "{" in rest or "}" in rest:
+        hint = f"it may mention {', '.join(words) or 'nothing'} in braces"
         raise SpliceError(f"'{name}' is not a name for methods", hint)
-    parts[1::2] = [str(chosen[part]) for part in parts[1::2]]
+    parts[1::2] = [words[part] for part in parts[1::2]]
     return "".join(parts)
 
 
