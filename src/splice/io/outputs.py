@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -94,8 +95,9 @@ def new_folder(path: Path) -> Iterator[Path]:
     """Give a folder to write into; it takes its final name when the block ends well."""
     with _writing(path), lock(path):
         sweep(path)
-        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        partial = _partial(path)
         try:
+            partial.mkdir(0o700)
             yield partial
             names = sorted(entry.name for entry in partial.iterdir())
             (partial / _MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
@@ -114,10 +116,9 @@ def new_file(path: Path) -> Iterator[Path]:
     """Give a file name to write to; it takes its final name when the block ends well."""
     with _writing(path), lock(path):
         sweep(path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-        partial = Path(name)
+        partial = _partial(path)
         try:
+            partial.touch(0o600, exist_ok=False)
             yield partial
             partial.chmod(0o666 & ~_umask())
             _sync(partial)
@@ -125,6 +126,14 @@ def new_file(path: Path) -> Iterator[Path]:
             _sync(path.parent)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _partial(path: Path) -> Path:
+    """Return a name for what is being written.
+
+    It is known before anything is made, so that an interrupt at any moment finds what to remove.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}")
 
 
 @contextmanager
