@@ -95,6 +95,8 @@ class Profile:
         forgets, or by distances over ground atoms, to which the first example of a label stands
         for all; and where each batch has its own labels alone.
 
+        Examples
+        --------
         >>> [PROFILES[name].mode(Mode.HINDSIGHT).value for name in ("default", "paper")]
         ['hindsight', 'online']
         """

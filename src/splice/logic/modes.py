@@ -152,6 +152,8 @@ class Modes:
     def allows(self, literal: Literal) -> bool:
         """Return whether rules may have a literal, in head or body.
 
+        Examples
+        --------
         >>> from splice.logic.syntax import parse_literal
         >>> modes = Modes(literals=frozenset([parse_literal("not happensAt(exit(X),T)")]))
         >>> [modes.allows(parse_literal(s + "happensAt(exit(Y),T)")) for s in ("", "not ")]
