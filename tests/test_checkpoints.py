@@ -333,6 +333,7 @@ def test_a_new_run_does_not_overwrite_one_that_could_go_on(
         (("--batch-size", 30), "batch-size was '25' and is '30'"),
         (("--rule-delta", 0.0100000001), "delta was '0.01' and is '0.0100000001'"),
         (("--connector", "knn:3"), "completion was 'auto' and is 'default'"),
+        (("--profile", "auto", "--connector", "knn:3"), "connector was 'none' and is 'knn:3'"),
         (("--passes", 2), "passes was '1' and is '2'"),
         (("--no-complete",), "completion was 'auto' and is 'none'"),
         (("--profile", "paper"), "completion was 'auto' and is 'paper'"),

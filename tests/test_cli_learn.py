@@ -287,6 +287,12 @@ def test_choices_of_completion_say_nothing_where_nothing_is_completed(
     assert "--delta says nothing here" in ran.err
 
 
+def test_auto_says_that_it_takes_no_strategy(splice: Command, plaza: Path) -> None:
+    ran = splice("learn", plaza / "few", "--profile", "auto", "--connector", "knn:3")
+    assert ran.code == 0
+    assert "--connector says nothing here: the profile auto chooses" in ran.err
+
+
 # what goes wrong
 
 

@@ -233,8 +233,12 @@ def _choices(
         )
     # Online nothing can be held out to choose by: that would be looking ahead. And who names a
     # strategy has chosen.
-    chosen = online or filled.keys() - {"abstain", "threshold"}
-    name = profile or ("default" if chosen else "auto")
+    strategies = sorted(filled.keys() - {"abstain", "threshold"})
+    name = profile or ("default" if online or strategies else "auto")
+    for strategy in strategies if complete and name == "auto" else ():
+        note(
+            f"--{strategy} says nothing here: the profile auto chooses by labels that it holds out"
+        )
     options = LearnOptions(
         completion_profile(name, **filling) if complete else None,
         choice,

@@ -113,43 +113,24 @@ class Profile:
         return alone and (self.links is not None or self.solver.blockwise)
 
 
+_PATTERNS: Final = Profile(
+    "patterns",
+    distance=Lifted(),
+    connector=KNN(1, Neighbours.LABELLED),
+    solver=Harmonic(),
+    caching=Caching(weighting=Weighting.COUNTS),
+)
+_DEFAULT: Final = replace(_PATTERNS, name="default", links=Temporal(100.0))
+_REGRESSION: Final = replace(_DEFAULT, name="regression", teacher=Regression())
+
 PROFILES: Final[dict[str, Profile]] = {
     bundle.name: bundle
     for bundle in (
-        Profile(
-            "default",
-            distance=Lifted(),
-            connector=KNN(1, Neighbours.LABELLED),
-            solver=Harmonic(),
-            caching=Caching(weighting=Weighting.COUNTS),
-            links=Temporal(100.0),
-        ),
-        Profile(
-            "patterns",
-            distance=Lifted(),
-            connector=KNN(1, Neighbours.LABELLED),
-            solver=Harmonic(),
-            caching=Caching(weighting=Weighting.COUNTS),
-        ),
-        Profile(
-            "regression",
-            distance=Lifted(),
-            connector=KNN(1, Neighbours.LABELLED),
-            solver=Harmonic(),
-            caching=Caching(weighting=Weighting.COUNTS),
-            links=Temporal(100.0),
-            teacher=Regression(),
-        ),
+        _DEFAULT,
+        _PATTERNS,
+        _REGRESSION,
         # A run looks at labels that it holds out, and takes one of those above (pipeline/verdict.py).
-        Profile(
-            "auto",
-            distance=Lifted(),
-            connector=KNN(1, Neighbours.LABELLED),
-            solver=Harmonic(),
-            caching=Caching(weighting=Weighting.COUNTS),
-            links=Temporal(100.0),
-            teacher=Regression(),
-        ),
+        replace(_REGRESSION, name="auto"),
         Profile(
             "paper",
             distance=Ground(),
