@@ -18,19 +18,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "InputError",
-    "LimitExceeded",
-    "OutputError",
-    "Place",
-    "Problem",
-    "SpliceError",
-    "SpliceWarning",
-    "UnknownName",
-    "did_you_mean",
-    "printable",
-]
-
 _SHOWN_PROBLEMS = 20
 _SHOWN_TEXT = 160
 _SHOWN_MESSAGE = 1000

@@ -10,8 +10,6 @@ from typing import TypeVar, cast
 
 import numba
 
-__all__ = ["compiled"]
-
 _F = TypeVar("_F", bound=Callable[..., object])
 
 

@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "UNKNOWN",
-    "Label",
-    "LabelArray",
-    "Unlabelled",
-    "decode",
-    "encode",
-    "mark",
-    "parse",
-    "words",
-]
-
 Label = bool | None
 """A truth value in Python: ``True``, ``False`` or ``None`` for unknown."""
 

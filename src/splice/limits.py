@@ -15,8 +15,6 @@ from typing import Final, Self
 
 from splice.errors import LimitExceeded, Place, Problem, SpliceError, did_you_mean
 
-__all__ = ["LIMITS", "Limits"]
-
 _SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kMG]?)(?:i?B)?\Z")
 _POWERS: Final = {"": 0, "k": 10, "M": 20, "G": 30}
 _GROWTH: Final = 100

@@ -28,22 +28,6 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import SpliceError, UnknownName
 
-__all__ = [
-    "Checked",
-    "Declared",
-    "Readers",
-    "changed",
-    "changes",
-    "declared",
-    "html_table",
-    "identity_of",
-    "option",
-    "parts",
-    "preformatted",
-    "read_options",
-    "words_of",
-]
-
 T = TypeVar("T")
 
 Readers: TypeAlias = Mapping[type, Callable[[str], Any]]

@@ -21,8 +21,6 @@ from typing import Any, Final
 
 from splice.errors import SpliceError
 
-__all__ = ["from_plain", "to_plain"]
-
 _CLASS: Final = "of"
 _PACKAGE: Final = __name__.partition(".")[0]
 

@@ -24,27 +24,6 @@ import numpy.typing as npt
 from splice.arrays import Ints
 from splice.errors import SpliceError
 
-__all__ = [
-    "Shape",
-    "StateError",
-    "anything",
-    "check_state",
-    "column",
-    "each",
-    "mapping",
-    "maybe",
-    "number",
-    "packed",
-    "record",
-    "require",
-    "row",
-    "text",
-    "truth",
-    "unpacked",
-    "whole",
-    "word",
-]
-
 Shape: TypeAlias = Callable[[Any, str], None]
 """Raises :class:`StateError` where a value, whose place is given, is not as it should be."""
 

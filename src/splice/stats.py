@@ -9,8 +9,6 @@ from splice.arrays import Floats, Indices, Mask, np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["f1_score", "hoeffding_bound", "runs"]
-
 
 def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> Floats:
     """Return how far a mean may lie from its expectation after so many observations.

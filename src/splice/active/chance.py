@@ -9,8 +9,6 @@ import numpy as np
 from splice.active.pool import Pool
 from splice.active.strategy import STRATEGIES, Pick, QueryStrategy
 
-__all__ = ["Chance"]
-
 
 @STRATEGIES.register("random")
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from splice.active.pool import Pool
 from splice.active.strategy import STRATEGIES, Pick, QueryStrategy, greedy, situation
 from splice.arrays import Floats
 
-__all__ = ["Coverage"]
-
 
 @STRATEGIES.register("coverage")
 @dataclass(frozen=True, slots=True)

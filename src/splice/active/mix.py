@@ -11,8 +11,6 @@ from splice.active.pool import Pool
 from splice.active.strategy import STRATEGIES, Pick, QueryStrategy, greedy, situation
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 
-__all__ = ["Mix"]
-
 
 @STRATEGIES.register("mix")
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from splice.logic.clauses import Rule
 from splice.stream.mask import Unit
 from splice.stream.table import AtomTable
 
-__all__ = ["Pool", "Stretches", "cut_stretches"]
-
 
 @dataclass(frozen=True, eq=False)
 class Stretches:

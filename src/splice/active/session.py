@@ -30,8 +30,6 @@ from splice.stream.mask import Unit
 from splice.stream.source import Source
 from splice.stream.table import AtomTable
 
-__all__ = ["LabelSession"]
-
 
 class LabelSession:
     """A stream, the labels given so far, and what is believed of the rest.

@@ -19,8 +19,6 @@ from splice.completion.registry import Registry, Strategy
 from splice.logic.clauses import Rule
 from splice.logic.words import about
 
-__all__ = ["STRATEGIES", "Pick", "QueryStrategy", "greedy", "situation"]
-
 _LITERALS: Final = 4
 """A reason names so many conditions of a situation."""
 

@@ -10,8 +10,6 @@ from splice.active.pool import Pool
 from splice.active.strategy import STRATEGIES, Pick, QueryStrategy, greedy
 from splice.arrays import Floats
 
-__all__ = ["Uncertainty"]
-
 
 @STRATEGIES.register("uncertainty")
 @dataclass(frozen=True, slots=True)

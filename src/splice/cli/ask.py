@@ -17,8 +17,6 @@ from splice.completion.profile import Profile
 from splice.inputs.open import InputOptions
 from splice.stream.mask import Unit
 
-__all__ = ["ask"]
-
 _UNIT: Final = one_of(lambda: [unit.value for unit in Unit])
 
 

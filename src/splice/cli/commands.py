@@ -15,8 +15,6 @@ from typer.core import TyperCommand
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
-__all__ = ["COMMANDS", "LazyCommand", "add_lazily", "app"]
-
 
 class LazyCommand(TyperCommand):
     """Stands for a command in lists; becomes it when its arguments are parsed."""

@@ -25,8 +25,6 @@ from splice.completion.profile import Profile
 from splice.inputs.open import InputOptions
 from splice.pipeline.complete import complete as run
 
-__all__ = ["complete"]
-
 
 @with_input_options
 @with_completion_options

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from splice.errors import Problem
     from splice.stream.source import ReadReport
 
-__all__ = [
-    "Bar",
-    "Format",
-    "Settings",
-    "emit",
-    "fail",
-    "is_watched",
-    "note",
-    "say",
-    "settings",
-    "tell_problems",
-    "tell_reading",
-    "tracked",
-]
-
 T = TypeVar("T")
 
 _PATIENCE = 1.0

@@ -17,8 +17,6 @@ from splice.inputs.write import WatchedSource, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
-__all__ = ["check", "convert", "fetch", "list_datasets", "show"]
-
 
 def list_datasets(style: Printed = Format.TABLE) -> None:
     """Say which datasets have a name, and whether they are on this machine."""

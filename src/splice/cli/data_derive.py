@@ -17,8 +17,6 @@ from splice.io.outputs import check_output
 from splice.lab.maritime import WordChoice
 from splice.stream.summary import CountedSource
 
-__all__ = ["derive"]
-
 
 def derive(
     data: Annotated[

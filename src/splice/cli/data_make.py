@@ -17,8 +17,6 @@ from splice.lab.maritime import PRESETS, WordChoice, make_maritime
 from splice.stream.gaps import Gaps
 from splice.stream.summary import CountedSource, Summary
 
-__all__ = ["make", "tell_summary"]
-
 _OPTIONS: Final = {
     "plaza": ("sequences", "people", "frames", "perfect"),
     "maritime": ("preset", "vessels", "days", "vocabulary", "target"),

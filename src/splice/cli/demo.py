@@ -34,8 +34,6 @@ from splice.stream.source import MemorySource, collect
 from splice.stream.source import sequences as sequences_of
 from splice.stream.table import AtomTable
 
-__all__ = ["demo"]
-
 _HIDDEN = 90
 _HELD_OUT = 8
 _LANES = 4

@@ -23,8 +23,6 @@ from splice.stream.source import collect
 from splice.stream.summary import CLOSING_HINT, one_sided_text
 from splice.stream.table import AtomTable
 
-__all__ = ["evaluate"]
-
 
 @with_input_options
 def evaluate(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from splice.lab.experiments.grid import Progress
     from splice.lab.experiments.tables import Row
 
-__all__ = ["resume", "run", "show"]
-
 Jobs: TypeAlias = Annotated[
     int, typer.Option("--jobs", metavar="N", min=1, help="How many processes.")
 ]

@@ -40,8 +40,6 @@ from splice.stream.batch import TimePoints
 from splice.stream.source import one_sequence
 from splice.stream.times import TimeFormat
 
-__all__ = ["explain_interval", "explain_label", "explain_rule"]
-
 
 @with_input_options
 @with_completion_options

@@ -9,8 +9,6 @@ import typer
 
 from splice.inputs.languages import written_formats
 
-__all__ = ["DATA_FORMAT", "Written", "one_of"]
-
 
 def one_of(names: Callable[[], Iterable[str]]) -> dict[str, Any]:
     """Return how an option is read whose value is one of some names, in any case."""

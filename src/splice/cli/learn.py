@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from splice.inputs.open import InputOptions
     from splice.pipeline.learned import Learned, LearnOptions
 
-__all__ = ["learn", "tell_learned", "tell_what_helps"]
-
 _MLN = ".mln"
 
 _MOST_TRIED = 100_000

@@ -27,8 +27,6 @@ from splice.stream.batch import TimePoints
 from splice.stream.mask import Keep, KeepAtoms, KeepBatches, KeepSequences, MaskedSource, Unit
 from splice.stream.summary import summarise
 
-__all__ = ["mask"]
-
 
 class Scope(StrEnum):
     """Where the labels that are kept stand."""

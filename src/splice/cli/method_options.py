@@ -27,15 +27,6 @@ from splice.options import Declared, declared
 if TYPE_CHECKING:
     from splice.pipeline.learned import LearnOptions
 
-__all__ = [
-    "COMPLETION_PARAMETERS",
-    "Online",
-    "completion_profile",
-    "mode_of",
-    "with_completion_options",
-    "with_learning_options",
-]
-
 R = TypeVar("R")
 
 _PANEL: Final = "How labels are completed"

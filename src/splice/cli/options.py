@@ -20,26 +20,6 @@ from splice.options import Declared, declared
 if TYPE_CHECKING:
     from splice.stream.times import TimeFormat
 
-__all__ = [
-    "SEVERAL_FILES",
-    "BatchSize",
-    "DomainOption",
-    "EngineOption",
-    "FluentOption",
-    "Force",
-    "InputArgument",
-    "Jobs",
-    "Out",
-    "Parameters",
-    "Printed",
-    "Seed",
-    "Shards",
-    "bundled",
-    "moment_of",
-    "option_of",
-    "with_input_options",
-]
-
 R = TypeVar("R")
 
 _INPUT_PANEL = "What the input means"

@@ -18,8 +18,6 @@ from splice.pipeline.progress import (
     Warned,
 )
 
-__all__ = ["RunProgress"]
-
 
 class RunProgress:
     """Watches a run: give it as ``watch``."""

@@ -46,8 +46,6 @@ from splice.pipeline.recognise_shards import recognise_shards
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Given", "TheoryArgument", "TimeStep", "Winner", "recognise"]
-
 TheoryArgument: TypeAlias = Annotated[
     str,
     typer.Argument(

@@ -16,8 +16,6 @@ from splice.io.outputs import check_file, check_output, new_file, new_folder
 if TYPE_CHECKING:
     from splice.report.document import Report
 
-__all__ = ["ReportOption", "check_report", "report", "write_report"]
-
 _PAGE = ".html"
 
 ReportOption: TypeAlias = Annotated[

@@ -25,8 +25,6 @@ from splice.live.process import Process
 from splice.live.project import Project
 from splice.live.settings import LiveSettings
 
-__all__ = ["run"]
-
 
 class Log(StrEnum):
     """How a run tells what happens."""

@@ -14,8 +14,6 @@ from splice.errors import SpliceError
 from splice.live.project import Project
 from splice.live.status import summary
 
-__all__ = ["status"]
-
 
 def status(
     target: Annotated[

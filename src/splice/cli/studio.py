@@ -15,8 +15,6 @@ from splice.completion.profile import Profile
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_title
 
-__all__ = ["studio"]
-
 _LOCAL: Final = ("127.0.0.1", "localhost")
 _EVERYWHERE: Final = ("0.0.0.0", "::", "")
 

@@ -28,8 +28,6 @@ from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
 from splice.stream.source import one_sequence
 
-__all__ = ["check", "diff", "export", "rates", "show"]
-
 
 class Language(StrEnum):
     """A language that theories can be exported to."""

@@ -16,8 +16,6 @@ from splice.labels import FALSE, UNKNOWN
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["BASELINES", "ClosedWorld", "NearestInTime"]
-
 
 class ClosedWorld:
     """Says that whatever is not labelled is false."""

@@ -20,20 +20,6 @@ from splice.labels import LabelArray
 if TYPE_CHECKING:
     from splice.completion.similarity import Vertices
 
-__all__ = [
-    "Caching",
-    "Entry",
-    "Example",
-    "FirstBatch",
-    "LabelCache",
-    "Labelled",
-    "Lomrf2019Cache",
-    "Weighting",
-    "caching_of",
-    "gathered",
-    "vertices_of",
-]
-
 
 class FirstBatch(Enum):
     """How the labelled examples of the first batch enter the cache."""

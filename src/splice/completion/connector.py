@@ -11,8 +11,6 @@ from splice.arrays import Floats, Mask, np
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 
-__all__ = ["CONNECTORS", "KNN", "Connector", "Direction", "EpsilonNN", "Neighbours"]
-
 
 class Neighbours(Enum):
     """Which vertices an unlabelled vertex may choose as its neighbours."""

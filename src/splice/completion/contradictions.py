@@ -11,8 +11,6 @@ from splice.completion.cache import LabelCache
 from splice.logic.clauses import Rule
 from splice.patterns.lifting import PatternStore
 
-__all__ = ["Contradiction", "contradictions"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:

@@ -42,24 +42,6 @@ if TYPE_CHECKING:
     from splice.completion.similarity import Similarity
     from splice.patterns.lifting import PatternStore
 
-__all__ = [
-    "DISTANCES",
-    "AtomDistance",
-    "Costs",
-    "Distance",
-    "Ground",
-    "Lifted",
-    "Numbers",
-    "SetDistance",
-    "SetRule",
-    "assignment",
-    "ground_distance",
-    "hausdorff",
-    "lifted_distance",
-    "matching",
-    "numbers_apart",
-]
-
 Costs: TypeAlias = Floats
 """The distances of all pairs of two sets of atoms, one row for each atom of the first."""
 

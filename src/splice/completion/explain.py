@@ -25,8 +25,6 @@ from splice.patterns.lifting import PatternStore
 from splice.patterns.numeric import stream_text
 from splice.patterns.partition import Examples
 
-__all__ = ["Explanation", "Link", "Match", "Neighbour", "Peer", "Scene", "explain", "match"]
-
 
 @dataclass(frozen=True, slots=True)
 class Match:

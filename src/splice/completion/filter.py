@@ -12,8 +12,6 @@ from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 from splice.stats import hoeffding_bound
 
-__all__ = ["FILTERS", "Filter", "Hoeffding", "Majority", "Undecided", "Unfiltered"]
-
 
 class Undecided(Enum):
     """What becomes of a contradiction that the bound does not decide yet."""

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from splice.arrays import Floats, Ints, Mask, np
 from splice.completion.connector import Connector, Direction, Neighbours
 
-__all__ = ["Graph", "connect"]
-
 
 @dataclass(frozen=True, eq=False)
 class Graph:

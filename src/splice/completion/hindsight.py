@@ -14,8 +14,6 @@ from splice.completion.profile import Profile
 from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
 
-__all__ = ["count_all", "in_hindsight", "label_counts"]
-
 
 def count_all(completer: SupervisionCompleter, batches: Iterable[MicroBatch]) -> None:
     """Count the labels of all batches, and complete nothing."""

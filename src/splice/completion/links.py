@@ -25,8 +25,6 @@ from splice.patterns.reading import BatchMemo
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Chains", "Layout", "LinkMemory", "Terminal", "in_series"]
-
 _Key = tuple[int, ...]
 
 

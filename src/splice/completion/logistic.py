@@ -6,8 +6,6 @@ from typing import Final
 
 from splice.arrays import Floats, np
 
-__all__ = ["fit_logistic", "log_odds", "probability"]
-
 _STEPS: Final = 40
 _PRECISION: Final = 1e-10
 """Steps shorter than this are none."""

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from splice.arrays import Floats, Indices, Mask
 
-__all__ = ["smooth"]
-
 _Matrices: TypeAlias = npt.NDArray[np.float64]
 
 

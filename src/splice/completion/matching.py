@@ -13,8 +13,6 @@ import numpy as np
 from splice.arrays import Floats, Ints
 from splice.kernels import compiled
 
-__all__ = ["matching_distances"]
-
 
 def matching_distances(
     literals: Ints, offsets: Ints, left: Ints, right: Ints, distances: Floats

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Mode"]
-
 
 class Mode(StrEnum):
     """Which labels a batch is completed with."""

@@ -28,8 +28,6 @@ from splice.arrays import Floats, Indices, Ints, np, unique_rows
 from splice.completion.registry import number_of
 from splice.errors import SpliceError
 
-__all__ = ["Persistence", "Temporal", "Transition", "links_of"]
-
 _STAYED: Final = 0.5
 _CHANGED: Final = 0.05
 """Labels that are thought to have followed a label, as it was and changed, before any did."""

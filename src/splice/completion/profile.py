@@ -23,8 +23,6 @@ from splice.completion.teacher import TEACHERS, Regression, Teacher
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero
 from splice.errors import UnknownName
 
-__all__ = ["KINDS", "PROFILES", "Identity", "Profile", "profile", "profile_of"]
-
 KINDS: Final[dict[str, Registry[Any]]] = {
     "connector": CONNECTORS,
     "distance": DISTANCES,

@@ -26,8 +26,6 @@ from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 from splice.errors import SpliceError, did_you_mean
 
-__all__ = ["Registry", "Strategy", "as_plain", "check_key", "number_of", "word_of"]
-
 _LONGEST: Final = 24
 """No number that is meant has more characters: those of the longest float."""
 

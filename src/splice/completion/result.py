@@ -11,8 +11,6 @@ from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally
 
-__all__ = ["Completion"]
-
 
 @dataclass(frozen=True, eq=False)
 class Completion:

@@ -22,8 +22,6 @@ from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Term, Variable
 from splice.patterns.lifting import PatternStore
 
-__all__ = ["GroundSimilarity", "LiftedSimilarity", "Similarity", "Vertices"]
-
 _DIGITS: Final = 12
 """Weights are rounded: two that differ by less are one *distinct* weight."""
 

@@ -29,21 +29,6 @@ from splice.errors import SpliceError
 if TYPE_CHECKING:
     from splice.completion.links import Chains
 
-__all__ = [
-    "SOLVERS",
-    "Harmonic",
-    "LabelPropagation",
-    "LabelSpreading",
-    "LabelledGraph",
-    "OrderedRows",
-    "PseudoInverse",
-    "Solver",
-    "TinyWeight",
-    "Unreached",
-    "joined_chains",
-    "weighted",
-]
-
 
 def weighted(
     graph: Graph, labelled: Labelled, caching: Caching | None, tiny: float = 0.0

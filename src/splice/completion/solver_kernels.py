@@ -15,17 +15,6 @@ from splice.arrays import Floats, Indices, Ints, Mask, np
 from splice.completion.connector import Connector
 from splice.completion.mode import Mode
 
-__all__ = [
-    "System",
-    "conductances",
-    "harmonic",
-    "ordered_rows",
-    "propagate",
-    "pseudo_inverse",
-    "solve_chain",
-    "spread",
-]
-
 _TINY: Final = 400
 """Systems up to this size are solved directly."""
 

@@ -12,8 +12,6 @@ from splice.completion.profile import Profile
 from splice.completion.result import Completion
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
 
-__all__ = ["CompletedSource"]
-
 
 @dataclass(frozen=True, eq=False)
 class CompletedSource(BatchedSource):

@@ -36,8 +36,6 @@ from splice.states import (
 )
 from splice.stream.vocabulary import Kind
 
-__all__ = ["VERSION", "StateReader", "StateWriter", "check_completer", "readable"]
-
 VERSION: Final = 4
 
 _VERTEX: Final = {

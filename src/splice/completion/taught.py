@@ -16,8 +16,6 @@ from splice.completion.mode import Mode
 from splice.completion.teacher import Verdicts
 from splice.labels import UNKNOWN, LabelArray
 
-__all__ = ["taught_values"]
-
 
 def taught_values(
     verdicts: Verdicts,

@@ -21,8 +21,6 @@ from splice.errors import SpliceError
 if TYPE_CHECKING:
     from splice.patterns.lifting import Pattern, PatternStore
 
-__all__ = ["TEACHERS", "Lesson", "Regression", "Teacher", "TeacherMemory", "Verdicts"]
-
 
 class Lesson(Protocol):
     """What a teacher has learned of a fluent."""

@@ -10,8 +10,6 @@ from splice.arrays import Floats, Mask, np
 from splice.completion.registry import Registry, Strategy
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 
-__all__ = ["THRESHOLDS", "ClassMass", "LogOdds", "Threshold", "Zero"]
-
 _EDGE: Final = 1e-9
 
 

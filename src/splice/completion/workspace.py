@@ -30,8 +30,6 @@ from splice.logic.canonical import literalwise_key
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 
-__all__ = ["UNFILTERED", "Workspace"]
-
 UNFILTERED = Caching(Unfiltered())
 """The cache of a profile without one: the labels of a batch, as they are."""
 

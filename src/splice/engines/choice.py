@@ -13,8 +13,6 @@ from splice.errors import SpliceError, UnknownName
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["LOCAL", "EngineChoice", "check_choice", "chosen_engine"]
-
 LOCAL = "local"
 _DASK = "dask"
 

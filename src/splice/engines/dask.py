@@ -29,8 +29,6 @@ except ImportError as error:
         "install it: pip install 'splice-cer[dask]'",
     ) from None
 
-__all__ = ["DaskEngine"]
-
 R = TypeVar("R")
 
 _PATIENCE: Final = 10.0

@@ -7,8 +7,6 @@ from typing import Final, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from splice.errors import InputError, SpliceError
 
-__all__ = ["Engine", "EngineError", "Promise", "WorkerLost", "call"]
-
 R = TypeVar("R")
 
 _SMALLER: Final = "smaller parts need less memory: say a higher --shards, or give workers more"

@@ -24,8 +24,6 @@ from splice.engines.engine import Promise, WorkerLost, call
 from splice.errors import SpliceError
 from splice.threads import one_thread
 
-__all__ = ["LocalEngine"]
-
 R = TypeVar("R")
 
 _TRIES: Final = 3

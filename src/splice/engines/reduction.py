@@ -10,8 +10,6 @@ from typing import TypeVar
 
 from splice.engines.engine import Engine, Promise
 
-__all__ = ["exclusive_scan", "merge_tree"]
-
 R = TypeVar("R")
 
 Merge = Callable[[R, R], R]

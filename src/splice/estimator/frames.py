@@ -19,8 +19,6 @@ from splice.report.lanes import recognised_timeline, timeline
 from splice.report.observer import Watcher
 from splice.stream.source import MemorySource, Source, sequences
 
-__all__ = ["labelled", "question_frame", "recognised"]
-
 _QUESTION_SCHEMA: Final = {
     "sequence": pl.String,
     "fluent": pl.String,

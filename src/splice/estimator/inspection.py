@@ -39,8 +39,6 @@ from splice.stream.batch import TimePoints
 from splice.stream.source import Source, one_sequence
 from splice.stream.times import TimeFormat
 
-__all__ = ["Inspection"]
-
 
 class Inspection(Parameters):
     """An estimator that has learned something, and can be asked about it."""

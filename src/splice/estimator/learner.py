@@ -28,8 +28,6 @@ from splice.pipeline.progress import Watch, ignore
 from splice.pipeline.run import learn
 from splice.stream.source import Source
 
-__all__ = ["RuleLearner"]
-
 _NO_RULES: Final = (
     "no rule was good enough; what may help: more labels, of times at which it holds and at which not "
     "(ask() says where), passes=2, learner=splice.Oled(min_score=0.3), completer=None"

@@ -15,8 +15,6 @@ from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.pipeline.learned import LearnOptions
 
-__all__ = ["Parameters"]
-
 Options = TypeVar("Options", InputOptions, Columns)
 
 _USUAL: Final = "default"

@@ -18,8 +18,6 @@ from splice.plain import from_plain, to_plain
 from splice.states import anything, check_state, each, mapping, number, record, text, whole
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["from_checkpoint", "saved_params", "to_checkpoint"]
-
 _KIND: Final = {"kind": "rule learner", "version": "1"}
 _COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
 

@@ -18,8 +18,6 @@ from splice.io.tables.frame_table import Frames
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Event, Read, Told, Warned, Watch
 
-__all__ = ["in_python", "told_in_python", "warn", "warned"]
-
 _HERE: Final = str(Path(__file__).parents[1])
 _OPTION: Final = re.compile(r"--([a-z][a-z-]*[a-z])( [a-z0-9.]+)?")
 

@@ -16,8 +16,6 @@ from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.stream.table import AtomTable
 
-__all__ = ["By", "Cases", "cases"]
-
 
 class By(StrEnum):
     """What is counted."""

@@ -9,8 +9,6 @@ from splice.events.crisp.program import compile_program
 from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 
-__all__ = ["theory_problems"]
-
 
 def theory_problems(theory: Theory, domain: Domain) -> list[Problem]:
     """Return what is wrong with a theory that could be read.

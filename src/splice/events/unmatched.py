@@ -19,8 +19,6 @@ from splice.logic.theory import Theory
 from splice.stream.source import WrappedSource
 from splice.stream.table import AtomTable
 
-__all__ = ["SeenAtoms", "SeenSource", "unmatched"]
-
 
 class SeenAtoms:
     """The events and predicates that a stream has, each with the number of its arguments."""

@@ -21,8 +21,6 @@ from splice.stream.open_world import WorldSource
 from splice.stream.summary import CLOSING_HINT, one_sided_text
 from splice.stream.survey import survey
 
-__all__ = ["RULE_ENDINGS", "input_problems", "input_warnings"]
-
 RULE_ENDINGS = (".rules", ".pl", ".prolog", ".lp")
 """The endings of files that hold rules."""
 

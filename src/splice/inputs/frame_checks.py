@@ -19,8 +19,6 @@ from splice.io.tables.cells import read
 from splice.io.tables.frame_table import Frames, FrameTable
 from splice.logic.terms import Constant, Function
 
-__all__ = ["check_frames", "duplicates"]
-
 _SHOWN: Final = 5
 _ROLES: Final = {"events": "event", "labels": "fluent"}
 _TIMES: Final = ("time", "start", "end")

@@ -8,8 +8,6 @@ from splice.errors import SpliceError
 from splice.io.dataframes import AnyFrame, is_frame
 from splice.io.tables.frame_table import Columns, Frames, FrameTable
 
-__all__ = ["as_frames", "frames_of"]
-
 
 def as_frames(value: object) -> Frames | None:
     """Return what is given as frames that belong together; None where it is no frame.

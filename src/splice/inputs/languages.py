@@ -19,16 +19,6 @@ from splice.stream.source import Source
 if TYPE_CHECKING:
     from splice.inputs.open import InputOptions
 
-__all__ = [
-    "EVIDENCE",
-    "LANGUAGES",
-    "TABLES",
-    "Language",
-    "Located",
-    "language_of",
-    "written_formats",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Located:

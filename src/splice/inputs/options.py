@@ -12,8 +12,6 @@ from splice.options import option
 if TYPE_CHECKING:
     from splice.logic.domain import Domain
 
-__all__ = ["InputOptions"]
-
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:

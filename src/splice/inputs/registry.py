@@ -11,8 +11,6 @@ from typing import Final
 from splice.errors import SpliceError
 from splice.stream.source import Source
 
-__all__ = ["DATASETS", "DATA_VARIABLE", "Dataset", "data_home", "local_copy"]
-
 DATA_VARIABLE: Final = "SPLICE_DATA"
 """The environment variable that says where data that cannot ship is kept."""
 

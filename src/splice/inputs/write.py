@@ -18,8 +18,6 @@ from splice.stream.timeline import without_ticks
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["WatchedSource", "format_of_input", "write_source"]
-
 Progress = Callable[..., Iterator[Any]]
 """Passes items on and shows how far it is: ``progress(items, what)``."""
 

@@ -28,8 +28,6 @@ from splice.io.locks import release, take
 from splice.io.outputs import new_file, sweep
 from splice.states import anything, check_state, mapping, record, text
 
-__all__ = ["Checkpoint", "Keeper", "pack", "read_checkpoint", "unpack", "write_checkpoint"]
-
 _FORMAT: Final = 1
 _MAGIC: Final = b"splice checkpoint "
 _LARGEST: Final = 1 << 30

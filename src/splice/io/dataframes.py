@@ -20,8 +20,6 @@ import polars as pl
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["AnyFrame", "FrameColumns", "FrameKind", "cell_place", "is_frame"]
-
 AnyFrame: TypeAlias = Any
 """A table of any library that narwhals knows; it has no type that all of them share."""
 

@@ -16,8 +16,6 @@ from typing import Any, Final
 from splice.errors import InputError, Place, Problem
 from splice.limits import LIMITS, Limits
 
-__all__ = ["parse_json", "parse_toml"]
-
 _AT: Final = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _TOML_STRING: Final = re.compile(

@@ -18,8 +18,6 @@ from splice.logic.modes import Mode
 from splice.logic.schema import EVENT_CALCULUS, Schema, Signature
 from splice.logic.terms import VALUE, Function
 
-__all__ = ["Checker"]
-
 Path = tuple[str, ...]
 
 

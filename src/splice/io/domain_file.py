@@ -61,8 +61,6 @@ from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, 
 from splice.logic.syntax import parse_literal
 from splice.stream.states import EventPattern, StatePair, States
 
-__all__ = ["DOMAIN_FILE", "DomainFile", "format_domain", "parse_domain", "read_domain_file"]
-
 DOMAIN_FILE: Final = "domain.toml"
 """The name of a domain's file inside a folder of tables."""
 

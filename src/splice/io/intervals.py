@@ -32,14 +32,6 @@ from splice.stream.source import ReadReport
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = [
-    "format_intervals",
-    "holds_intervals",
-    "interval_format",
-    "read_intervals",
-    "write_intervals",
-]
-
 
 def interval_format(path: Path) -> str:
     """Return the name of the format that a file's name says."""

@@ -23,8 +23,6 @@ from splice.errors import OutputError
 if sys.platform != "win32":  # which has no such locks
     import fcntl
 
-__all__ = ["lock", "release", "take"]
-
 PATIENCE: Final = 1.0
 """Seconds to wait for another writer: files are written in less."""
 _MOMENT: Final = 0.02

@@ -25,8 +25,6 @@ from splice.logic.schema import (
 )
 from splice.logic.terms import VALUE, Function, Term, Variable
 
-__all__ = ["Declaration", "Leaf", "Node", "atom_of", "domain_of"]
-
 _HEADS: Final = (INITIATED_AT, TERMINATED_AT)
 _TIMED: Final = (HAPPENS_AT, HOLDS_AT, *_HEADS)
 

@@ -30,8 +30,6 @@ from splice.io.oled_domain import Declaration, Leaf, Node, domain_of
 from splice.logic.domain import Domain
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token
 
-__all__ = ["declarations", "is_oled_modes", "parse_oled_modes"]
-
 _LEXICON: Final = Lexicon(
     patterns=(
         ("name", r"[A-Za-z_][A-Za-z0-9_]*"),

@@ -15,8 +15,6 @@ from splice.logic.modes import Modes
 from splice.logic.schema import HOLDS_AT, Schema, Signature
 from splice.stream.vocabulary import Kind
 
-__all__ = ["undeclared_modes", "unseen_modes"]
-
 
 def unseen_modes(path: Path, kinds: Sequence[Kind]) -> list[Problem]:
     """Return the modes of a file that no kind of atom of an input is like, each with its place.

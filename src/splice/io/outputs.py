@@ -21,8 +21,6 @@ from typing import Final
 from splice.errors import OutputError
 from splice.io.locks import lock
 
-__all__ = ["check_file", "check_output", "new_file", "new_folder", "sweep", "sweep_unlocked"]
-
 _MANIFEST: Final = ".splice"
 """Names the files that were written into a folder, so that only these are ever replaced."""
 

@@ -28,8 +28,6 @@ from splice.logic.schema import HAPPENS_AT, HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = ["OBSERVED", "format_rtec"]
-
 OBSERVED: Final = "observed"
 """An event that must happen at every time-point, for rules that wait for no event of their own."""
 

@@ -26,8 +26,6 @@ from splice.io.tables.frames import Chunk, FileTable
 from splice.io.tables.values import read_times
 from splice.limits import LIMITS, Limits
 
-__all__ = ["RtecTable", "looks_like_fluent", "looks_like_rtec"]
-
 _PIPE: Final = ord("|")
 _START, _END = "_start", "_end"
 _FLUENT: Final = rb"^[^|\n]*\|[^|\n]*\|[^|\n]*\|\s*-?[0-9]+\s*\|\s*(?:true|false)\s*[|\r\n]"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from splice.errors import InputError, Place, Problem
 
-__all__ = ["files_in", "sum_of"]
-
 
 def files_in(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """Yield the files that are there, those inside folders in order, each with its name."""

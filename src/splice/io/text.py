@@ -11,8 +11,6 @@ from typing import Final
 from splice.errors import InputError, Place, Problem
 from splice.limits import LIMITS, Limits
 
-__all__ = ["natural_key", "read_bytes", "read_text"]
-
 _PIECE: Final = 1 << 20
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")

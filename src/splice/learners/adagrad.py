@@ -10,8 +10,6 @@ from splice.options import Checked, option
 if TYPE_CHECKING:
     from splice.arrays import Floats
 
-__all__ = ["AdaGrad"]
-
 
 @dataclass(frozen=True, slots=True)
 class AdaGrad(Checked):

@@ -21,9 +21,6 @@ from splice.patterns.columns import Body
 from splice.patterns.transitions import Transitions
 from splice.stream.table import AtomTable
 
-__all__ = ["TIME", "counted", "fires_by_join", "needs_join"]
-
-
 TIME = Variable("T")
 """The time of a pattern."""
 

@@ -18,8 +18,6 @@ from splice.logic.theory import Statement
 from splice.logic.words import in_words
 from splice.options import preformatted
 
-__all__ = ["LearnedRule", "literal_lines", "rule_text"]
-
 _WIDTH = 100
 
 

@@ -16,8 +16,6 @@ from splice.patterns.transitions import Transitions
 from splice.states import column, each, packed, record, require, text, unpacked, whole
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["MEMORY", "Memory", "Part"]
-
 _COLUMNS: Final = ("ground", "pattern", "time", "until", "before", "after")
 
 MEMORY: Final = record(

@@ -34,8 +34,6 @@ from splice.stream.batch import MicroBatch
 from splice.stream.plain import ROWS, plain_rows, read_rows
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["OnlineLearner"]
-
 O = TypeVar("O", bound=LearnerOptions)  # noqa: E741
 S = TypeVar("S")
 

@@ -11,8 +11,6 @@ from splice.options import Checked, option
 if TYPE_CHECKING:
     from splice.logic.theory import Statement
 
-__all__ = ["LearnerOptions", "NamedTheory"]
-
 
 @dataclass(frozen=True, slots=True)
 class LearnerOptions(Checked):

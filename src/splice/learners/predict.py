@@ -12,8 +12,6 @@ from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["predict"]
-
 
 def predict(
     theory: Theory, batch: MicroBatch, simultaneous: Simultaneous = Simultaneous.TERMINATE

@@ -13,8 +13,6 @@ from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["StructureLearner"]
-
 
 @runtime_checkable
 class StructureLearner(Protocol):

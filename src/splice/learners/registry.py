@@ -24,8 +24,6 @@ from splice.options import Readers, identity_of, read_options, words_of
 if TYPE_CHECKING:
     from splice.learners.protocol import StructureLearner
 
-__all__ = ["LEARNERS", "LearnerChoice", "LearnerKind", "LearnerRegistry"]
-
 _Make: TypeAlias = "Callable[[Any], StructureLearner]"
 M = TypeVar("M", bound=Callable[..., Any])
 

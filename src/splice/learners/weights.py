@@ -15,15 +15,6 @@ from splice.arrays import Floats, Ints, Mask
 from splice.learners.adagrad import AdaGrad
 from splice.learners.window import Chains, TransitionWindow, agreement
 
-__all__ = [
-    "HARD_INERTIA",
-    "Inertia",
-    "learn_weights",
-    "most_probable",
-    "potentials",
-]
-
-
 _LEAST = 0.01
 """The least weight of a rule that is to be obeyed."""
 

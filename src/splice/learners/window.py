@@ -11,8 +11,6 @@ import numpy as np
 from splice.arrays import Codes, Floats, Ints, Mask
 from splice.stats import f1_score, runs
 
-__all__ = ["Chains", "TransitionWindow", "agreement", "holds_next"]
-
 
 def holds_next(initiated: Mask, terminated: Mask, begins: Mask, held: Mask) -> Mask:
     """Return whether the fluent holds after each transition; termination wins.

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from splice.arrays import Codes, Ints
 from splice.stream.table import NO_TIME
 
-__all__ = ["CONFIRM", "Clocks", "Verdict"]
-
 CONFIRM: Final = 5
 """How many rows decide whether time has leapt."""
 

@@ -36,8 +36,6 @@ from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["COUNTS", "Engine"]
-
 _TOLD_BYTES: Final = 10_000
 """So much of a row is kept where it is told."""
 

@@ -12,8 +12,6 @@ from splice.io.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from splice.io.outputs import sweep
 from splice.stream.plain import Plain
 
-__all__ = ["Generations"]
-
 _NAME: Final = re.compile(r"(\d{8,})\.checkpoint")
 _KEPT: Final = 3
 

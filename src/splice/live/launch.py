@@ -17,8 +17,6 @@ from splice.live.project import LEARNED, Project
 from splice.live.settings import LiveSettings
 from splice.logic.theory import Theory
 
-__all__ = ["Addresses", "launch"]
-
 
 @dataclass(frozen=True)
 class Addresses:

@@ -22,8 +22,6 @@ from splice.stream.plain import Plain
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["LearnSettings", "LiveLearner"]
-
 
 @dataclass(frozen=True)
 class LearnSettings:

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from splice.live.process import Process
 
-__all__ = ["figures", "prometheus", "serve"]
-
 _WORDS: Final = {
     "rows": "Rows read from all feeds.",
     "events": "Events taken.",

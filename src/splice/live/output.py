@@ -10,8 +10,6 @@ from typing import Any
 from splice.live.feeds.seam import NumberedRow
 from splice.stream.plain import Plain
 
-__all__ = ["Channel", "Outbox"]
-
 
 class Channel(StrEnum):
     """Where a row goes."""

@@ -24,8 +24,6 @@ from splice.live.generations import Generations
 from splice.live.output import Channel
 from splice.logic.theory import Theory
 
-__all__ = ["Process", "Tell", "ignore"]
-
 T = TypeVar("T")
 
 Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]

@@ -15,8 +15,6 @@ from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.stream.plain import Plain
 
-__all__ = ["LEARNED", "Project"]
-
 LEARNED: Final = "learned.rules"
 """The file in the state's folder that has the rules in use, where they are learned."""
 

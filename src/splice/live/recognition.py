@@ -24,8 +24,6 @@ from splice.logic.syntax import ground_text, name_text
 from splice.stream.plain import Plain
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["LiveRecogniser"]
-
 Said = dict[str, Any]
 
 

@@ -33,8 +33,6 @@ from splice.stream.source import ReadReport
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Bad", "Decoded", "Decoder", "Mark"]
-
 _COLUMNS: Final = (
     "sequence", "time", "event", "fluent", "start", "end", "label", "watermark", "constant",
     "function",

@@ -17,8 +17,6 @@ from splice.stream.plain import Plain, array_from, plain_array, plain_table, tab
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["History", "Score"]
-
 
 class History:
     """The intervals of a sequence that labels may still come for: a row for each, at its start."""

@@ -8,8 +8,6 @@ from splice.errors import SpliceError, UnknownName
 from splice.live.drift.policies import POLICIES
 from splice.live.learner import LearnSettings
 
-__all__ = ["LiveSettings"]
-
 
 @dataclass(frozen=True)
 class LiveSettings:

@@ -9,8 +9,6 @@ from splice.live.project import Project
 from splice.live.score import Score
 from splice.logic.syntax import parse_theory
 
-__all__ = ["summary"]
-
 
 def summary(project: Project, now: float) -> dict[str, Any] | None:
     """Return what there is to know of a run, None where it has left no checkpoint.

@@ -18,8 +18,6 @@ from splice.stream.states import points_within
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Waiting"]
-
 
 @dataclass
 class Waiting:

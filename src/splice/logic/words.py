@@ -13,8 +13,6 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, INITIATED_AT, TERMINATED_AT
 
-__all__ = ["about", "in_words"]
-
 _HEADS: Final = {INITIATED_AT: "begins", TERMINATED_AT: "ends", HOLDS_AT: "holds"}
 _COMPARISONS: Final = {
     "=": "is",

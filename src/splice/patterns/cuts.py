@@ -17,8 +17,6 @@ import numpy as np
 
 from splice.arrays import Floats, Mask
 
-__all__ = ["Cut", "cuts", "round_between"]
-
 _FEWEST: Final = 5
 """A side of a cut has at least so many labelled values: fewer are an accident."""
 

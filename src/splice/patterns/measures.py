@@ -27,8 +27,6 @@ from splice.stream.source import Source, WrappedSource, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
-__all__ = ["MeasuredSource", "find_measures"]
-
 _WORDS: Final = 10
 """An argument with no more distinct numbers than this has words, unless a mode says otherwise."""
 _NAMES: Final = 30

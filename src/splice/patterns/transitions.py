@@ -24,8 +24,6 @@ from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Overlap", "Reader", "Transitions"]
-
 
 @dataclass(frozen=True, eq=False)
 class Transitions:

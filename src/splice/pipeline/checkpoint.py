@@ -17,8 +17,6 @@ from splice.io.sums import files_in, sum_of
 from splice.pipeline.progress import NoCheckpoint, Resumed, Stopped, Watch
 from splice.states import check_state, whole
 
-__all__ = ["Checkpointing", "checkpoint_path", "guarded", "open_checkpoint", "run_identity"]
-
 _ENDING: Final = ".checkpoint"
 PARTS: Final = ".parts"
 _NAME: Final = f"learn{_ENDING}"

@@ -46,8 +46,6 @@ from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
-__all__ = ["complete"]
-
 
 def complete(
     data: Input,

@@ -18,8 +18,6 @@ from splice.logic.syntax import parse_ground_term
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 
-__all__ = ["COMPLETED_SCHEMA", "completed_frame", "explain_label"]
-
 COMPLETED_SCHEMA: Final = {
     "sequence": pl.String,
     "fluent": pl.String,

@@ -20,8 +20,6 @@ from splice.pipeline.verdict import Verdict
 from splice.stream.batch import BatchedSource, MicroBatch, batches
 from splice.stream.table import AtomTable
 
-__all__ = ["CompletionCounts", "CountedSource"]
-
 
 @dataclass
 class CompletionCounts:

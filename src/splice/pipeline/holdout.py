@@ -30,17 +30,6 @@ from splice.pipeline.splice import Splice
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = [
-    "Fold",
-    "Scores",
-    "folds",
-    "sample",
-    "score_baselines",
-    "score_labels",
-    "score_rules",
-    "total",
-]
-
 FOLDS: Final = 3
 ENOUGH: Final = 6
 """With so many labelled sequences, whole ones are held out."""

@@ -17,8 +17,6 @@ from splice.stream.source import Source
 from splice.stream.summary import one_sided
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["learn_more"]
-
 
 def learn_more(
     source: Source, choices: LearnOptions, before: Learned | None = None, *, watch: Watch = ignore

@@ -36,8 +36,6 @@ from splice.pipeline.splice import Splice, StepReport
 from splice.stream.batch import TimePoints, batches
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["LearnedShard", "learn_shards"]
-
 
 @dataclass(frozen=True, slots=True)
 class LearnedShard:

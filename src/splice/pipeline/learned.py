@@ -29,8 +29,6 @@ from splice.stream.batch import MicroBatch
 from splice.stream.source import Source
 from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
 
-__all__ = ["LearnOptions", "Learned", "check_learned", "check_query"]
-
 
 @dataclass(frozen=True, slots=True)
 class LearnOptions:

@@ -26,8 +26,6 @@ from splice.pipeline.progress import NoCheckpoint, ResumedParts, Watch
 if TYPE_CHECKING:
     from splice.pipeline.shards import Shard
 
-__all__ = ["Codec", "PartFiles", "open_part_files", "submit_part"]
-
 R = TypeVar("R")
 
 Plain = dict[str, Any]

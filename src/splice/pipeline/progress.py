@@ -18,25 +18,6 @@ from splice.stream.source import ReadReport
 if TYPE_CHECKING:
     from splice.pipeline.learned import Learned
 
-__all__ = [
-    "Advanced",
-    "Begun",
-    "Ended",
-    "Event",
-    "LearnedBatch",
-    "NoCheckpoint",
-    "Read",
-    "Resumed",
-    "ResumedParts",
-    "Stage",
-    "Stopped",
-    "Told",
-    "Warned",
-    "Watch",
-    "follow",
-    "ignore",
-]
-
 T = TypeVar("T")
 
 

@@ -19,8 +19,6 @@ from splice.logic.theory import Theory
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, cut_shards, open_shard, sequence_sizes
 
-__all__ = ["RecognisedShard", "recognise_shards"]
-
 
 @dataclass(frozen=True, eq=False)
 class RecognisedShard:

@@ -41,8 +41,6 @@ from splice.states import anything, check_state, each, mapping, number, record, 
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import Source
 
-__all__ = ["learn"]
-
 Block: TypeAlias = list[MicroBatch]
 """Consecutive batches that are looked at together."""
 

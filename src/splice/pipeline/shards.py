@@ -34,20 +34,6 @@ from splice.stream.source import Source, WrappedSource
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = [
-    "LabelCounting",
-    "OpenSource",
-    "PackedCounts",
-    "RelabelledSource",
-    "Shard",
-    "ShardSource",
-    "count_labels",
-    "cut_shards",
-    "open_shard",
-    "sequence_sizes",
-    "unpack_counts",
-]
-
 OpenSource: TypeAlias = Callable[[], Source]
 """Opens the input: each process that works on parts does so for itself, so it can be pickled."""
 

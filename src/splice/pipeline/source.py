@@ -14,8 +14,6 @@ from splice.patterns.measures import MeasuredSource, find_measures
 from splice.pipeline.shards import OpenSource
 from splice.stream.source import Source
 
-__all__ = ["Input", "name_of", "opener", "with_measures"]
-
 Input: TypeAlias = Source | str | Path | Frames
 """A folder, a file, the name of a dataset, DataFrames, or a source."""
 

@@ -27,8 +27,6 @@ from splice.patterns.reading import blocks
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally
 
-__all__ = ["Splice", "StepReport"]
-
 
 @dataclass(frozen=True, eq=False)
 class StepReport:

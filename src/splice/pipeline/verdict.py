@@ -28,8 +28,6 @@ from splice.pipeline.holdout import (
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally
 
-__all__ = ["AUTO", "ENOUGH_LABELS", "Findings", "FluentVerdict", "Verdict", "find_out"]
-
 AUTO: Final = "auto"
 """The name of the profile that is chosen by what is held out."""
 

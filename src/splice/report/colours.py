@@ -6,8 +6,6 @@ from typing import Final
 
 from splice.report.document import Lane, Role, Span
 
-__all__ = ["FAINT", "NEUTRAL", "PALETTE", "colour", "rgb", "shade"]
-
 PALETTE: Final = (
     "#2f80c8",
     "#e07b1a",

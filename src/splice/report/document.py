@@ -18,27 +18,6 @@ from typing import TypeAlias
 from splice.errors import SpliceError
 from splice.stream.times import TimeFormat
 
-__all__ = [
-    "Cell",
-    "Curve",
-    "Figure",
-    "Lane",
-    "Note",
-    "Panel",
-    "Part",
-    "Reason",
-    "Reasons",
-    "Report",
-    "Role",
-    "RuleEntry",
-    "Rules",
-    "Section",
-    "Span",
-    "Tab",
-    "Table",
-    "Timeline",
-]
-
 Cell: TypeAlias = str | int | float | bool | None
 
 

@@ -13,8 +13,6 @@ from typing import Any, Final
 from splice.report.colours import colour, rgb
 from splice.report.document import Curve, Figure, Panel
 
-__all__ = ["Spec", "axis_of", "base", "escaped", "figure_spec", "rgba"]
-
 Spec = dict[str, Any]
 
 _PANEL: Final = 230

@@ -18,8 +18,6 @@ from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["asked_for", "firings"]
-
 
 def firings(rule: Rule, batch: MicroBatch) -> LabelArray:
     """Return at which query atoms of a whole sequence the body of a rule is true.

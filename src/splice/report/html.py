@@ -19,8 +19,6 @@ from splice.report.document import Cell, Figure, Report, Role, RuleEntry, Table,
 from splice.report.figures import Spec, figure_spec
 from splice.report.tracks import timeline_spec
 
-__all__ = ["report_page"]
-
 _POLICY: Final = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"

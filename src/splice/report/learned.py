@@ -11,8 +11,6 @@ from splice.report.run import story
 from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 
-__all__ = ["learned_report"]
-
 
 def learned_report(
     data: Input, options: InputOptions, choices: LearnOptions, learned: Learned

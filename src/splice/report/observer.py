@@ -20,8 +20,6 @@ from splice.report.lanes import Labelling
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
-__all__ = ["Doubt", "Watched", "Watcher"]
-
 _ROWS: Final = 200_000
 """How many rows of a sequence are kept."""
 

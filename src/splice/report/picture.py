@@ -14,8 +14,6 @@ from splice.logic.words import in_words
 from splice.report.colours import FAINT, PALETTE, shade
 from splice.report.document import Lane, Role, Span, Timeline
 
-__all__ = ["Picture", "rule_picture", "timeline_picture"]
-
 _LEFT: Final = 170
 _WIDTH: Final = 720
 _ROW: Final = 18

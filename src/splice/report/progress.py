@@ -8,8 +8,6 @@ from typing import Any
 
 from splice.pipeline.progress import Advanced, Begun, Ended, Event, LearnedBatch
 
-__all__ = ["ProgressBar"]
-
 
 class ProgressBar:
     """Watches a run: ``fit(events, labels, watch=ProgressBar())``.

@@ -32,8 +32,6 @@ from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Doubt, Watcher
 from splice.stream.table import AtomTable
 
-__all__ = ["contradiction_table", "reason", "rule_entry", "story", "table_of"]
-
 _CONTRADICTIONS = 40
 
 

@@ -19,8 +19,6 @@ from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["LEGEND", "Lane", "label_lanes", "strip"]
-
 _TRUE, _FALSE, _UNKNOWN = "█", "·", " "
 
 LEGEND = f"{_TRUE} true   {_FALSE} false   blank unknown"

@@ -10,8 +10,6 @@ from splice.report.document import Lane, Role, Timeline
 from splice.report.figures import Spec, axis_of, base, escaped, rgba
 from splice.stream.times import TimeFormat
 
-__all__ = ["timeline_spec"]
-
 _ROW: Final = 19
 
 

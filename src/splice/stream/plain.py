@@ -24,21 +24,6 @@ from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 from splice.stream.vocabulary import Kind, Vocabulary
 
-__all__ = [
-    "ROWS",
-    "Plain",
-    "array_from",
-    "plain_array",
-    "plain_rows",
-    "plain_table",
-    "plain_term",
-    "plain_vocabulary",
-    "read_rows",
-    "table_from",
-    "term_from",
-    "vocabulary_from",
-]
-
 Plain: TypeAlias = dict[str, Any]
 
 

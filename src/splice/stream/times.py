@@ -16,8 +16,6 @@ from zoneinfo import ZoneInfo
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["UNITS", "TimeFormat", "microseconds_of", "moment_in"]
-
 UNITS: Final = {
     "us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000,
     "d": 86_400_000_000,

@@ -25,8 +25,6 @@ from splice.studio.columns import in_window
 from splice.studio.rulebook import plain_problem
 from splice.studio.state import Studio
 
-__all__ = ["make_app"]
-
 _TYPES: Final = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",

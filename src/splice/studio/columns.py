@@ -15,8 +15,6 @@ import numpy.typing as npt
 from splice.arrays import Ints
 from splice.studio.instances import Instances, runs_of
 
-__all__ = ["BELIEVED", "EVENT", "GIVEN", "RECOGNISED", "Lanes", "in_window"]
-
 EVENT, GIVEN, BELIEVED, RECOGNISED = range(4)
 _STEPS: Final = 10
 """Confidence is shown in so many shades: runs of nearly equal values are one interval."""

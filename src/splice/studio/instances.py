@@ -12,8 +12,6 @@ from splice.logic.syntax import ground_text
 from splice.stats import runs
 from splice.stream.table import AtomTable
 
-__all__ = ["Instances", "runs_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Instances:

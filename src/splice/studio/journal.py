@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError
 
-__all__ = ["Entry", "Journal"]
-
 Entry: TypeAlias = dict[str, Any]
 """What was done, with its number ``n`` and when it was."""
 

@@ -12,8 +12,6 @@ from splice.pipeline.source import opener
 from splice.studio.project import Project
 from splice.studio.state import Studio
 
-__all__ = ["open_studio"]
-
 
 def open_studio(
     data: str,

@@ -21,8 +21,6 @@ from splice.io.outputs import new_file, sweep
 from splice.io.sums import files_in
 from splice.studio.journal import Journal
 
-__all__ = ["LABELS", "THEORY", "Project"]
-
 JOURNAL: Final = "journal.ndjson"
 LABELS: Final = "labels.csv"
 THEORY: Final = "theory.rules"

@@ -14,8 +14,6 @@ from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Statement, Theory
 from splice.studio.journal import Entry
 
-__all__ = ["ACTIONS", "RuleBook", "checked_rules", "plain_problem"]
-
 ACTIONS: Final = ("pin", "forbid", "release")
 _FILE: Final = "rule"
 

@@ -14,8 +14,6 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
-__all__ = ["HEADERS", "Guard"]
-
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]

@@ -12,8 +12,6 @@ from splice.studio.app import make_app
 from splice.studio.security import Guard
 from splice.studio.state import Studio
 
-__all__ = ["serve"]
-
 
 def serve(studio: Studio, host: str, port: int, tell: Callable[[str], None]) -> None:
     """Serve until somebody interrupts; ``tell`` is given the address, token included.

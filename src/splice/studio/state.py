@@ -31,8 +31,6 @@ from splice.studio.journal import Entry
 from splice.studio.project import THEORY, Project
 from splice.studio.rulebook import RuleBook, checked_rules
 
-__all__ = ["Studio"]
-
 _MOST_QUESTIONS: Final = 200
 
 

@@ -20,8 +20,6 @@ from splice.logic.words import in_words
 from splice.studio.rulebook import checked_rules
 from splice.studio.state import Studio
 
-__all__ = ["contradictions", "effect", "rules", "why_interval", "why_label"]
-
 
 def why_label(studio: Studio, sequence: int, fluent: str, time: int) -> dict[str, Any]:
     """Return what the label of a fluent at a time was worked out from."""

@@ -22,8 +22,6 @@ from splice.stream.plain import (
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["WindowState", "plain_window", "window_from"]
-
 
 @dataclass
 class WindowState:

@@ -25,8 +25,6 @@ from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind
 
-__all__ = ["format_asp_facts"]
-
 
 def format_asp_facts(program: Program, table: AtomTable, domain: Domain | None = None) -> str:
     """Return the atoms of one sequence that the rules of a program ask for, and its time line."""

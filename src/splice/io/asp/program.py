@@ -15,8 +15,6 @@ from splice.io.asp.terms import VALUE_OF
 from splice.logic.clauses import Rule
 from splice.logic.terms import VALUE, Function
 
-__all__ = ["format_asp"]
-
 _HEADER: Final = """\
 % Written by splice. clingo prints an interval(Fluent,Start,End), half-open, for each time a fluent
 % holds. {facts}

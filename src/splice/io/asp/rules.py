@@ -19,8 +19,6 @@ from splice.logic.schema import HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
 
-__all__ = ["RANK", "format_statement"]
-
 RANK: Final = "rank"
 """The facts that put constants in order: a constant, what it is, and its number among those."""
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from splice.logic.terms import VALUE, Constant, Term, Variable
 
-__all__ = ["LARGEST", "VALUE_OF", "asp_constant", "asp_name", "asp_term"]
-
 LARGEST: Final = 2**31 - 1
 """The largest number that clingo has."""
 

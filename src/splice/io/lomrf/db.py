@@ -21,8 +21,6 @@ from splice.stream.source import ReadReport, without_duplicates
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["DbSource", "sequence_name"]
-
 _ROUNDS = 5
 """How often a file is read again without the lines that were wrong, to find what they hid."""
 

@@ -14,8 +14,6 @@ from splice.errors import InputError, Place, Problem
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
 from splice.logic.schema import upper_first
 
-__all__ = ["LEXICON", "FunctionFact", "Places", "RawAtom", "parse_statements"]
-
 LEXICON: Final = Lexicon(
     patterns=(
         ("name", r"-?\w[\w.:+@-]*"),

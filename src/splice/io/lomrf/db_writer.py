@@ -19,8 +19,6 @@ from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind
 
-__all__ = ["format_sequence", "write_db"]
-
 _PLAIN: Final = re.compile(r"-?\w[\w.:+@-]*\Z")
 _SAFE_IN_FILE_NAMES: Final = " -_.,+=@()[]~"
 

@@ -20,8 +20,6 @@ from splice.logic.syntax import parse_theory
 from splice.logic.terms import LIST, VALUE, Function
 from splice.logic.theory import HARD, Statement, Theory
 
-__all__ = ["format_lomrf", "lomrf_theory"]
-
 _CHANGES: Final = (INITIATED_AT, TERMINATED_AT)
 _FIRST: Final = {
     Simultaneous.TERMINATE: """

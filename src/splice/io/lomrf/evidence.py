@@ -25,8 +25,6 @@ from splice.logic.terms import Function, Term, Variable
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
 
-__all__ = ["encode_evidence"]
-
 _INTEGER = r"^[-+]?[0-9]{1,19}$"
 
 

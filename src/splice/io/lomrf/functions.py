@@ -16,8 +16,6 @@ from splice.logic.lexer import MAX_DEPTH
 from splice.logic.schema import Schema, Signature
 from splice.logic.terms import Function, Term, Variable
 
-__all__ = ["HOLE", "Aliases", "Resolved"]
-
 HOLE: Final = Variable("_")
 """Stands for a leaf in the template of a term."""
 

@@ -17,8 +17,6 @@ from splice.logic.lexer import END, SourceText, unquote
 from splice.logic.schema import Schema
 from splice.logic.theory import Statement, Theory
 
-__all__ = ["parse_mln", "parse_mln_all", "read_mln", "read_mln_all"]
-
 
 class _Reader:
     """Reads a knowledge base and what it includes, collecting every problem."""

@@ -33,8 +33,6 @@ from splice.logic.schema import (
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import HARD, Statement
 
-__all__ = ["LEXICON", "MlnParser"]
-
 LEXICON: Final = Lexicon(
     patterns=(
         ("include", r"\#include\b"),

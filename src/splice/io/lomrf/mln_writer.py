@@ -14,8 +14,6 @@ from splice.logic.schema import Schema, TypeDecl, lower_first
 from splice.logic.terms import ARITHMETIC, Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
 
-__all__ = ["format_formula", "format_mln", "format_schema", "format_term"]
-
 _CONSTANT: Final = re.compile(r"-?(?:[A-Z_0-9][A-Za-z0-9_]*|[0-9]+\.[0-9]+)\Z")
 _STRENGTH: Final[dict[type, int]] = {
     Iff: 1, Implies: 2, Or: 3, And: 4, Not: 5, Exists: 5, Forall: 5,

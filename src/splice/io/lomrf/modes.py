@@ -10,8 +10,6 @@ from splice.logic.lexer import END, Cursor, Lexicon, SourceText
 from splice.logic.modes import UNBOUNDED, Marker, Mode, Modes, Symbol
 from splice.logic.schema import Schema, Signature
 
-__all__ = ["format_modes", "parse_modes", "parse_modes_all", "some_modes"]
-
 _LEXICON: Final = Lexicon(
     patterns=(
         ("name", r"[A-Za-z_][A-Za-z0-9_]*"),

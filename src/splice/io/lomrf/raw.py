@@ -19,8 +19,6 @@ from splice.errors import InputError
 from splice.io.lomrf.db_grammar import FunctionFact, RawAtom, parse_statements
 from splice.logic.lexer import SourceText
 
-__all__ = ["RawEvidence", "parse_raw", "parse_raw_by_grammar", "parse_readable"]
-
 _NAME: Final = r"-?[A-Za-z0-9_][A-Za-z0-9_.:+@-]*"
 _REGULAR: Final = (
     rf"^[ \t]*([!?]?)[ \t]*([A-Z][A-Za-z0-9_]*)[ \t]*"

@@ -26,8 +26,6 @@ from splice.logic.schema import (
 )
 from splice.stream.inference import Position, declared_types, infer_types
 
-__all__ = ["extend_schema"]
-
 
 def extend_schema(
     raw: RawEvidence, schema: Schema, measured: AbstractSet[Position] = frozenset()

@@ -10,8 +10,6 @@ from splice.logic.terms import ARITHMETIC, Function, Term, Variable
 from splice.logic.theory import Statement
 from splice.stream.inference import Position, declared_types
 
-__all__ = ["schema_of_theory"]
-
 
 def schema_of_theory(statements: Sequence[Statement], *given: Schema) -> Schema:
     """Return a schema for all that some statements mention, as the given ones declare it.

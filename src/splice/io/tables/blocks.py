@@ -18,8 +18,6 @@ from splice.errors import InputError, LimitExceeded, Place, Problem
 from splice.io.tables.frames import FileTable
 from splice.limits import LIMITS, Limits
 
-__all__ = ["BLOCK_BYTES", "Block", "BlockTable", "block_bytes", "blocks", "opened"]
-
 BLOCK_BYTES: Final = 8 << 20
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"

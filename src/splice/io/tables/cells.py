@@ -29,8 +29,6 @@ from splice.logic.syntax import FUNCTION_TEXT, ground_text, name_text, parse_gro
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["Cell", "CellColumn", "Fault", "cell_text", "leaves", "read"]
-
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
 
 ABSENT: Final = 0

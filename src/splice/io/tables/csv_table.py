@@ -26,8 +26,6 @@ from splice.io.tables.frames import (
 )
 from splice.limits import LIMITS, Limits
 
-__all__ = ["Csv", "CsvTable", "field_column"]
-
 _COMMA: Final = ord(",")
 _QUOTE: Final = ord('"')
 _HINTS: Final = {

@@ -19,8 +19,6 @@ from splice.io.tables.cells import CellColumn, Fault, Reading, Shape
 from splice.io.tables.kinds import FaultError
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["Encoded", "Plan", "Planner", "RowEncoder"]
-
 _AXES: Final = 60
 """numpy unravels at most 64."""
 _DENSE: Final = 1 << 20

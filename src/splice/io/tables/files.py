@@ -13,8 +13,6 @@ from splice.io.layout import AtomPattern, Layout, Role, TableSpec, pattern_colum
 from splice.io.tables.formats import format_names, format_of
 from splice.io.tables.frames import Table
 
-__all__ = ["ROLES", "find_tables", "has_tables", "is_data_table"]
-
 ROLES: Final[tuple[Role, ...]] = ("events", "labels", "functions")
 _COLUMNS: Final[dict[Role, str]] = {"functions": "function", "labels": "fluent", "events": "event"}
 

@@ -13,8 +13,6 @@ from splice.io.tables.ndjson_table import Ndjson
 from splice.io.tables.parquet_table import Parquet
 from splice.limits import LIMITS, Limits
 
-__all__ = ["FORMATS", "format_names", "format_of", "open_table", "register", "table_format"]
-
 FORMATS: Final[dict[str, TableFormat]] = {}
 """Every format of tables, by name."""
 

@@ -22,8 +22,6 @@ from splice.logic.lexer import unquote
 from splice.logic.syntax import name_text
 from splice.stream.times import UNITS, TimeFormat
 
-__all__ = ["Columns", "FrameSource", "FrameTable", "Frames"]
-
 _TIMES: Final = ("time", "start", "end")
 
 

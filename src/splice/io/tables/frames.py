@@ -22,18 +22,6 @@ from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.limits import LIMITS, Limits
 
-__all__ = [
-    "ARGUMENTS",
-    "CHUNK_ROWS",
-    "Chunk",
-    "FileTable",
-    "Table",
-    "TableFormat",
-    "check_names",
-    "missing_columns",
-    "select",
-]
-
 CHUNK_ROWS: Final = 250_000
 """How many rows of a Parquet file make a chunk; text comes in blocks of some megabytes."""
 

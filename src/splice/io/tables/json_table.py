@@ -18,8 +18,6 @@ from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFo
 from splice.io.text import read_text
 from splice.limits import LIMITS, Limits
 
-__all__ = ["Json"]
-
 
 class Json(TableFormat):
     """A list of objects; it is read whole, so it is no format for data."""

@@ -34,8 +34,6 @@ from splice.stream.source import Source
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
 
-__all__ = ["THING", "FaultError", "KindMaker", "inferred_domain", "loosely", "schema_of"]
-
 THING: Final = "thing"
 """The type of a constant of which nothing is known."""
 

@@ -16,8 +16,6 @@ from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols, Vocabulary
 
-__all__ = ["Labels", "merged"]
-
 
 @dataclass
 class _Sequence:

@@ -27,8 +27,6 @@ from splice.io.tables.frames import (
 )
 from splice.limits import LIMITS, Limits
 
-__all__ = ["Ndjson", "NdjsonTable", "read_block"]
-
 _SAMPLE: Final = 1 << 16
 _ARGUMENT: Final = re.compile(rb'"(arg[1-9][0-9]{0,2})"\s*:')
 

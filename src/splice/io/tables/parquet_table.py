@@ -19,8 +19,6 @@ from splice.limits import LIMITS, Limits
 
 _STDERR: Final = 2
 
-__all__ = ["Parquet", "ScannedTable"]
-
 
 class Parquet(TableFormat):
     """Apache Parquet."""

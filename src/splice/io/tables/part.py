@@ -43,8 +43,6 @@ from splice.stream.closed_world import WATCHED_NAME, with_watched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Symbols, Vocabulary
 
-__all__ = ["DEFAULT_SEQUENCE", "LINE_BITS", "Part", "Rows", "place_of"]
-
 DEFAULT_SEQUENCE = "main"
 """The name of the sequence of a table that has no column for it."""
 

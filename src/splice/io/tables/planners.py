@@ -13,8 +13,6 @@ from splice.logic.schema import HAPPENS_AT, HOLDS_AT, PredicateDecl, Signature
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["EventPlanner", "FunctionPlanner", "LabelPlanner", "PatternPlanner", "pattern_args"]
-
 _TIME = Variable("time")
 
 

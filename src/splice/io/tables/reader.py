@@ -32,8 +32,6 @@ from splice.stream.table import AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
 
-__all__ = ["TableSource"]
-
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 

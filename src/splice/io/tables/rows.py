@@ -20,8 +20,6 @@ from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
 
-__all__ = ["HAPPENS", "RowMaker"]
-
 HAPPENS: Final = 1
 """Marks the rows of ``events`` that are events, and not atoms of some other predicate."""
 

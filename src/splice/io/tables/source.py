@@ -20,8 +20,6 @@ from splice.stream.source import ReadReport, Source
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["BadRows", "InferredSource", "Order", "check_share"]
-
 
 def check_share(max_bad: float) -> None:
     """Refuse a share that is none."""

@@ -15,19 +15,6 @@ from splice.io.tables.cells import Fault
 from splice.stream.table import NO_TIME
 from splice.stream.times import UNITS, TimeFormat, microseconds_of, moment_in
 
-__all__ = [
-    "check_unit",
-    "counted",
-    "format_of_times",
-    "is_timestamp",
-    "is_zoned",
-    "label_fault",
-    "read_labels",
-    "read_times",
-    "time_fault",
-    "unit_of",
-]
-
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
 _BAD_LABEL: Final = 2
 _WHOLE: Final = r"\A([-+]?[0-9]+)\.0*\z"

@@ -27,8 +27,6 @@ from splice.stream.source import Source
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["write_tables"]
-
 _SPOOL_ROWS: Final = 500_000
 _HEADS: Final[dict[str, dict[str, type[pl.DataType]]]] = {
     "events": {"sequence": pl.String, "time": pl.Int64, "event": pl.String},

@@ -9,8 +9,6 @@ from splice.lab.experiments.tables import Row
 from splice.lab.figures.panels import Measure, Rows, curve, numbered, parted
 from splice.report.document import Figure, Panel
 
-__all__ = ["NEEDED", "answers_figures", "enough", "is_answers"]
-
 NEEDED: Final = ("dataset", "length", "method", "answers", "n", "f1", "rules_f1", "share")
 """The columns that a table of this kind has, and no other."""
 

@@ -15,23 +15,6 @@ from splice.lab.experiments.spec import ce_of
 from splice.lab.experiments.tables import Row
 from splice.report.document import Curve, Figure, Panel
 
-__all__ = [
-    "DASHED",
-    "F1",
-    "RUNTIME",
-    "Measure",
-    "Rows",
-    "columns_of",
-    "curve",
-    "level_figure",
-    "mask_of",
-    "note_of",
-    "numbered",
-    "panel",
-    "paper_figures",
-    "parted",
-]
-
 K = TypeVar("K", bound=Hashable)
 
 Rows: TypeAlias = Sequence[Row]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["FORMATS", "draw", "pictures"]
-
 FORMATS: Final = ("png", "svg")
 
 _INCH: Final = {"width": 5.2, "height": 3.1, "dot": 0.19}

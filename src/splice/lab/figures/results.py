@@ -23,8 +23,6 @@ from splice.lab.figures.sweeps import dots_figure, sweep_figure, sweeps_in
 from splice.report.document import Cell, Figure, Note, Report, Section, Tab, Table
 from splice.report.run import table_of
 
-__all__ = ["Results", "by_setting", "read_results", "results_report"]
-
 MANIFEST: Final = "manifest.json"
 
 _WORDS: Final = frozenset({"dataset", "folds", "scope", "unit", "method", "series"})

@@ -9,8 +9,6 @@ from splice.lab.experiments.tables import Row
 from splice.lab.figures.panels import Rows, note_of, numbered, parted
 from splice.report.document import Curve, Figure, Panel
 
-__all__ = ["NEEDED", "is_scale", "scale_figure", "scale_rows"]
-
 NEEDED: Final = ("dataset", "method", "size", "n", "seconds", "processor", "events", "memory")
 """The columns that a table of this kind has, and no other."""
 

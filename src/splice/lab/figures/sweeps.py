@@ -21,8 +21,6 @@ from splice.lab.figures.panels import (
 )
 from splice.report.document import Curve, Figure, Panel
 
-__all__ = ["dots_figure", "sweep_figure", "sweeps_in"]
-
 _SWEEP: Final = re.compile(r"(?P<family>.*?)\s*\b(?P<kind>knn|enn):(?P<value>[0-9.]+)(?P<rest>.*)")
 _SYMBOL: Final = {"knn": "k", "enn": "ε"}
 _FEWEST: Final = 3

@@ -16,8 +16,6 @@ from splice.arrays import Indices, Mask
 from splice.logic.atoms import Atom, Literal
 from splice.patterns.columns import Body, Patterns
 
-__all__ = ["NOTHING", "Coverage", "Literals", "Numbered"]
-
 NOTHING: Final = -1
 """Stands where a refinement adds fewer literals than it could."""
 

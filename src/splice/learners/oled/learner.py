@@ -33,8 +33,6 @@ from splice.states import Shape, each, mapping, require, row, whole, word
 from splice.stream.batch import MicroBatch
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Oled"]
-
 _Kind = tuple[str, Points]
 """What rules are about, initiations or terminations, and the points that count as right for them."""
 

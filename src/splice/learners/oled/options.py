@@ -12,21 +12,6 @@ from splice.learners.adagrad import AdaGrad
 from splice.learners.options import LearnerOptions
 from splice.options import option
 
-__all__ = [
-    "FScore",
-    "FoilGain",
-    "Growth",
-    "Negation",
-    "OledOptions",
-    "Points",
-    "Precision",
-    "Recall",
-    "Score",
-    "Selection",
-    "TerminationCounts",
-    "score_of",
-]
-
 
 class Points(Enum):
     """Which time-points count as right for a change: an initiation, or a termination."""

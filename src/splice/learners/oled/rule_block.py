@@ -22,9 +22,6 @@ from splice.logic.atoms import Atom
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.transitions import Transitions
 
-__all__ = ["RuleBlock"]
-
-
 _NOTHING = -np.inf
 
 

@@ -29,8 +29,6 @@ from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 from splice.stats import hoeffding_bound
 
-__all__ = ["Event", "RuleState", "counts_of", "score_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:

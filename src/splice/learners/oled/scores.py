@@ -20,19 +20,6 @@ from splice.learners.oled.options import (
     TerminationCounts,
 )
 
-__all__ = [
-    "NO_NO",
-    "NO_YES",
-    "YES_NO",
-    "YES_YES",
-    "Counts",
-    "information",
-    "initiation_counts",
-    "scored",
-    "termination_counts",
-]
-
-
 NO_NO, NO_YES, YES_NO, YES_YES = range(4)
 
 

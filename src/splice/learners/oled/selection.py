@@ -18,8 +18,6 @@ from splice.arrays import Floats, Mask
 from splice.learners.window import TransitionWindow
 from splice.logic.terms import Variable
 
-__all__ = ["Candidate", "Part", "price_of", "select"]
-
 _Theory = tuple["Part", ...]
 
 # The constants below were chosen on plaza and on simulated seas (docs/explanation/oled.md). On six to nine

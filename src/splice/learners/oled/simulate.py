@@ -13,8 +13,6 @@ from splice.kernels import compiled
 from splice.learners.window import TransitionWindow
 from splice.stats import f1_score
 
-__all__ = ["agreements"]
-
 
 def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> Floats:
     """Return the F1 of theories that initiate and terminate in some patterns, a row a theory.

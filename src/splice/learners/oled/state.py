@@ -14,8 +14,6 @@ from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.columns import Body
 from splice.states import each, number, record, require, text, truth, whole, word
 
-__all__ = ["RULE", "plain_rule", "read_rule"]
-
 Plain = dict[str, Any]
 
 _COUNTS: Final = ("fired", "total", "candidate_fired", "since", "own")

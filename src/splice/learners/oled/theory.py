@@ -25,8 +25,6 @@ from splice.logic.theory import Statement
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 
-__all__ = ["TheorySelection", "learned_rule"]
-
 _PROMISING = 6
 """So many undecided refinements of each rule may join the theory, if their effect is good."""
 

@@ -16,8 +16,6 @@ from splice.logic.clauses import Rule
 from splice.logic.modes import Modes
 from splice.patterns.columns import Patterns
 
-__all__ = ["Candidates"]
-
 
 class Candidates:
     """Clauses by number, found by searching each situation once.

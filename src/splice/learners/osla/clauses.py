@@ -19,8 +19,6 @@ from splice.logic.modes import Marker
 from splice.logic.subsumption import equivalent
 from splice.logic.terms import Constant, Function, Term, Variable
 
-__all__ = ["Distinct", "conjunction_of", "rule_of"]
-
 Described = TypeVar("Described", Clause, Rule)
 
 

@@ -14,8 +14,6 @@ from splice.logic.modes import OUTPUT, UNBOUNDED, Marker, Modes, Symbol
 from splice.logic.schema import Signature
 from splice.logic.terms import Function, Term
 
-__all__ = ["Bias", "Hypergraph"]
-
 
 class Bias:
     """What modes say of atoms and of the relations that functions bring.

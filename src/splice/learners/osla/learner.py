@@ -28,9 +28,6 @@ from splice.patterns.transitions import Transitions
 from splice.states import Shape, each, number, require, row, text, whole
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Osla"]
-
-
 _COLUMNS: Final = {
     "weight": np.float64,
     "squares": np.float64,

@@ -14,8 +14,6 @@ from splice.logic.schema import INITIATED_AT, TERMINATED_AT, Schema
 from splice.logic.theory import HARD
 from splice.options import option, parts
 
-__all__ = ["CHANGES", "Loss", "OslaOptions", "Selection", "templates_of"]
-
 CHANGES: Final = (INITIATED_AT, TERMINATED_AT)
 """The changes that axioms speak of."""
 

@@ -18,8 +18,6 @@ from splice.logic.atoms import Atom
 from splice.logic.schema import Signature
 from splice.logic.terms import Function, Term
 
-__all__ = ["FreeVariables", "Path", "find_paths"]
-
 
 class FreeVariables(Enum):
     """Whether a clause may have a variable that occurs once."""

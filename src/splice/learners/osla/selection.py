@@ -20,8 +20,6 @@ from splice.learners.osla.options import OslaOptions
 from splice.learners.weights import Inertia, potentials
 from splice.learners.window import TransitionWindow, agreement
 
-__all__ = ["Pool", "f1_of", "select"]
-
 _Set = tuple[int, ...]
 
 

@@ -30,8 +30,6 @@ from splice.logic.schema import HOLDS_AT, Schema
 from splice.logic.terms import Term, Variable
 from splice.logic.theory import HARD, Statement
 
-__all__ = ["Templates", "read_templates"]
-
 
 @dataclass(frozen=True, slots=True)
 class Templates:

@@ -22,8 +22,6 @@ from splice.logic.schema import INITIATED_AT
 from splice.logic.theory import Statement
 from splice.patterns.columns import Patterns
 
-__all__ = ["Contribution", "TheorySelection", "learned_clause", "signs"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contribution:

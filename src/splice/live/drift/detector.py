@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from splice.errors import SpliceError
 
-__all__ = ["Change", "Detector"]
-
 _MOST: Final = 100
 """So many values are kept; of more the older half is let go: what is usual is what was of late."""
 

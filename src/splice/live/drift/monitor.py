@@ -11,8 +11,6 @@ from splice.evaluation.confusion import Confusion
 from splice.live.drift.detector import Change, Detector
 from splice.stream.plain import Plain
 
-__all__ = ["Drift", "DriftMonitor"]
-
 _MEMORY: Final = 0.9
 """How much of the usual frequencies a batch leaves as it is."""
 _LEAST: Final = 0.0005

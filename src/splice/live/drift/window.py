@@ -11,8 +11,6 @@ from splice.stream.plain import Plain, plain_table, table_from
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["RecentBatches"]
-
 _KEPT: Final = 40
 
 

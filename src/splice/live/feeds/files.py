@@ -20,8 +20,6 @@ from splice.live.feeds.seam import MOST_BYTES, Item, NumberedRow
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["FileFeed", "FileSink", "FolderFeed", "Lines", "open_feed", "open_sink"]
-
 _BLOCK: Final = 1 << 20
 _ENDINGS: Final = (".ndjson", ".jsonl")
 _TAIL: Final = 1 << 16

@@ -27,8 +27,6 @@ from splice.live.feeds.seam import Item, NumberedRow, Unreachable
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["KafkaFeed", "KafkaSink", "open_feed", "open_sink"]
-
 _PORTION: Final = 2000
 _SECONDS: Final = 10.0
 _WAIT: Final = 0.05

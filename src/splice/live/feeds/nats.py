@@ -23,8 +23,6 @@ from splice.live.feeds.seam import Item, NumberedRow, Unreachable
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["NatsFeed", "NatsSink", "open_feed", "open_sink"]
-
 T = TypeVar("T")
 
 _PORTION: Final = 1000

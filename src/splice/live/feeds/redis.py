@@ -25,8 +25,6 @@ from splice.live.feeds.seam import Item, NumberedRow, Unreachable
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["RedisFeed", "RedisSink", "open_feed", "open_sink"]
-
 _PORTION: Final = 2000
 _SECONDS: Final = 10.0
 

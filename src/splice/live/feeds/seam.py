@@ -7,8 +7,6 @@ from typing import Final, Protocol, TypeAlias
 
 from splice.errors import SpliceError
 
-__all__ = ["MOST_BYTES", "Feed", "Item", "NumberedRow", "Sink", "Unreachable"]
-
 MOST_BYTES: Final = 1 << 20
 """The longest row that is read; of a longer one the beginning is kept, to be told."""
 

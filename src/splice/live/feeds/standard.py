@@ -14,8 +14,6 @@ from splice.live.feeds.seam import Item, NumberedRow
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["StandardInput", "StandardOutput", "open_feed", "open_sink"]
-
 _BLOCK: Final = 1 << 16
 _WAIT: Final = 0.05
 

@@ -10,8 +10,6 @@ from splice.live.learner import LiveLearner
 from splice.logic.syntax import name_text
 from splice.stream.batch import MicroBatch
 
-__all__ = ["Ask"]
-
 
 @dataclass(frozen=True)
 class Ask:

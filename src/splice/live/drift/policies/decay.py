@@ -9,8 +9,6 @@ from typing import Any
 from splice.live.learner import LiveLearner
 from splice.stream.batch import MicroBatch
 
-__all__ = ["Decay"]
-
 
 @dataclass(frozen=True)
 class Decay:

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 from splice.live.learner import LiveLearner
 from splice.stream.batch import MicroBatch
 
-__all__ = ["Policy", "Tell"]
-
 
 class Policy(Protocol):
     """An answer to a change of habits."""
