@@ -27,11 +27,14 @@ from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import (
+    SEQUENCES,
+    STRATIFIED,
     Table,
     ce_of,
     check_cells,
     datasets,
     datasets_of,
+    in_order,
     keep_of,
     levels_of,
     list_of,
@@ -68,9 +71,9 @@ class _Completer(Protocol):
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration: methods with more samples first, then by sample."""
-    grid = table_of(
-        configuration, "grid", ("datasets", "masks", "levels", "samples", "batch_sizes")
-    )
+    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "mask_size")
+    grid = table_of(configuration, "grid", known)
+    drawn = {"mask_size": whole_of(grid, "mask_size", 25)} if "mask_size" in grid else {}
     samples = whole_of(grid, "samples", 20)
     tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for method in methods_of(configuration):
@@ -94,6 +97,7 @@ def cells(configuration: Table) -> list[Cell]:
             sample=sample,
             test_level=_TEST_LEVEL,
             method=name,
+            **drawn,
             **choices,
         )
         for count, methods in sorted(tiers.items(), reverse=True)
@@ -115,12 +119,18 @@ def reference(configuration: Table, row: Table) -> dict[str, Any]:
 
 def work(parameters: Table) -> Result:
     """Complete one sample by one method, and count."""
-    dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
-    mask = (parameters["scope"], parameters["unit"], int(parameters["sample"]))
-    stream = _stream(dataset, size)
-    given = _masked(dataset, size, *mask, parameters["level"])
-    test = _masked(dataset, size, *mask, parameters["test_level"]) == UNKNOWN
-    completer, reading = _completer(parameters)
+    scope, sample = str(parameters["scope"]), int(parameters["sample"])
+    order = _Order(canonical(parameters["dataset"]), scope, sample if scope == SEQUENCES else 0)
+    size = int(parameters["batch_size"])
+    drawn = int(parameters.get("mask_size", size))
+    stream = _stream(order, size)
+    given = _masked(order, drawn, parameters["unit"], sample, parameters["level"])
+    test = np.ones(len(given), bool)
+    if scope not in (STRATIFIED, SEQUENCES):  # there all that is missing is counted, as published
+        test = (
+            _masked(order, drawn, parameters["unit"], sample, parameters["test_level"]) == UNKNOWN
+        )
+    completer, reading = _completer(parameters, order)
     masked = stream.with_labels(given)
     begun = time.process_time()
     completions = list(_completed(completer, masked, Mode(parameters.get("mode", "online"))))
@@ -187,42 +197,49 @@ class _Stream:
         return [b.with_labels(part) for b, part in zip(self.batches, parts, strict=True)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A dataset, and what the order of its sequences depends on."""
+
+    dataset: str
+    scope: str
+    sample: int
+
+
 @lru_cache(maxsize=4)
-def _stream(dataset: str, size: int) -> _Stream:
-    source = source_of(dataset)
+def _stream(order: _Order, size: int) -> _Stream:
+    source = in_order(source_of(order.dataset), order.scope, order.sample)
     cut = tuple(batches(source, TimePoints(size)))
     if not cut:
-        raise SpliceError(f"the dataset {dataset} is empty")
+        raise SpliceError(f"the dataset {order.dataset} is empty")
     return _Stream(source, cut, np.concatenate([batch.labels for batch in cut]))
 
 
 @lru_cache(maxsize=16)
-def _masked(
-    dataset: str, size: int, scope: str, unit: str, sample: int, level: float
-) -> LabelArray:
-    """Return the labels that a sample keeps at a level."""
-    keep = keep_of(scope, unit, level)
-    masked = MaskedSource(_stream(dataset, size).source, keep, sample, TimePoints(size))
+def _masked(order: _Order, size: int, unit: str, sample: int, level: float) -> LabelArray:
+    """Return the labels that a sample keeps at a level; they are drawn by batches of a size."""
+    keep = keep_of(order.scope, unit, level)
+    masked = MaskedSource(_stream(order, size).source, keep, sample, TimePoints(size))
     return np.concatenate([batch.labels for batch in masked.batches()])
 
 
-def _completer(parameters: Table) -> tuple[_Completer, float]:
+def _completer(parameters: Table, order: _Order) -> tuple[_Completer, float]:
     """Return a completer, and the seconds that reading took if it is done already."""
     if "baseline" in parameters:
         baseline: _Completer = BASELINES[parameters["baseline"]]()
         return baseline, 0.0
     profile = profile_of(parameters["profile"], parameters["changes"])
-    dataset, size = canonical(parameters["dataset"]), int(parameters["batch_size"])
-    if sum(map(len, _stream(dataset, size).batches)) > _MUCH:
+    size = int(parameters["batch_size"])
+    if sum(map(len, _stream(order, size).batches)) > _MUCH:
         return SupervisionCompleter(profile), 0.0
-    reading, seconds = _reading(dataset, size, profile.distance.ground)
+    reading, seconds = _reading(order, size, profile.distance.ground)
     return SupervisionCompleter(profile, reading), seconds
 
 
 @lru_cache(maxsize=4)
-def _reading(dataset: str, size: int, ground: bool) -> tuple[Reading, float]:
+def _reading(order: _Order, size: int, ground: bool) -> tuple[Reading, float]:
     """Return a stream as all methods read it, and the seconds that this takes."""
-    stream = _stream(dataset, size)
+    stream = _stream(order, size)
     first = stream.batches[0]
     reading = Reading(first.domain, first.table.vocabulary, ground=ground, lasting=True)
     begun = time.process_time()

@@ -36,6 +36,7 @@ from splice.lab.experiments.spec import (
     check_cells,
     datasets,
     datasets_of,
+    in_order,
     keep_of,
     levels_of,
     list_of,
@@ -161,8 +162,9 @@ def work(parameters: Table) -> Result:
     seconds, theories = list[float](), list[Theory]()
     folds = _folds(dataset, str(parameters["folds"]))
     for train, test in islice(folds, parameters.get("rounds")):
-        keep = keep_of(parameters["scope"], parameters["unit"], parameters["level"])
-        masked = MaskedSource(train, keep, int(parameters["sample"]), TimePoints(size))
+        scope, sample = str(parameters["scope"]), int(parameters["sample"])
+        keep = keep_of(scope, parameters["unit"], parameters["level"])
+        masked = MaskedSource(in_order(train, scope, sample), keep, sample, TimePoints(size))
         model = _model(parameters)
         begun = time.process_time()
         model.fit(list(batches(_looked_at(masked, parameters), TimePoints(size))))

@@ -11,11 +11,14 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from splice.errors import SpliceError, UnknownName, did_you_mean
 from splice.inputs.open import InputOptions, open_input
 from splice.lab.maritime import WordChoice, make_maritime
 from splice.lab.plaza import check_plaza, make_plaza
-from splice.stream.mask import Keep, KeepAtoms, KeepBatches, Unit
+from splice.stream.batch import query_rows
+from splice.stream.mask import Keep, KeepAtoms, KeepBatches, KeepSequences, Unit
 from splice.stream.source import MemorySource, Source, collect
 
 Table: TypeAlias = Mapping[str, Any]
@@ -28,7 +31,7 @@ GROWS: Final = {"maritime": "vessels", "plaza": "sequences"}
 """What there is more of in larger data, for each simulator."""
 
 _DESCRIBED: Final = {
-    "maritime": ("vessels", "days", "seed", "vocabulary"),
+    "maritime": ("vessels", "days", "seed", "vocabulary", "target"),
     "plaza": ("sequences", "people", "frames", "seed"),
 }
 
@@ -135,9 +138,11 @@ def opened(dataset: str, grown: int | None = None) -> Source:
 
 
 def ce_of(dataset: object) -> str:
-    """Return the composite event of a dataset, as the paper names it."""
+    """Return the composite event of a dataset, as the papers name it."""
     name = str(dataset)
-    return "rendezvous" if "maritime" in name else name.removeprefix("caviar-")
+    if "maritime" in name:
+        return "pilotOps" if "pilotOps" in name else "rendezvous"
+    return name.removeprefix("caviar-")
 
 
 def _expanded(method: Table) -> Iterator[dict[str, Any]]:
@@ -198,14 +203,23 @@ def check_plain(value: object, path: str = "the experiment") -> None:
         raise SpliceError(f"{path} is '{value}'", "an experiment has texts, numbers and lists")
 
 
+STRATIFIED: Final = "batches, stratified"
+"""The random scenario of SPLICE+: batches with and without a true label are kept alike."""
+SEQUENCES: Final = "sequences"
+"""The early scenario of SPLICE+: a level is a number of sequences, which are labelled and come first."""
+
+
 def mask_of(mask: object) -> tuple[str, str]:
     """Return what a mask hides: the scope and the unit."""
-    if not isinstance(mask, Mapping) or mask.get("scope") not in ("atoms", "batches"):
+    if not isinstance(mask, Mapping) or mask.get("scope") not in ("atoms", "batches", SEQUENCES):
         raise SpliceError(f"'{mask}' is not a mask", 'write { scope = "atoms", unit = "pair" }')
-    unit = mask.get("unit", "atom") if mask["scope"] == "atoms" else "atom"
+    scope, stratify = str(mask["scope"]), mask.get("stratify", False)
+    if not isinstance(stratify, bool) or (stratify and scope != "batches"):
+        raise SpliceError("only batches can be stratified", "write stratify = true with batches")
+    unit = mask.get("unit", "atom") if scope == "atoms" else "atom"
     if unit not in ("atom", "pair"):
         raise SpliceError(f"'{unit}' is not a unit", "write atom or pair")
-    return str(mask["scope"]), str(unit)
+    return STRATIFIED if stratify else scope, str(unit)
 
 
 def table_of(configuration: Table, name: str, known: Sequence[str]) -> Table:
@@ -269,4 +283,28 @@ def number_of(level: float) -> float:
 
 def keep_of(scope: str, unit: str, level: float) -> Keep:
     """Return the labels that a mask keeps at a level."""
-    return KeepBatches(level) if scope == "batches" else KeepAtoms(level, Unit(unit))
+    if scope == SEQUENCES:
+        return KeepSequences(int(level))
+    if scope == "atoms":
+        return KeepAtoms(level, Unit(unit))
+    return KeepBatches(level, stratified=scope == STRATIFIED)
+
+
+def in_order(source: MemorySource, scope: str, sample: int) -> MemorySource:
+    """Return a source with its sequences in the order in which a sample of a mask sees them.
+
+    Where the first sequences are labelled, those that have true and false labels come first, in an order
+    that the sample fixes; the others follow as they are. All other masks leave the order alone.
+    """
+    if scope != SEQUENCES:
+        return source
+    table = source.table
+    rows = query_rows(table, source.domain)
+    number = table.sequence
+    distinct = list(dict.fromkeys(number.tolist()))
+    both = [one for one in distinct if {-1, 1} <= set(table.truth[rows & (number == one)].tolist())]
+    first = np.random.default_rng(sample).permutation(both).tolist() if both else []
+    chosen = set(first)
+    order = [*first, *(one for one in distinct if one not in chosen)]
+    parts = [np.flatnonzero(number == one) for one in order]
+    return MemorySource(table.take(np.concatenate(parts)), source.domain) if parts else source

@@ -80,7 +80,7 @@ def label_of(value: object) -> object:
     """
     if not isinstance(value, Mapping):
         return value
-    parts = (value.get(key) for key in ("name", "fluent", "vocabulary"))
+    parts = (value.get(key) for key in ("name", "fluent", "target", "vocabulary"))
     return "-".join(str(part) for part in parts if part)
 
 

@@ -39,8 +39,14 @@ def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
 
 def mask_of(row: Row) -> str:
     """Return which labels were hidden, in words."""
-    if row.get("scope") == "batches":
-        return "some batches labelled"
+    batches = "some batches labelled"
+    known = {
+        "batches": batches,
+        "batches, stratified": f"{batches}, stratified",
+        "sequences": "the first sequences labelled",
+    }
+    if row.get("scope") in known:
+        return known[str(row["scope"])]
     pair = ", both directions at once" if row.get("unit") == "pair" else ""
     return f"labels in every batch{pair}"
 
