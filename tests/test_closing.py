@@ -16,8 +16,8 @@ from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Told
 from splice.pipeline.run import learn
 from splice.stream.batch import query_rows
-from splice.stream.gaps import Gaps
 from splice.stream.source import collect
+from splice.stream.summary import Gaps
 
 _EVENTS = "time,event,arg1\n" + "".join(f"{t},seen,{e}\n" for t in range(10) for e in "ab")
 

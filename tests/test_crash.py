@@ -14,7 +14,7 @@ import pytest
 from crash.campaign import COMMANDS, build, campaign
 from splice.cli import main
 from splice.errors import OutputError
-from splice.io import locks, outputs
+from splice.io import outputs
 from splice.io.outputs import new_file, new_folder, sweep
 
 
@@ -34,7 +34,7 @@ def test_some_crashes_of_some_commands() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "PATIENCE", 0.0)
+    monkeypatch.setattr(outputs, "PATIENCE", 0.0)
 
 
 def test_the_second_writer_of_an_output_is_told(tmp_path: Path, impatient: None) -> None:

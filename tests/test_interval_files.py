@@ -22,7 +22,7 @@ from splice.io.intervals import (
     read_intervals,
     write_intervals,
 )
-from splice.io.tables.formats import FORMATS
+from splice.io.tables.files import FORMATS
 from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import VALUE, Constant, Function
 from splice.stream.table import AtomTable

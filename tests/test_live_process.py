@@ -21,7 +21,7 @@ from splice.cli import main
 from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import format_domain
-from splice.io.locks import lock
+from splice.io.outputs import lock
 from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink, parse_address
 from splice.live.feeds.seam import MOST_BYTES, Unreachable

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from splice.arrays import Floats, Mask
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
+from splice.completion.source import count_all
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.patterns.cuts import cuts, round_between
-from splice.patterns.measures import MeasuredSource, find_measures
+from splice.patterns.measures import MeasuredSource, cuts, find_measures, round_between
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints, batches

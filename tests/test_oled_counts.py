@@ -18,7 +18,6 @@ from reference import oled_clingo
 from reference.ec_naive import rows_of
 from splice.labels import Unlabelled
 from splice.learners.bodies import counted, fires_by_join, needs_join
-from splice.learners.oled.coverage import Coverage, Literals
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FoilGain,
@@ -36,6 +35,8 @@ from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import (
     Counts,
+    Coverage,
+    Literals,
     initiation_counts,
     scored,
     termination_counts,

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.lab.maritime import make_maritime
+from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled import selection
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import OledOptions, Points, TerminationCounts
 from splice.learners.oled.scores import termination_counts
 from splice.learners.oled.selection import Candidate, Part, price_of, select
 from splice.learners.oled.simulate import agreements
-from splice.learners.window import TransitionWindow, agreement, holds_next
 from splice.logic.terms import Variable
 from splice.stream.batch import TimePoints, batches
 

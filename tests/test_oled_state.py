@@ -14,10 +14,10 @@ from splice.errors import SpliceError
 from splice.lab.plaza import make_plaza
 from splice.learners import memory
 from splice.learners.adagrad import AdaGrad
+from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, OledOptions, Selection
 from splice.learners.weights import learn_weights, potentials
-from splice.learners.window import TransitionWindow, agreement, holds_next
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_atom

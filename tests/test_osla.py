@@ -23,6 +23,7 @@ from splice.io.lomrf.mln_writer import format_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
 from splice.learners.adagrad import AdaGrad
+from splice.learners.memory import Chains
 from splice.learners.options import NamedTheory
 from splice.learners.osla.learner import Osla
 from splice.learners.osla.options import CHANGES, Loss, OslaOptions, Selection
@@ -30,7 +31,6 @@ from splice.learners.osla.selection import Pool
 from splice.learners.osla.templates import read_templates
 from splice.learners.registry import LEARNERS
 from splice.learners.weights import Inertia, potentials
-from splice.learners.window import Chains
 from splice.logic.subsumption import subsumes
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import HARD, Statement

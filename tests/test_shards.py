@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from splice.cli import main
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
-from splice.completion.source import CompletedSource
+from splice.completion.source import CompletedSource, label_counts
 from splice.engines.local import LocalEngine
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input

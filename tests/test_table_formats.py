@@ -20,7 +20,7 @@ from splice.inputs.write import format_of_input, write_source
 from splice.io.intervals import read_intervals, write_intervals
 from splice.io.tables import write_tables
 from splice.io.tables.csv_table import Csv
-from splice.io.tables.formats import FORMATS, format_names, format_of, register
+from splice.io.tables.files import FORMATS, format_names, format_of, register
 from splice.io.tables.frames import CHUNK_ROWS, Table, TableFormat
 from splice.lab.plaza import make_plaza
 from splice.limits import LIMITS, Limits

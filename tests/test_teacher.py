@@ -12,13 +12,11 @@ from scipy.optimize import minimize
 
 from busy import busy_rows
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import in_hindsight, label_counts
-from splice.completion.logistic import fit_logistic, log_odds, probability
 from splice.completion.markov import label_follows, smooth
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
-from splice.completion.source import CompletedSource
-from splice.completion.teacher import LiteralWeights
+from splice.completion.source import CompletedSource, in_hindsight, label_counts
+from splice.completion.teacher import LiteralWeights, fit_logistic, log_odds, probability
 from splice.errors import SpliceError
 from splice.lab.plaza import make_plaza
 from splice.logic.syntax import parse_rule

@@ -16,9 +16,9 @@ import numpy as np
 from splice.active.pool import Pool, Stretches, cut_stretches
 from splice.arrays import Indices, unique_rows
 from splice.completion.completer import Completion, SupervisionCompleter
-from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
+from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner

@@ -14,8 +14,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import PRESETS, WordChoice, make_maritime
-from splice.stream.gaps import Gaps
-from splice.stream.summary import CountedSource, Summary
+from splice.stream.summary import CountedSource, Gaps, Summary
 
 _OPTIONS: Final = {
     "plaza": ("sequences", "people", "frames", "perfect"),

@@ -39,7 +39,7 @@ from splice.io.intervals import (
     write_intervals,
 )
 from splice.io.outputs import check_file
-from splice.io.tables.formats import FORMATS
+from splice.io.tables.files import FORMATS
 from splice.logic.theory import Theory
 from splice.pipeline.recognise_shards import recognise_shards
 

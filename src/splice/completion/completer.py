@@ -13,10 +13,11 @@ from splice.completion.cache import (
     LabelCache,
     Labelled,
 )
+from splice.completion.connector import Graph, connect
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.graph import Graph, connect
 from splice.completion.links import Chains, Layout
+from splice.completion.markov import taught_values
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
@@ -25,7 +26,6 @@ from splice.completion.similarity import Vertices
 from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
 from splice.completion.state import VERSION, StateWriter, check_completer, readable
-from splice.completion.taught import taught_values
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray

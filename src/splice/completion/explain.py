@@ -11,8 +11,8 @@ import numpy as np
 from splice import labels
 from splice.arrays import Floats, Indices
 from splice.completion.cache import Caching, Labelled
+from splice.completion.connector import Graph
 from splice.completion.distance import assignment
-from splice.completion.graph import Graph
 from splice.completion.links import Chains, in_series
 from splice.completion.mode import Mode
 from splice.completion.result import Completion

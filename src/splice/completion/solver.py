@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from splice.arrays import Floats, Indices, Mask, np
 from splice.completion.cache import Caching, Labelled, Weighting
-from splice.completion.connector import Connector
-from splice.completion.graph import Graph
+from splice.completion.connector import Connector, Graph
 from splice.completion.registry import Registry, Strategy
 from splice.completion.solver_kernels import (
     System,

@@ -16,11 +16,10 @@ from splice.estimator.told import told_in_python
 from splice.events.crisp.explain import IntervalExplanation, explain_interval
 from splice.events.crisp.program import compile_program
 from splice.inputs.frame_checks import check_frames
-from splice.inputs.frames import frames_of
 from splice.inputs.open import Queries, open_input
 from splice.io.dataframes import AnyFrame
 from splice.io.outputs import new_file
-from splice.io.tables.frame_table import Frames
+from splice.io.tables.frame_table import Frames, frames_of
 from splice.io.tables.values import counted
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.options import LearnerOptions

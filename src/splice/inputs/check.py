@@ -18,8 +18,7 @@ from splice.io.tables import TableSource
 from splice.io.text import natural_key, read_text
 from splice.logic.syntax import parse_theory_all
 from splice.stream.open_world import WorldSource
-from splice.stream.summary import CLOSING_HINT, one_sided_text
-from splice.stream.survey import survey
+from splice.stream.summary import CLOSING_HINT, one_sided_text, survey
 
 RULE_ENDINGS = (".rules", ".pl", ".prolog", ".lp")
 """The endings of files that hold rules."""

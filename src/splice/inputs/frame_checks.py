@@ -15,8 +15,8 @@ import polars as pl
 
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.dataframes import cell_place
-from splice.io.tables.cells import read
 from splice.io.tables.frame_table import Frames, FrameTable
+from splice.io.tables.values import read
 from splice.logic.terms import Constant, Function
 
 _SHOWN: Final = 5

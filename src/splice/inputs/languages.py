@@ -13,7 +13,7 @@ from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.db_writer import write_db
 from splice.io.rtec import RtecSource, looks_like_rtec, write_rtec
 from splice.io.tables import TableSource, has_tables, is_data_table, write_tables
-from splice.io.tables.formats import format_names, format_of
+from splice.io.tables.files import format_names, format_of
 from splice.stream.source import Source
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import Final, Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.inputs.domains import load_domain
-from splice.inputs.frames import as_frames
 from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
 from splice.inputs.options import InputOptions
 from splice.inputs.registry import DATASETS, local_copy
@@ -25,7 +24,7 @@ from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes
 from splice.io.oled_unseen import undeclared_modes
 from splice.io.tables import Layout, TableSource
-from splice.io.tables.frame_table import Frames, FrameSource
+from splice.io.tables.frame_table import Frames, FrameSource, as_frames
 from splice.io.text import natural_key, read_text
 from splice.limits import Limits
 from splice.logic.domain import DEFAULT_QUERY, Domain
@@ -33,7 +32,7 @@ from splice.logic.schema import Schema, Signature
 from splice.stream.closed_world import Closing
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
 from splice.stream.source import Source
-from splice.stream.survey import inferred_step
+from splice.stream.summary import inferred_step
 from splice.stream.timeline import Timeline, TimelineSource
 
 __all__ = [

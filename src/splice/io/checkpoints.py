@@ -24,8 +24,7 @@ from typing import Any, Final
 
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.io.documents import parse_json
-from splice.io.locks import release, take
-from splice.io.outputs import new_file, sweep
+from splice.io.outputs import new_file, release, sweep, take
 from splice.states import anything, check_state, mapping, record, text
 
 _FORMAT: Final = 1

@@ -21,7 +21,7 @@ from splice.events.crisp.recognition import Recognised
 from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
-from splice.io.tables.formats import FORMATS, format_of, open_table, table_format
+from splice.io.tables.files import FORMATS, format_of, open_table, table_format
 from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.part import DEFAULT_SEQUENCE, Part

@@ -13,7 +13,7 @@ import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
 from splice.learners.adagrad import AdaGrad
-from splice.learners.window import Chains, TransitionWindow, agreement
+from splice.learners.memory import Chains, TransitionWindow, agreement
 
 _LEAST = 0.01
 """The least weight of a rule that is to be obeyed."""

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import OutputError, SpliceError
-from splice.io.locks import lock
+from splice.io.outputs import lock
 from splice.live.engine import Engine
 from splice.live.feeds.seam import Feed, Item, Sink, Unreachable
 from splice.live.generations import Generations

@@ -13,7 +13,7 @@ from splice.errors import InputError, OutputError, SpliceError
 from splice.inputs.open import InputOptions, input_paths
 from splice.io.checkpoints import Keeper
 from splice.io.outputs import check_file
-from splice.io.sums import files_in, sum_of
+from splice.io.text import files_in, sum_of
 from splice.pipeline.progress import NoCheckpoint, Resumed, Stopped, Watch
 from splice.states import check_state, whole
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import label_counts
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
-from splice.completion.source import CompletedSource
+from splice.completion.source import CompletedSource, label_counts
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_in
 from splice.labels import UNKNOWN

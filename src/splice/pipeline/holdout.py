@@ -16,9 +16,9 @@ import numpy as np
 
 from splice.completion.baselines import NearestInTime
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import in_hindsight, label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
+from splice.completion.source import in_hindsight, label_counts
 from splice.errors import SpliceError
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, Final
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import in_hindsight
 from splice.completion.mode import Mode
+from splice.completion.source import in_hindsight
 from splice.engines.engine import Engine, Promise
 from splice.engines.reduction import merge_tree
 from splice.io.checkpoints import pack, unpack

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from splice.completion.completer import LabelCounts, SupervisionCompleter
-from splice.completion.hindsight import in_hindsight, label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
+from splice.completion.source import in_hindsight, label_counts
 from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import SpliceError

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from splice.completion.completer import LabelCounts, SupervisionCompleter
-from splice.completion.hindsight import label_counts
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
+from splice.completion.source import label_counts
 from splice.engines.engine import Engine, Promise
 from splice.engines.reduction import exclusive_scan, merge_tree
 from splice.errors import SpliceError

@@ -15,9 +15,9 @@ from typing import Self
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.hindsight import count_all
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
+from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner

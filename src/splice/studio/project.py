@@ -18,7 +18,7 @@ from typing import Any, Final
 from splice.errors import SpliceError
 from splice.inputs.open import Inputs, input_paths
 from splice.io.outputs import new_file, sweep
-from splice.io.sums import files_in
+from splice.io.text import files_in
 from splice.studio.journal import Journal
 
 JOURNAL: Final = "journal.ndjson"

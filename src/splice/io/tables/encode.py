@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Codes, Ints, Mask
-from splice.io.tables.cells import CellColumn, Fault, Reading, Shape
 from splice.io.tables.kinds import FaultError
+from splice.io.tables.values import CellColumn, Fault, Reading, Shape
 from splice.stream.vocabulary import Symbols
 
 _AXES: Final = 60

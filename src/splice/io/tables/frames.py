@@ -101,7 +101,7 @@ class FileTable:
 class TableFormat(ABC):
     """A file format for tables: the names of its files, how one is read and how one is written.
 
-    :data:`splice.io.tables.formats.FORMATS` makes it known; everything that reads or writes
+    :data:`splice.io.tables.files.FORMATS` makes it known; everything that reads or writes
     tables asks there.
     """
 

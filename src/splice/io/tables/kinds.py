@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final
 
 from splice.errors import InputError, did_you_mean
-from splice.io.tables.cells import Fault
+from splice.io.tables.values import Fault
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
 from splice.logic.schema import (

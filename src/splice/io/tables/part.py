@@ -15,7 +15,6 @@ import polars as pl
 from splice.arrays import Codes, Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
-from splice.io.tables.cells import CellColumn, Fault, Reading
 from splice.io.tables.encode import Encoded, RowEncoder
 from splice.io.tables.frames import ARGUMENTS, Chunk, Table, missing_columns
 from splice.io.tables.kinds import FaultError, KindMaker
@@ -29,6 +28,9 @@ from splice.io.tables.planners import (
 )
 from splice.io.tables.source import BadRows, Order
 from splice.io.tables.values import (
+    CellColumn,
+    Fault,
+    Reading,
     format_of_times,
     is_timestamp,
     is_zoned,

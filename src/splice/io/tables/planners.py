@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from splice.io.layout import AtomPattern, Column, Pattern, Text
-from splice.io.tables.cells import Cell, Fault, Shape
 from splice.io.tables.encode import Leaf, Plan
 from splice.io.tables.kinds import FaultError, KindMaker, loosely
+from splice.io.tables.values import Cell, Fault, Shape
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, PredicateDecl, Signature
 from splice.logic.terms import Constant, Function, Term, Variable

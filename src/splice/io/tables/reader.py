@@ -14,8 +14,7 @@ import numpy as np
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
-from splice.io.tables.files import find_tables
-from splice.io.tables.formats import open_table
+from splice.io.tables.files import find_tables, open_table
 from splice.io.tables.frames import CHUNK_ROWS, Table
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.part import Part, Rows, place_of

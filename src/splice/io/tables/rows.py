@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Codes, Ints
-from splice.io.tables.cells import cell_text
 from splice.io.tables.kinds import is_event_predicate
+from splice.io.tables.values import cell_text
 from splice.logic.domain import Domain
 from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, Signature
 from splice.logic.syntax import ground_text, name_text

@@ -2,7 +2,7 @@
 
 Query atoms with a time go to ``labels`` (as points), function facts to ``functions``,
 everything else to ``events``: an event by its name, an atom of another predicate by the
-spelling of that predicate, its arguments without the time. :mod:`splice.io.tables.cells`
+spelling of that predicate, its arguments without the time. :mod:`splice.io.tables.values`
 says how cells are written. Rows beyond some hundred thousands wait on disk, so memory is
 bounded; the source is read once.
 """
@@ -18,7 +18,7 @@ import polars as pl
 
 from splice.errors import OutputError, did_you_mean
 from splice.io.domain_file import DOMAIN_FILE, format_domain
-from splice.io.tables.formats import FORMATS, format_names
+from splice.io.tables.files import FORMATS, format_names
 from splice.io.tables.frames import TableFormat
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.rows import HAPPENS, RowMaker

@@ -25,8 +25,7 @@ from splice.errors import InputError, OutputError, Place, Problem, SpliceError, 
 from splice.inputs.open import input_paths
 from splice.io.documents import parse_json, parse_toml
 from splice.io.outputs import new_file, sweep
-from splice.io.sums import files_in, sum_of
-from splice.io.text import read_text
+from splice.io.text import files_in, read_text, sum_of
 from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.lab.experiments.spec import check_plain

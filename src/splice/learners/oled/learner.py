@@ -12,15 +12,14 @@ import numpy as np
 from splice.arrays import Codes
 from splice.learners.bodies import counted
 from splice.learners.learned_rule import LearnedRule
-from splice.learners.oled.coverage import Literals
+from splice.learners.memory import holds_next
 from splice.learners.oled.options import Growth, Negation, OledOptions, Points
 from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
-from splice.learners.oled.scores import information
+from splice.learners.oled.scores import Literals, information
 from splice.learners.oled.state import RULE, plain_rule, read_rule
 from splice.learners.oled.theory import TheorySelection, learned_rule
 from splice.learners.online import OnlineLearner
-from splice.learners.window import holds_next
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT

@@ -14,10 +14,9 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import counted, fires_by_join
-from splice.learners.oled.coverage import Coverage, Literals
 from splice.learners.oled.options import OledOptions, Points, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
-from splice.learners.oled.scores import Counts, scored
+from splice.learners.oled.scores import Counts, Coverage, Literals, scored
 from splice.logic.atoms import Atom
 from splice.patterns.columns import Body, Patterns
 from splice.patterns.transitions import Transitions

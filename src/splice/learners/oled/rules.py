@@ -10,14 +10,16 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
 from splice.learners.bodies import needs_join
-from splice.learners.oled.coverage import NOTHING, Literals, Numbered
 from splice.learners.oled.options import OledOptions, Points, Precision, Score
 from splice.learners.oled.scores import (
     NO_NO,
     NO_YES,
+    NOTHING,
     YES_NO,
     YES_YES,
     Counts,
+    Literals,
+    Numbered,
     initiation_counts,
     scored,
     termination_counts,

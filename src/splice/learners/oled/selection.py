@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Mask
-from splice.learners.window import TransitionWindow
+from splice.learners.memory import TransitionWindow
 from splice.logic.terms import Variable
 
 _Theory = tuple["Part", ...]

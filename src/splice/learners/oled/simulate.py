@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from splice.arrays import Codes, Floats, Ints, Mask
 from splice.kernels import compiled
-from splice.learners.window import TransitionWindow
+from splice.learners.memory import TransitionWindow
 from splice.stats import f1_score
 
 
 def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> Floats:
     """Return the F1 of theories that initiate and terminate in some patterns, a row a theory.
 
-    It is what :func:`splice.learners.window.holds_next` and ``agreement`` give for each of them.
+    It is what :func:`splice.learners.memory.holds_next` and ``agreement`` give for each of them.
 
     >>> yes, no = True, False
     >>> once, never = np.array([[yes, no]]), np.array([[no, no]])

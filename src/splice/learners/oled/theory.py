@@ -12,12 +12,11 @@ from splice.arrays import Floats, Ints
 from splice.events.joins import FLUENT_OF, binds
 from splice.learners.bodies import needs_join
 from splice.learners.learned_rule import LearnedRule, literal_lines
-from splice.learners.memory import Memory
+from splice.learners.memory import Memory, TransitionWindow
 from splice.learners.oled.options import OledOptions, Points, Selection
 from splice.learners.oled.rules import Event, RuleState
 from splice.learners.oled.selection import Candidate, select
 from splice.learners.weights import learn_weights
-from splice.learners.window import TransitionWindow
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.subsumption import subsumes

@@ -11,13 +11,13 @@ from splice.arrays import Codes, Floats, Ints, Mask
 from splice.events.weighted.axioms import standard_axioms
 from splice.learners.bodies import counted
 from splice.learners.learned_rule import LearnedRule
+from splice.learners.memory import Chains
 from splice.learners.online import OnlineLearner
 from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import Loss, OslaOptions, Selection
 from splice.learners.osla.templates import read_templates
 from splice.learners.osla.theory import TheorySelection, learned_clause, signs
 from splice.learners.weights import potentials
-from splice.learners.window import Chains
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
+from splice.learners.memory import TransitionWindow, agreement
 from splice.learners.osla.options import OslaOptions
 from splice.learners.weights import Inertia, potentials
-from splice.learners.window import TransitionWindow, agreement
 
 _Set = tuple[int, ...]
 

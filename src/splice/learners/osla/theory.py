@@ -10,12 +10,11 @@ import numpy as np
 
 from splice.arrays import Ints
 from splice.learners.learned_rule import LearnedRule
-from splice.learners.memory import Memory
+from splice.learners.memory import Memory, TransitionWindow
 from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import OslaOptions
 from splice.learners.osla.selection import Pool, f1_of, select
 from splice.learners.weights import Inertia
-from splice.learners.window import TransitionWindow
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
