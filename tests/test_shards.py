@@ -271,6 +271,46 @@ def test_what_is_recognised_does_not_depend_on_parts(
     assert (found[0].count(b"\n") > 5) == ("empty" not in theory)
 
 
+@pytest.mark.parametrize(
+    "more", [(), ("--by", "intervals", "--tolerance", "2"), ("--by", "duration")]
+)
+@pytest.mark.parametrize("truth", ["labels", "intervals"])
+def test_scores_do_not_depend_on_parts(
+    folders: tuple[Path, Path],
+    truth: str,
+    more: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Intervals and labelled data on either side."""
+    some, whole = map(str, folders)
+    said = str(tmp_path / "said.csv")
+    assert exit_code("recognise", "caviar-meet", whole, "--out", said) == 0
+    about = ("evaluate", said, whole) if truth == "labels" else ("evaluate", some, said)
+    about += () if truth == "labels" else ("--stream", whole)
+    capsys.readouterr()
+    one, *parts = (
+        answer(capsys, *about, *more, "--shards", count, "--jobs", "1") for count in "124"
+    )
+    assert one["tp"]
+    assert parts == [one, one]
+
+
+def test_two_sides_without_a_sequence_in_common_are_told_of_in_parts_too(
+    folders: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("events", "labels"):
+        frame = pl.read_parquet(folders[1] / f"{name}.parquet")
+        renamed = frame.with_columns(pl.concat_str(pl.lit("x"), "sequence").alias("sequence"))
+        renamed.write_parquet(other / f"{name}.parquet")
+    for count in ("1", "3"):
+        words = ("evaluate", str(other), str(folders[1]), "--shards", count, "--jobs", "1")
+        assert exit_code(*words) == 0
+        assert "is about other sequences" in capsys.readouterr().err
+
+
 class Killer:
     """Ends a process that works, with the signal that none survives, once."""
 

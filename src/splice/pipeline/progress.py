@@ -32,6 +32,7 @@ class Stage(StrEnum):
     COMPLETE_SHARDS = "completing, part by part"
     LEARN_SHARDS = "learning, part by part"
     RECOGNISE_SHARDS = "recognising, part by part"
+    EVALUATE_SHARDS = "evaluating, part by part"
 
 
 @dataclass(frozen=True, slots=True)

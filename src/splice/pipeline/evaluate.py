@@ -1,0 +1,182 @@
+"""What was recognised or completed against labels: in one piece, or by parts side by side.
+
+Scores are sums over sequences, so those of parts add up to what one piece gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from splice.engines.engine import Engine
+from splice.errors import SpliceError
+from splice.evaluation.confusion import Confusion
+from splice.evaluation.measures import By
+from splice.evaluation.recognition import Scores, score, universe
+from splice.events.crisp.recognition import Recognised
+from splice.inputs.open import InputOptions, Queries, open_input
+from splice.io.intervals import holds_intervals, read_intervals
+from splice.labels import UNKNOWN
+from splice.logic.domain import Domain
+from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
+from splice.pipeline.shards import OpenSource, Shard, cut_shards, open_shard, sequence_sizes
+from splice.stream.batch import query_rows
+from splice.stream.source import ReadReport, Source, collect
+from splice.stream.table import AtomTable
+
+__all__ = ["Comparison", "Evaluated", "evaluate", "evaluate_shards"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is compared with what, and how.
+
+    Parameters
+    ----------
+    predicted
+        A file of intervals, or labelled data.
+    truth
+        Labelled data, or a file of intervals.
+    options
+        What both mean.
+    stream
+        Where the truth is intervals: the data whose time-points count.
+    by
+        What is counted.
+    tolerance
+        How many labelled time-points an answer may be early or late.
+    """
+
+    predicted: str
+    truth: str
+    options: InputOptions = field(default_factory=InputOptions)
+    stream: str | None = None
+    by: By = By.POINTS
+    tolerance: int = 0
+
+    @property
+    def opened(self) -> OpenSource:
+        """What opens the data whose sequences are compared, one by one."""
+        if not holds_intervals(Path(self.truth)):
+            return _labelled(self.truth, self.options)
+        if self.stream is None:
+            raise SpliceError(
+                "TRUTH is a file of intervals, which does not say at which time-points nothing holds",
+                "name the data it is about with --stream INPUT, or give labelled data as TRUTH",
+            )
+        options = replace(self.options, open_world=False)
+        return partial(open_input, self.stream, options, queries=Queries.WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """Scores, and what somebody should know of the two sides.
+
+    ``said`` and ``labelled`` are the sequences that the two sides mention, ``unknown`` counts atoms of
+    labelled data that have no label where one was predicted.
+    """
+
+    scores: Scores
+    said: frozenset[str]
+    labelled: frozenset[str]
+    unknown: int = 0
+    reports: tuple[ReadReport, ...] = field(default=(), repr=False)
+
+
+def evaluate(asked: Comparison, shard: Shard | None = None, only: str | None = None) -> Evaluated:
+    """Return how right what was predicted is, in all sequences or in those of one part.
+
+    Parameters
+    ----------
+    asked
+        What is compared.
+    shard
+        The part; None: all.
+    only
+        The one sequence that there is, to which intervals without a sequence belong (default: that
+        of the truth, if it has but one).
+    """
+    options, intervals = asked.options, holds_intervals(Path(asked.truth))
+    stream = _opened(asked.opened, shard)
+    table = collect(stream)
+    if intervals:
+        right = read_intervals(Path(asked.truth), time_unit=options.time_unit or "s")
+        said, reports = _said(asked, shard, only or _only_sequence(right.fluents), Domain())
+        labelled = universe(right, said, table)
+    else:
+        labelled = table.take(query_rows(table, stream.domain))
+        options = replace(options, time_unit=options.time_unit or table.vocabulary.times.unit)
+        asked = replace(asked, options=options)
+        said, reports = _said(asked, shard, only or _only_sequence(labelled), stream.domain)
+        reports = (stream.report, *reports)
+    mentioned = said.fluents if isinstance(said, Recognised) else said
+    unknown = int((said.truth == UNKNOWN).sum()) if isinstance(said, AtomTable) else 0
+    scores = score(labelled, said, by=asked.by, tolerance=asked.tolerance)
+    return Evaluated(scores, _sequences(mentioned), _sequences(labelled), unknown, reports)
+
+
+def evaluate_shards(
+    asked: Comparison, count: int, engine: Engine, watch: Watch = ignore
+) -> Evaluated:
+    """Compare in at most so many parts; the scores are those of one piece."""
+    source = asked.opened()
+    sizes = sequence_sizes(source)
+    watch(Read(source.report))
+    shards = cut_shards(sizes, count)
+    only = next(iter(sizes)) if len(sizes) == 1 else None
+    promises = [
+        engine.submit(evaluate, asked, shard, only, name=f"{shard}, evaluating") for shard in shards
+    ]
+    parts = list(follow(engine.results(promises), Stage.EVALUATE_SHARDS, watch, len(shards)))
+    said = frozenset[str]().union(*(part.said for part in parts))
+    if not said and not holds_intervals(Path(asked.predicted)):
+        # No part met a sequence of its own: the other side may be about others.
+        said = frozenset(sequence_sizes(_labelled(asked.predicted, asked.options)()))
+    return Evaluated(
+        _added(part.scores for part in parts),
+        said,
+        frozenset[str]().union(*(part.labelled for part in parts)),
+        sum(part.unknown for part in parts),
+    )
+
+
+def _added(parts: Iterable[Scores]) -> Scores:
+    fluents: dict[str, Confusion] = {}
+    for part in parts:
+        for name, counts in part.fluents.items():
+            fluents[name] = fluents.get(name, Confusion()) + counts
+    return Scores(Confusion.total(fluents.values()), dict(sorted(fluents.items())))
+
+
+def _said(
+    asked: Comparison, shard: Shard | None, sequence: str | None, domain: Domain
+) -> tuple[AtomTable | Recognised, tuple[ReadReport, ...]]:
+    """Return what was predicted, and what reading it met."""
+    path, options = Path(asked.predicted), asked.options
+    if holds_intervals(path):
+        unit = options.time_unit or "s"  # as a column of dates; a file of intervals declares none
+        where = {} if sequence is None else {"sequence": sequence}
+        return read_intervals(path, domain, time_unit=unit, **where), ()
+    source = _opened(_labelled(asked.predicted, options), shard)
+    table = collect(source)
+    return table.take(query_rows(table, source.domain)), (source.report,)
+
+
+def _labelled(name: str, options: InputOptions) -> OpenSource:
+    return partial(open_input, name, options, queries=Queries.LABELLED)
+
+
+def _opened(opened: OpenSource, shard: Shard | None) -> Source:
+    return opened() if shard is None else open_shard(opened, shard)
+
+
+def _sequences(table: AtomTable) -> frozenset[str]:
+    return frozenset(table.vocabulary.sequences[code] for code in set(table.sequence.tolist()))
+
+
+def _only_sequence(table: AtomTable) -> str | None:
+    """Return the one sequence that there is: intervals without a sequence belong to it."""
+    names = _sequences(table)
+    return next(iter(names)) if len(names) == 1 else None
