@@ -244,8 +244,11 @@ def test_a_journal_is_only_ever_appended_to(tmp_path: Path) -> None:
     with pytest.raises(SpliceError, match="changed by somebody else"):
         journal.append("answer", {})
     journal.close()
-    path.write_text('{"n": 1, "do": "answer"}\nnonsense\n')
+    path.write_text('{"n": 1, "at": "", "do": "undo", "of": 1}\nnonsense\n')
     with pytest.raises(SpliceError, match=r"journal\.ndjson:2:1"):
+        Journal(path)
+    path.write_text('{"n": 1, "at": "", "do": "rule", "action": "burn", "text": ""}\n')
+    with pytest.raises(SpliceError, match="action is none of pin, forbid, release"):
         Journal(path)
 
 

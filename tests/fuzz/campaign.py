@@ -8,9 +8,11 @@ too; it is renewed now and then.
 from __future__ import annotations
 
 import argparse
+import bisect
 import contextlib
 import gc
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -24,7 +26,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +38,7 @@ __all__ = ["CORPUS", "attempt", "campaign", "input_of"]
 CORPUS = Path(__file__).resolve().parent / "corpus"
 MEMORY = 2 << 30
 """Bytes that a process may have, beside what it needs to be there."""
-_TURN = 200
-"""Inputs of one target before the next one has its turn."""
-_CHILD = 20_000
+_CHILD = 50_000
 """Inputs before a child is renewed."""
 
 
@@ -49,6 +49,30 @@ class Slow(BaseException):
 def input_of(target: Target, number: int) -> bytes:
     """Return the input of a number, the same on every machine."""
     return target.make(random.Random(f"{target.name} {number}"))
+
+
+class Turns:
+    """Which target a number of the campaign belongs to, and which input of it: all have a turn in each round.
+
+    Parameters
+    ----------
+    names
+        The targets.
+    done
+        How many inputs of each were tried before.
+    """
+
+    def __init__(self, names: list[str], done: Mapping[str, int]) -> None:
+        self.names, self.done = names, done
+        self.sizes = [TARGETS[name].turn for name in names]
+        self._ends = list(itertools.accumulate(self.sizes))
+
+    def place(self, number: int) -> tuple[str, int]:
+        """Return the name of the target, and the number among its own inputs."""
+        rounds, rest = divmod(number, self._ends[-1])
+        which = bisect.bisect_right(self._ends, rest)
+        size, name = self.sizes[which], self.names[which]
+        return name, self.done.get(name, 0) + rounds * size + rest - (self._ends[which] - size)
 
 
 @contextlib.contextmanager
@@ -95,7 +119,7 @@ def attempt(target: Target, data: bytes, folder: Path) -> tuple[str, str]:
 GOOD = ("success", "error", "limit")
 
 
-def _work(names: list[str], start: int, count: int, at: Any, out: Any) -> None:
+def _work(turns: Turns, start: int, count: int, at: Any, out: Any) -> None:
     """Try inputs in a child process; ``at`` always says which one, in case it is the last."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with Path(os.devnull).open("w") as nothing:
@@ -107,16 +131,16 @@ def _work(names: list[str], start: int, count: int, at: Any, out: Any) -> None:
     outcomes: Counter[tuple[str, str]] = Counter()
     last = time.monotonic()
     for number in range(start, start + count):
-        name = names[number // _TURN % len(names)]
+        name, own = turns.place(number)
         target = TARGETS[name]
         at.value = number
-        data = input_of(target, number)
+        data = input_of(target, own)
         outcome, trace = attempt(target, data, folder)
         outcomes[name, outcome] += 1
         if outcome not in GOOD:
-            out.put(("finding", name, number, outcome, trace, data))
+            out.put(("finding", name, own, outcome, trace, data))
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > MEMORY:
-            out.put(("finding", name, number, "memory", "", data))
+            out.put(("finding", name, own, "memory", "", data))
             break
         if number % 100 == 0:
             for entry in folder.iterdir():
@@ -136,18 +160,20 @@ def campaign(
     seconds: float, log: Path | None = None, names: list[str] | None = None
 ) -> Counter[tuple[str, str]]:
     """Try inputs for so long; log what was tried, keep what should not have come, return the counts."""
-    chosen = names or list(TARGETS)
-    start = _next(log, chosen)
+    turns = Turns(names or list(TARGETS), _done(log))
+    # Small inputs: several threads cost twice what one does. Read by the libraries of the child.
+    for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     context = multiprocessing.get_context("spawn")
     total: Counter[tuple[str, str]] = Counter()
     ends = time.monotonic() + seconds
-    first, seen = start, set[str]()
+    start, seen = 0, set[str]()
     while time.monotonic() < ends:
         at, out = context.Value("q", start), context.Queue()
-        child = context.Process(target=_work, args=(chosen, start, _CHILD, at, out), daemon=True)
+        child = context.Process(target=_work, args=(turns, start, _CHILD, at, out), daemon=True)
         child.start()
-        start = _watch(child, at, out, ends, chosen, total, seen, start)
-    _tell(log, chosen, first, start, seconds, total)
+        start = _watch(child, at, out, ends, turns, total, seen, start)
+    _tell(log, turns, start, seconds, total)
     return total
 
 
@@ -156,7 +182,7 @@ def _watch(
     at: Any,
     out: Any,
     ends: float,
-    names: list[str],
+    turns: Turns,
     total: Counter[tuple[str, str]],
     seen: set[str],
     start: int,
@@ -180,16 +206,10 @@ def _watch(
             child.join()
             if over:
                 return int(reached)
-            name = names[mark // _TURN % len(names)]
+            name, own = turns.place(mark)
             total[name, "died"] += 1
-            _keep(
-                name,
-                mark,
-                "hang" if stuck else f"died ({code})",
-                "",
-                input_of(TARGETS[name], mark),
-                seen,
-            )
+            how = "hang" if stuck else f"died ({code})"
+            _keep(name, own, how, "", input_of(TARGETS[name], own), seen)
             return int(mark) + 1
         if message[0] == "finding":
             _keep(*message[1:4], message[4], message[5], seen)
@@ -221,32 +241,30 @@ def _keep(name: str, number: int, outcome: str, trace: str, data: bytes, seen: s
     )
 
 
-def _next(log: Path | None, names: list[str]) -> int:
-    """Return the number at which the last run of the log with the same targets ended."""
-    if log is None or not log.exists():
-        return 0
-    runs = [
-        json.loads(line) for line in log.read_text("utf-8").splitlines() if line.startswith("{")
-    ]
-    return max((run["to"] for run in runs if run["targets"] == names), default=0)
+def _done(log: Path | None) -> dict[str, int]:
+    """Return how many inputs of each target the runs of a log have tried."""
+    done = dict[str, int]()
+    if log is not None and log.exists():
+        for line in log.read_text("utf-8").splitlines():
+            done |= json.loads(line)["done"]
+    return done
 
 
 def _tell(
-    log: Path | None,
-    names: list[str],
-    first: int,
-    last: int,
-    seconds: float,
-    total: Counter[tuple[str, str]],
+    log: Path | None, turns: Turns, last: int, seconds: float, total: Counter[tuple[str, str]]
 ) -> None:
     """Add a line to the log, and say what it says."""
     outcomes: dict[str, dict[str, int]] = {}
     for (name, outcome), count in sorted(total.items()):
         outcomes.setdefault(name, {})[outcome] = count
+    begun = Turns(turns.names, {})
+    # Of the target whose turn was cut short all is tried again but the inputs before.
+    rounds = [begun.place(last + size) for size in range(sum(begun.sizes))]
+    fresh = {name: min(n for other, n in rounds if other == name) for name in turns.names}
     line = {
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds": seconds, "from": first, "to": last,
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds": seconds,
         "inputs": sum(total.values()), "findings": sum(n for (_, o), n in total.items() if o not in GOOD),
-        "targets": names, "outcomes": outcomes,
+        "done": {**turns.done, **{name: turns.done.get(name, 0) + n for name, n in fresh.items()}}, "outcomes": outcomes,
     }  # fmt: skip
     if log is not None:
         with log.open("a", encoding="utf-8") as file:

@@ -132,7 +132,9 @@ def _strange_times(events: FrameTable, labels: FrameTable) -> list[Problem]:
         return [_at(labels, first, 0, message, "convert one of the two")]
     if "texts" in sorts or ours.dtype != begin.dtype or ours.dtype != end.dtype:
         return []
-    reached = (end >= ours.min()) & (begin <= ours.max())
+    # As columns of one row: a number beyond 64 bits fits into them, and into no literal.
+    least, most = (pl.Series([bound], dtype=ours.dtype) for bound in (ours.min(), ours.max()))
+    reached = (end >= least) & (begin <= most)
     if reached.any():
         return []
     message = f"no label lies in the time of the events, {ours.min()!s} to {ours.max()!s}"

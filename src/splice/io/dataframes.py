@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
+from splice.io.tables.values import NO_CELLS, beyond_calendar
 
 AnyFrame: TypeAlias = Any
 """A table of any library that narwhals knows; it has no type that all of them share."""
@@ -148,8 +149,22 @@ class FrameColumns:
             found = {name: self._from_pandas(part.to_native()[name], name) for name in wanted}
         else:
             polars = part.to_polars()
-            found = {name: self._from_polars(polars[name], name) for name in wanted}
+            series = zip(wanted, polars.get_columns(), strict=True)  # one may have no name
+            found = {name: self._from_polars(column, name) for name, column in series}
+        for name, column in found.items():
+            self._check(column, name)
         self._converted |= found
+
+    def _check(self, column: pl.Series, name: str) -> None:
+        """Refuse a column whose cells are none, or are times that no calendar has."""
+        row, problem = 0, ""
+        if column.dtype.is_nested() or column.dtype in NO_CELLS:
+            problem = f"a column of type {column.dtype}"
+        elif (beyond := beyond_calendar(column)) is not None:
+            row, problem = beyond, "a time that is in no year from 1 to 9999"
+        if problem:
+            hint = "cells are texts, numbers, booleans, dates or timestamps"
+            raise InputError(Problem(cell_place(self.name, row, name), problem, "", hint))
 
     def _from_polars(self, series: pl.Series, name: str) -> pl.Series:
         if series.dtype == pl.Object:

@@ -10,12 +10,55 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError
+from splice.states import (
+    Shape,
+    StateError,
+    anything,
+    check_state,
+    each,
+    maybe,
+    record,
+    require,
+    text,
+    truth,
+    whole,
+    word,
+)
 
 Entry: TypeAlias = dict[str, Any]
 """What was done, with its number ``n`` and when it was."""
+
+
+_TIME: Final = whole(-(2**63), 2**63 - 1)
+
+
+def _some(value: Any, place: str) -> None:
+    each(text)(value, place)
+    require(value, place, "is empty")
+
+
+_PART: Final = record(fluents=_some, start=_TIME, end=_TIME, label=maybe(truth))
+_KINDS: Final[dict[str, dict[str, Shape]]] = {
+    "answer": {"sequence": text, "parts": each(_PART), "right": whole(), "asked": whole()},
+    "rule": {"action": word("pin", "forbid", "release"), "text": text},
+    "undo": {"of": whole(1)},
+}
+"""What an entry of each kind has, beside its number, when it was, and what it does."""
+
+
+def _entry(number: int) -> Shape:
+    """Take an entry of any kind that has this number."""
+
+    def shape(value: Any, place: str) -> None:
+        require(isinstance(value, dict), place, "is not a table")
+        word(*_KINDS)(value.get("do"), "do")
+        more = dict.fromkeys(value, anything) | _KINDS[value["do"]]
+        record(**{**more, "n": whole(number, number), "at": text, "do": text})(value, place)
+
+    return shape
 
 
 class Journal:
@@ -95,12 +138,18 @@ def _parsed(content: bytes, path: Path) -> list[Entry]:
     for number, line in enumerate(content.splitlines(), 1):
         try:
             entry = json.loads(line)
-            whole = entry["n"] == number and isinstance(entry["do"], str)
-        except (ValueError, TypeError, KeyError):
-            whole = False
-        if not whole:
-            place = Place(str(path), number, 1)
-            hint = "the lines before it are whole: keep them, and remove the rest"
-            raise InputError(Problem(place, "not an entry of a journal", repr(line[:80]), hint))
+            check_state(entry, _entry(number))
+        except (ValueError, RecursionError) as error:
+            place, hint = (
+                Place(str(path), number, 1),
+                "the lines before it are whole: keep them, and remove the rest",
+            )
+            why = (
+                error.message.partition(": ")[2]
+                if isinstance(error, StateError)
+                else "it is no JSON"
+            )
+            message = f"not an entry of a journal: {why}"
+            raise InputError(Problem(place, message, repr(line[:80]), hint)) from None
         entries.append(entry)
     return entries

@@ -15,6 +15,7 @@ import polars as pl
 
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, Where, select
+from splice.io.tables.values import NO_CELLS, beyond_calendar
 from splice.limits import LIMITS, Limits
 
 _STDERR: Final = 2
@@ -98,17 +99,14 @@ class ScannedTable(FileTable):
         self._check_types(names, wanted)
         row = 1 + (rows[0] if rows else 0)
         for frame in self._batches(wanted, rows):
+            self._check_times(frame, names, row)
             lines = np.arange(row, row + frame.height, dtype=np.int64)
             yield Chunk(frame, lines, _where(str(self.path), names, frame, row))
             row += frame.height
 
     def _check_types(self, names: list[str], wanted: list[str]) -> None:
         schema = self._read_schema()
-        nested = [
-            name
-            for name in wanted
-            if schema[name].is_nested() or schema[name] in (pl.Binary, pl.Object)
-        ]
+        nested = [name for name in wanted if schema[name].is_nested() or schema[name] in NO_CELLS]
         if nested:
             raise InputError(
                 Problem(
@@ -119,6 +117,14 @@ class ScannedTable(FileTable):
                 )
                 for name in nested
             )
+
+    def _check_times(self, frame: pl.DataFrame, names: list[str], first: int) -> None:
+        for column in frame:
+            row = beyond_calendar(column)
+            if row is not None:
+                place = Place(str(self.path), first + row, names.index(column.name) + 1)
+                problem = "a time that is in no year from 1 to 9999"
+                raise InputError(Problem(place, problem, "", "is it counted in another unit?"))
 
     def _batches(
         self, wanted: list[str], rows: tuple[int, int] | None = None

@@ -195,6 +195,11 @@ def _skeleton(term: Term) -> Term:
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
 _BAD_LABEL: Final = 2
+_CALENDAR: Final = (-719_162, 2_932_896)
+"""The first day of year 1 and the last of 9999, as polars counts days."""
+_DAY: Final = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+NO_CELLS: Final = (pl.Binary, pl.Object, pl.Duration, pl.Time)
+"""Types of columns, beside the nested ones, that hold nothing a table may have."""
 _WHOLE: Final = r"\A([-+]?[0-9]+)\.0*\z"
 """What programs make of integers in a column that has empty cells: 1729993800.0."""
 
@@ -281,6 +286,22 @@ def counted(value: object, times: TimeFormat) -> int:
         fault = time_fault(value, "", unit_of(series, times.unit))
         raise SpliceError(fault.message, fault.hint)
     return int(counts[0])
+
+
+def beyond_calendar(series: pl.Series) -> int | None:
+    """Return the first row of a column of dates or moments that is in no year from 1 to 9999, if any.
+
+    Polars counts further, and panics where such a value is shown.
+    """
+    first, last = _CALENDAR
+    if isinstance(series.dtype, pl.Datetime):
+        ticks = _DAY[series.dtype.time_unit]
+        first, last = first * ticks, (last + 1) * ticks - 1
+    elif series.dtype != pl.Date:
+        return None
+    first, last = max(first, -(2**63)), min(last, 2**63 - 1)  # nanoseconds do not reach as far
+    beyond = ~series.to_physical().is_between(first, last)
+    return int(beyond.arg_true()[0]) if beyond.any() else None
 
 
 def time_fault(value: object, column: str, unit: str | None) -> Fault:

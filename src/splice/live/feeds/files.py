@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _BLOCK: Final = 1 << 20
 _ENDINGS: Final = (".ndjson", ".jsonl")
 _TAIL: Final = 1 << 16
+_NUMBERS: Final = 1 << 63
 
 
 class Lines:
@@ -165,8 +166,11 @@ class FileSink:
         if not lines:
             return 0
         try:
-            return int(json.loads(lines[-1])["n"])
-        except (ValueError, TypeError, KeyError):
+            number = json.loads(lines[-1])["n"]
+            if type(number) is int and 0 <= number < _NUMBERS:
+                return number
+            raise ValueError(number)
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise OutputError(
                 f"'{self.path}' ends in a row that no live run has written",
                 "name a new file, or one that a live run writes",
@@ -184,15 +188,22 @@ class FileSink:
         """There is nothing to let go of."""
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that no file can have
+        raise SpliceError(f"'{str(path)[:80]}' is no file: {error.strerror}") from None
+
+
 def open_feed(address: Address) -> FileFeed | FolderFeed:
     """Return a file, which may come later, or a folder that is there."""
     path = Path(address.path)
-    return FolderFeed(path) if path.is_dir() else FileFeed(path)
+    return FolderFeed(path) if _is_folder(path) else FileFeed(path)
 
 
 def open_sink(address: Address) -> FileSink:
     """Return a file to append to."""
     path = Path(address.path)
-    if path.is_dir():
+    if _is_folder(path):
         raise OutputError(f"'{path}' is a folder", "name a file")
     return FileSink(path)

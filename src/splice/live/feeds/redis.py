@@ -27,10 +27,16 @@ if TYPE_CHECKING:
 
 _PORTION: Final = 2000
 _SECONDS: Final = 10.0
+_DIGITS: Final = 9
+"""No database has a longer number."""
 
 
 def _client(address: Address) -> Any:
     address.check_options("stream", "field", "tls")
+    if not (address.path or "0").isdecimal() or len(address.path) > _DIGITS:
+        raise SpliceError(
+            f"the address '{address}' has a database that is no number", "write redis://host/0?..."
+        )
     return redis.Redis(
         host=address.host,
         port=address.port or 6379,
