@@ -26,8 +26,8 @@ from splice.logic.syntax import ground_text
 from splice.stream.batch import query_rows
 from splice.stream.source import MemorySource
 from splice.studio.app import make_app
-from splice.studio.open import open_studio
 from splice.studio.security import Guard
+from splice.studio.serve import open_studio
 from splice.studio.state import Studio
 
 

@@ -22,7 +22,7 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments import active
-from splice.lab.figures.answers import enough
+from splice.lab.figures.curves import enough
 from splice.lab.plaza import make_plaza
 from splice.labels import LabelArray
 from splice.report.document import Figure

@@ -27,9 +27,8 @@ from splice.completion.threshold import THRESHOLDS, Zero
 from splice.errors import SpliceError
 from splice.lab.experiments import completion, learning, scale
 from splice.lab.experiments.grid import Cell
-from splice.lab.experiments.published import published
 from splice.lab.experiments.run import load, named, resume, rows_of, start
-from splice.lab.experiments.tables import summarise, to_csv
+from splice.lab.experiments.tables import published, summarise, to_csv
 from splice.stream.batch import TimePoints, batches
 from streams import MEET, Row, rows, source_of
 

@@ -44,7 +44,7 @@ from splice.learners.oled.scores import (
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.syntax import parse_atom, parse_literal
-from splice.patterns.columns import Body
+from splice.patterns.lifting import Body
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.stats import hoeffding_bound
 from splice.stream.batch import Cut, Duration, TimePoints, batches

@@ -13,8 +13,7 @@ from malformed import MODES, Malformed
 from splice.errors import InputError
 from splice.inputs.open import InputOptions, open_input
 from splice.io.lomrf.modes import parse_modes
-from splice.io.oled_modes import is_oled_modes, parse_oled_modes
-from splice.io.oled_unseen import unseen_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes, unseen_modes
 from splice.io.text import read_text
 from splice.logic.atoms import Literal
 from splice.logic.domain import DEFAULT_QUERY

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from reference.osla_paths import all_paths
 from splice.io.lomrf.modes import parse_modes
-from splice.learners.osla.clauses import Distinct, conjunction_of, rule_of
-from splice.learners.osla.hypergraph import Bias, Hypergraph
-from splice.learners.osla.paths import FreeVariables, Path, find_paths
+from splice.learners.osla.candidates import Distinct, conjunction_of, rule_of
+from splice.learners.osla.paths import Bias, FreeVariables, Hypergraph, Path, find_paths
 from splice.logic.atoms import Atom
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.terms import Constant

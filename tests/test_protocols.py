@@ -7,9 +7,8 @@ import pytest
 
 from splice.errors import SpliceError
 from splice.lab.experiments import completion, learning
-from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import SEQUENCES, STRATIFIED, ce_of, in_order, mask_of
-from splice.lab.experiments.tables import label_of
+from splice.lab.experiments.tables import label_of, published
 from splice.lab.plaza import make_plaza
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import MemorySource, collect

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from splice.completion.profile import profile
 from splice.completion.source import CompletedSource
 from splice.errors import InputError, SpliceError
-from splice.lab.experiments.published import published
+from splice.lab.experiments.tables import published
 from splice.lab.figures.pictures import draw, pictures
 from splice.lab.figures.results import Results, read_results, results_report
 from splice.lab.plaza import make_plaza
@@ -46,11 +46,11 @@ from splice.report.document import (
     Table,
     Timeline,
 )
+from splice.report.figures import timeline_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Watched
 from splice.report.run import story
-from splice.report.tracks import timeline_spec
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect

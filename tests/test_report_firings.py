@@ -11,7 +11,7 @@ from splice.logic.syntax import parse_rule
 from splice.pipeline.learned import LearnOptions
 from splice.report.document import Role, Timeline
 from splice.report.firings import asked_for, firings
-from splice.report.learned import learned_report
+from splice.report.run import learned_report
 from splice.stream.batch import MicroBatch, TimePoints, batches
 
 SQUARE = make_plaza(sequences=7, people=3, frames=200, seed=4).source

@@ -24,7 +24,7 @@ from splice.stream.batch import TimePoints, batches
 from splice.stream.source import MemorySource
 from splice.studio.columns import BELIEVED, EVENT, GIVEN, in_window
 from splice.studio.journal import Journal
-from splice.studio.open import open_studio
+from splice.studio.serve import open_studio
 from studios import Expert, Server, local, opened, running, write_square
 
 

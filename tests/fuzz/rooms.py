@@ -208,7 +208,7 @@ _JOURNAL = b"".join(
 @contextlib.contextmanager
 def _studio(folder: Path, journal: bytes) -> Any:
     from splice.inputs.open import InputOptions
-    from splice.studio.open import open_studio
+    from splice.studio.serve import open_studio
 
     project = folder / "project"
     shutil.rmtree(project, ignore_errors=True)

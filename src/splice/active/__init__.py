@@ -2,5 +2,5 @@
 
 A :class:`~splice.active.session.LabelSession` holds a stream whose labels grow; it cuts the stream into
 *stretches*, each what a person can judge in one look, and a *query strategy* picks those to ask about. A
-strategy is one class in one file, known by its name in ``STRATEGIES`` (:mod:`.strategy`).
+strategy is one class, known by its name in ``STRATEGIES`` (:mod:`.strategy`).
 """

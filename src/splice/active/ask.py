@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from splice.active import chance, change, coverage, uncertainty
-from splice.active.mix import Mix
 from splice.active.question import Question
 from splice.active.session import LabelSession
-from splice.active.strategy import STRATEGIES, Pick, QueryStrategy
+from splice.active.strategy import STRATEGIES, Mix, Pick, QueryStrategy
 from splice.completion.profile import PROFILES, Profile
 from splice.inputs.open import InputOptions
 from splice.labels import UNKNOWN
 from splice.pipeline.source import Input, opener
 from splice.stream.mask import Unit
-
-__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "ask", "question_of", "questions"]
-
-_LOADED = (change, chance, coverage, uncertainty)
-"""Strategies are known by name once their modules are loaded."""
 
 DEFAULT_STRATEGY = Mix()
 """The strategy that is best on the whole: chosen on simulated squares and seas."""

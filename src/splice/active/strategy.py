@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from splice.active.pool import Pool
-from splice.arrays import Floats
+from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.registry import Registry, Strategy
 from splice.logic.clauses import Rule
 from splice.logic.words import about
@@ -42,7 +42,7 @@ class QueryStrategy(Strategy, ABC):
 
 
 STRATEGIES: Final[Registry[QueryStrategy]] = Registry("query strategy")
-"""All query strategies, by name; :mod:`splice.active.ask` loads those of the project."""
+"""All query strategies, by name."""
 
 
 def greedy(
@@ -72,3 +72,274 @@ def situation(rule: Rule) -> str:
     words = [about(literal.atom) for literal in rule.body]
     more = f" and {len(words) - _LITERALS} more" if len(words) > _LITERALS else ""
     return ", ".join(words[:_LITERALS]) + more if words else "nothing observed"
+
+
+@STRATEGIES.register("random")
+@dataclass(frozen=True, slots=True)
+class Chance(QueryStrategy):
+    """Any stretch, each as likely as another."""
+
+    def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
+        """Return stretches at random."""
+        chosen = rng.permutation(np.flatnonzero(pool.askable))[:count]
+        return [Pick(int(stretch), 0.0, "picked at random") for stretch in chosen]
+
+
+@STRATEGIES.register("uncertainty")
+@dataclass(frozen=True, slots=True)
+class Uncertainty(QueryStrategy):
+    """Where the values of completion lie nearest to zero.
+
+    What is asked about in one round differs: a pattern that is in a stretch picked before counts
+    ``repeated`` times what it would.
+
+    Parameters
+    ----------
+    repeated
+        From 0 to 1.
+    """
+
+    repeated: float = 0.5
+
+    def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
+        """Return stretches by the doubt that lies in them."""
+        share = np.ones(pool.size)
+
+        def score() -> Floats:
+            return pool.total(pool.doubt * share[pool.patterns])
+
+        def take(stretch: int, _score: float) -> str:
+            share[pool.patterns_of(stretch)[0]] *= self.repeated
+            own = pool.open & (pool.stretches.of == stretch)
+            if not pool.reached[own].any():
+                return "no label says anything about it yet"
+            value = pool.values[own][pool.doubt[own].argmax()]
+            return (
+                f"its labels are uncertain: by {pool.doubt[own].mean():.0%} on average, "
+                f"with a value of {value:+.2f} where it is most so"
+            )
+
+        return greedy(pool, count, score, take)
+
+
+@STRATEGIES.register("coverage")
+@dataclass(frozen=True, slots=True)
+class Coverage(QueryStrategy):
+    """Where patterns without a label stand for much of the stream.
+
+    A pattern is worth its number of atoms to a ``power``: 1 asks first about what is frequent, 0
+    about many different patterns at once. Labels make a pattern worth less.
+
+    Parameters
+    ----------
+    power
+        From 0 to 1.
+    """
+
+    power: float = 0.5
+
+    def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
+        """Return stretches by the patterns in them that are not covered."""
+        seen = pool.labelled.copy()
+        worth = np.where(pool.mass > 0, pool.mass**self.power, 0.0)
+
+        def score() -> Floats:
+            # A first label is worth all, a hundredth next to nothing.
+            return pool.worth(worth / (1 + seen))
+
+        def take(stretch: int, _score: float) -> str:
+            own, counts = pool.patterns_of(stretch)
+            best = int(own[(worth / (1 + seen))[own].argmax()])
+            reason = _reason(pool, best, seen[best])
+            seen[own] += counts
+            return reason
+
+        return greedy(pool, count, score, take)
+
+
+def _reason(pool: Pool, pattern: int, seen: float) -> str:
+    said = "was never labelled" if not seen else f"has {seen:,.0f} labels only"
+    what = situation(pool.rule(pattern))
+    return f"the situation '{what}' {said}; it covers {pool.mass[pattern]:,.0f} points"
+
+
+@STRATEGIES.register("change")
+@dataclass(frozen=True, slots=True)
+class Change(QueryStrategy):
+    """Where completion and the rules learned from it are likely to be wrong about much of the stream.
+
+    The two are a committee of two: an atom is true with the mean of the probabilities that both
+    give it. An answer against what is believed moves all atoms of its patterns to the other side of the
+    learner's counts, so a pattern is worth the atoms that are expected to move, to a ``power``. It
+    learns a theory in each round.
+
+    Parameters
+    ----------
+    power
+        From 0 to 1.
+    """
+
+    power: float = 0.5
+
+    def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
+        """Return stretches by the examples that their answers are expected to move."""
+        theory = pool.predict() > 0
+        believed = np.where(pool.reached, (1 + pool.values) / 2, 0.5)
+        likely = (believed + theory) / 2
+        wrong = np.where(pool.open, np.minimum(likely, 1 - likely), 0.0)
+        moved = pool.by_pattern(wrong)
+        disputed = pool.by_pattern(pool.open & (theory != (believed > 0.5)))
+        worth: Floats = moved**self.power
+
+        def score() -> Floats:
+            return pool.worth(worth)
+
+        def take(stretch: int, _score: float) -> str:
+            own, _ = pool.patterns_of(stretch)
+            best = int(own[worth[own].argmax()])
+            worth[own] /= 2
+            return (
+                f"its answer may move {moved[best]:,.0f} points in the situation "
+                f"'{situation(pool.rule(best))}'; rules and completion differ on {disputed[best]:,.0f}"
+            )
+
+        return greedy(pool, count, score, take)
+
+
+@STRATEGIES.register("mix")
+@dataclass(frozen=True, slots=True)
+class Mix(QueryStrategy):
+    """Where a label is needed most: by the points of a pattern, and by what is known of it.
+
+    The share of a pattern that is true is a number to be estimated. Each answered stretch is one
+    observation of it, however many points it labelled, since they are of one piece; before any, the
+    share is that of all answers. The variance of the estimate, and where completion is torn between labels
+    its doubt, times the points of the pattern to a ``power``, is the need for a label. So what was never
+    labelled comes before what was, what is said to be true (which is rare) is asked again before what is
+    said to be false, and what is sure is left alone.
+
+    Where more is observed, more can hold: the need counts as often as its pattern has conditions, and once
+    more, to a power (``observed``). So the first true label, without which nothing is known, is met sooner.
+
+    A stretch is worth the needs of its patterns, of each in full if it is there half as often as it
+    ever is in one: the border of a situation says little about it. A share of the questions is random,
+    since what completion is wrongly sure of nothing else finds.
+
+    Parameters
+    ----------
+    power
+        From 0 to 1.
+    doubt
+        How much the doubt of completion counts.
+    random
+        The share of random questions.
+    observed
+        How much more is asked about situations in which more is observed.
+    """
+
+    power: float = 0.75
+    doubt: float = 1.0
+    random: float = 0.1
+    observed: float = 1.0
+
+    def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
+        """Return stretches by the needs of their patterns, now and then a random one."""
+        half = np.maximum(1.0, _densest(pool) / 2)
+        answers, true, share = _observed(pool, half)
+        given, doubt = answers.copy(), _doubts(pool)
+        owner, pattern, found = pool.cells
+        present = np.minimum(1.0, found / half[pattern])
+        points: Floats = pool.mass**self.power * _conditions(pool) ** self.observed
+
+        def estimate() -> Floats:
+            likely: Floats = (true + share) / (answers + 1)
+            return likely
+
+        def need() -> Floats:
+            likely = estimate()
+            torn = self.doubt * doubt * share * (1 - share) / np.sqrt(1 + answers)
+            return points * (likely * (1 - likely) / (answers + 1) + torn)
+
+        def score() -> Floats:
+            worth = need()[pattern] * present
+            return np.bincount(owner, worth, len(pool.stretches)).astype(np.float64)
+
+        def take(stretch: int, _score: float) -> str:
+            own, counts = pool.patterns_of(stretch)
+            observed = np.minimum(1.0, counts / half[own])
+            best = int(own[(need()[own] * observed).argmax()])
+            reason = _need_in_words(pool, best, given[best], doubt[best], estimate()[best])
+            true[own] += estimate()[own] * observed
+            answers[own] += observed
+            doubt[own] /= 2
+            return reason
+
+        by_need = greedy(pool, count, score, take)
+        return _interleaved(by_need, Chance().pick(pool, count, rng), self.random, rng)
+
+
+def _cells(pool: Pool, rows: Mask) -> tuple[Indices, Ints, Floats]:
+    """Return the pairs of a stretch and a pattern that some atoms have.
+
+    They are numbered: the number of each atom, then the pattern and the count of each pair.
+    """
+    keys = np.stack((pool.stretches.of[rows], pool.patterns[rows]), axis=1).astype(np.int64)
+    first, which = unique_rows(keys)
+    return which, keys[first, 1], np.bincount(which, minlength=len(first)).astype(np.float64)
+
+
+def _densest(pool: Pool) -> Floats:
+    """Return how many atoms of each pattern the stretch has that has most of them."""
+    _, pattern, counts = _cells(pool, np.ones(len(pool.patterns), bool))
+    most = np.zeros(pool.size)
+    np.maximum.at(most, pattern, counts)
+    return most
+
+
+def _observed(pool: Pool, half: Floats) -> tuple[Floats, Floats, float]:
+    """Return the answers to each pattern, how many of them said true, and that share of all answers."""
+    given = ~pool.open
+    which, pattern, counts = _cells(pool, given)
+    said = np.bincount(which, pool.given[given] > 0, len(counts)) / np.maximum(counts, 1)
+    weight = np.minimum(1.0, counts / half[pattern])
+    answers = np.bincount(pattern, weight, pool.size).astype(np.float64)
+    true = np.bincount(pattern, weight * said, pool.size).astype(np.float64)
+    stretches = pool.total(given.astype(np.float64))
+    positive = pool.total(pool.given > 0)[stretches > 0] / stretches[stretches > 0]
+    return answers, true, float((positive.sum() + 1) / (len(positive) + 2))
+
+
+def _conditions(pool: Pool) -> Floats:
+    """Return one more than the conditions of each pattern that is asked about."""
+    asked = np.flatnonzero(pool.mass)
+    counts = np.ones(pool.size)
+    counts[asked] += [len(pool.rule(int(pattern)).body) for pattern in asked]
+    return counts
+
+
+def _doubts(pool: Pool) -> Floats:
+    """Return the mean doubt of completion about each pattern that a label reaches."""
+    return pool.by_pattern(pool.doubt * pool.reached) / np.maximum(pool.mass, 1)
+
+
+def _interleaved(
+    picks: list[Pick], chance: list[Pick], share: float, rng: np.random.Generator
+) -> list[Pick]:
+    """Return as many picks, each replaced by a random one with the probability of the share."""
+    chosen = {pick.stretch for pick in picks}
+    others = iter([pick for pick in chance if pick.stretch not in chosen])
+    return [
+        (next(others, pick) if random else pick)
+        for pick, random in zip(picks, rng.random(len(picks)) < share, strict=True)
+    ]
+
+
+def _need_in_words(pool: Pool, pattern: int, answers: float, doubt: float, likely: float) -> str:
+    what, points = situation(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
+    if not answers:
+        return f"the situation '{what}' was never labelled; it covers {points}"
+    if doubt > 0.5:
+        return f"labels of the situation '{what}' disagree; it covers {points}"
+    often = "one answer" if answers <= 1 else f"{answers:.0f} answers"
+    word = "true" if likely > 0.5 else "false"
+    return f"that '{what}' is {word} rests on {often}; it covers {points}"

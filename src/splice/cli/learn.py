@@ -128,7 +128,7 @@ def learn(
     learned.discard_checkpoint()
     tell_what_helps(data, options, choices, learned)
     if report is not None:
-        from splice.report.learned import learned_report
+        from splice.report.run import learned_report
 
         note("reading the input again, for the report")
         write_report(learned_report(data, options, choices, learned), report)

@@ -59,7 +59,7 @@ def studio(
         raise SpliceError(
             f"the studio needs '{error.name}'", "pip install 'splice-cer[studio]'"
         ) from None
-    from splice.studio.open import open_studio
+    from splice.studio.serve import open_studio
 
     folder = project or Path(f"studio-{input_title(data).replace(', ', '-')}")
     opened = open_studio(data, options, folder, chosen, length)

@@ -32,8 +32,8 @@ from splice.pipeline.learned import Learned
 from splice.pipeline.source import opener, with_measures
 from splice.pipeline.verdict import Verdict
 from splice.report.html import report_page
-from splice.report.learned import learned_report
 from splice.report.picture import Picture, rule_picture, timeline_picture
+from splice.report.run import learned_report
 from splice.stream.batch import TimePoints
 from splice.stream.source import Source, one_sequence
 from splice.stream.times import TimeFormat

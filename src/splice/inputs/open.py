@@ -21,8 +21,7 @@ from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
 from splice.io.layout import step_in
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
-from splice.io.oled_modes import is_oled_modes, parse_oled_modes
-from splice.io.oled_unseen import undeclared_modes
+from splice.io.oled_modes import is_oled_modes, parse_oled_modes, undeclared_modes
 from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, FrameSource, as_frames
 from splice.io.text import natural_key, read_text

@@ -17,7 +17,7 @@ from splice.events.evidence import Evidence
 from splice.events.joins import Bindings, solve
 from splice.logic.atoms import Atom, Literal
 from splice.logic.terms import Constant, Variable
-from splice.patterns.columns import Body
+from splice.patterns.lifting import Body
 from splice.patterns.transitions import Transitions
 from splice.stream.table import AtomTable
 

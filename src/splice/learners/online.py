@@ -26,7 +26,7 @@ from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
 from splice.options import changed, changes
-from splice.patterns.columns import Patterns
+from splice.patterns.lifting import Patterns
 from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader, Transitions
 from splice.states import Shape, StateError, anything, check_state, each, record, text, whole

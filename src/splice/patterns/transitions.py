@@ -17,8 +17,7 @@ from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.terms import Variable
-from splice.patterns.columns import Patterns
-from splice.patterns.lifting import PatternStore
+from splice.patterns.lifting import Patterns, PatternStore
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable

@@ -13,7 +13,7 @@ from splice.errors import InputError, SpliceError
 from splice.events.fluents import fluent_of
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
-from splice.io.oled_unseen import unseen_modes
+from splice.io.oled_modes import unseen_modes
 from splice.labels import Unlabelled
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner

@@ -2,16 +2,69 @@
 
 The page sets the colours of text and grid, which depend on light and dark. Texts that come from data
 are escaped here, since plotly reads a little markup in them.
+
+Timelines as plotly draws them: bars in lanes over one axis of time.
+
+Colours that read on white and on black, the same in pages and in pictures.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from splice.report.colours import colour, rgb
-from splice.report.document import Curve, Figure, Panel
+from splice.report.document import Curve, Figure, Lane, Panel, Role, Span, Timeline
+from splice.stream.times import TimeFormat
+
+PALETTE: Final = (
+    "#2f80c8",
+    "#e07b1a",
+    "#2a9d6a",
+    "#c2478f",
+    "#8468d8",
+    "#b08a1c",
+    "#20a3b5",
+    "#d2524d",
+)
+NEUTRAL: Final = "#808792"
+FAINT: Final = "#9aa1ab"
+
+_ROLES: Final = {
+    Role.GIVEN: PALETTE[0],
+    Role.COMPLETED: PALETTE[0],
+    Role.RECOGNISED: PALETTE[1],
+    Role.TRUTH: PALETTE[2],
+    Role.FIRING: PALETTE[3],
+    Role.EVENT: NEUTRAL,
+}
+_LEAST: Final = 0.2
+_FALSE: Final = 0.28
+
+
+def colour(number: int) -> str:
+    """Return the colour of a curve; a negative number is neutral."""
+    return NEUTRAL if number < 0 else PALETTE[number % len(PALETTE)]
+
+
+def rgb(code: str) -> tuple[int, int, int]:
+    """Return the parts of a colour.
+
+    >>> rgb("#ff8000")
+    (255, 128, 0)
+    """
+    return int(code[1:3], 16), int(code[3:5], 16), int(code[5:7], 16)
+
+
+def shade(lane: Lane, span: Span) -> tuple[str, float]:
+    """Return the colour of a span and how opaque it is: the surer, the stronger."""
+    strength = min(abs(span.value), 1.0)
+    if lane.role is Role.EVENT:
+        return NEUTRAL, 0.9
+    if span.value > 0:
+        return _ROLES[lane.role], _LEAST + (1 - _LEAST) * strength
+    return FAINT, _FALSE * (_LEAST + (1 - _LEAST) * strength)
+
 
 Spec = dict[str, Any]
 
@@ -207,4 +260,95 @@ def _hover(curve: Curve, panel: Panel) -> list[str]:
         error = f" ± {curve.spread[i]:.3f}" if i < len(curve.spread) and curve.spread[i] else ""
         note = f"<br>{escaped(curve.notes[i])}" if i < len(curve.notes) else ""
         said.append(f"<b>{escaped(curve.name)}</b><br>{at}{error}{note}")
+    return said
+
+
+_ROW: Final = 19
+
+
+def timeline_spec(timeline: Timeline) -> Spec:
+    """Return the traces and the layout of a timeline: bars in lanes over one axis of time."""
+    layout = base()
+    traces: list[Spec] = []
+    ticks: list[tuple[float, str]] = []
+    place, heading = 0.0, None
+    for lane in timeline.lanes:
+        above = "simple events" if lane.role is Role.EVENT else lane.name
+        if above != heading:
+            heading = above
+            layout["annotations"].append(_lane_heading(above, place))
+            place += 1
+        traces.append(_bars(lane, place, timeline.times))
+        told = lane.about or lane.role.value
+        ticks.append((place, lane.name if lane.role is Role.EVENT else told))
+        place += 1
+    layout["xaxis"] = {
+        **axis_of("time"),
+        "range": [timeline.times.wall_clock(t) for t in (timeline.start, timeline.end)],
+        **({"type": "date"} if timeline.times.stamps else {}),
+        "showgrid": True,
+        "exponentformat": "none",
+    }
+    layout["yaxis"] = {
+        **axis_of(""),
+        "tickvals": [at for at, _ in ticks],
+        "ticktext": [escaped(name) for _, name in ticks],
+        "range": [max(place, 1) - 0.4, -0.6],
+        "fixedrange": True,
+        "showgrid": False,
+        "showline": False,
+        "ticks": "",
+        "ticklabelstandoff": 6,
+    }
+    layout |= {"bargap": 0, "barmode": "overlay", "showlegend": False, "dragmode": "zoom"}
+    layout["margin"] = {"l": 90, "r": 14, "t": 10, "b": 46}
+    layout["height"] = round(max(place, 1) * _ROW) + 56
+    return {"data": traces, "layout": layout}
+
+
+def _lane_heading(name: str, place: float) -> Spec:
+    return {
+        "text": f"<b>{escaped(name)}</b>",
+        "x": 0,
+        "xref": "paper",
+        "y": place,
+        "yref": "y",
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 12.5},
+    }
+
+
+def _bars(lane: Lane, place: float, times: TimeFormat) -> Spec:
+    clock = times.wall_clock
+    colours = [rgba(*shade(lane, span)) for span in lane.spans]
+    event = lane.role is Role.EVENT
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": escaped(f"{lane.name} {lane.role.value}"),
+        "y": [place] * len(lane.spans),
+        "base": [clock(span.start) for span in lane.spans],
+        "x": [clock(span.end) - clock(span.start) for span in lane.spans],
+        "width": 0.6 if event else 0.82,
+        "marker": {"color": colours, "line": {"width": 1 if event else 0, "color": colours}},
+        "customdata": _bar_hover(lane, times),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
+    said = []
+    for span in lane.spans:
+        label = "true" if span.value > 0 else "false" if span.value < 0 else "unknown"
+        what = "happens" if lane.role is Role.EVENT else f"{lane.role.value}: {label}"
+        what = f"{lane.about} here" if lane.about else what
+        value = f", value {span.value:+.2f}" if lane.role is Role.COMPLETED else ""
+        note = f"<br>{escaped(span.note)}" if span.note else ""
+        points = f"{span.points} time-point{'s' * (span.points != 1)}"
+        said.append(
+            f"<b>{escaped(lane.name)}</b><br>{what}{value}<br>"
+            f"from {times.text(span.start)} to before {times.text(span.end)} ({points}){note}"
+        )
     return said

@@ -14,10 +14,8 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from splice.report.colours import FAINT, PALETTE
 from splice.report.document import Cell, Figure, Report, Role, RuleEntry, Table, Timeline
-from splice.report.figures import Spec, figure_spec
-from splice.report.tracks import timeline_spec
+from splice.report.figures import FAINT, PALETTE, Spec, figure_spec, timeline_spec
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "

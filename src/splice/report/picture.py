@@ -11,8 +11,8 @@ from typing import Final
 from splice.io.outputs import new_file
 from splice.learners.learned_rule import LearnedRule
 from splice.logic.words import in_words
-from splice.report.colours import FAINT, PALETTE, shade
 from splice.report.document import Lane, Role, Span, Timeline
+from splice.report.figures import FAINT, PALETTE, shade
 
 _LEFT: Final = 170
 _WIDTH: Final = 720

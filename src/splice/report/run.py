@@ -1,4 +1,7 @@
-"""The report of a run that learned: labels, a timeline, rules, contradictions, doubts."""
+"""The report of a run that learned: labels, a timeline, rules, contradictions, doubts.
+
+The report of a run that learned: the labels are completed once more, and looked at.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_in
+from splice.inputs.open import InputOptions, input_title
 from splice.labels import decode
 from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
 from splice.logic.syntax import ground_text
+from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.source import Input, opener, with_measures
 from splice.report.document import (
     Cell,
     Note,
@@ -29,7 +35,9 @@ from splice.report.document import (
     Table,
 )
 from splice.report.lanes import Labelling, timeline
-from splice.report.observer import Doubt, Watcher
+from splice.report.observer import Doubt, Watched, Watcher
+from splice.stream.batch import TimePoints, batches
+from splice.stream.source import Source
 from splice.stream.table import AtomTable
 
 _CONTRADICTIONS = 40
@@ -222,3 +230,41 @@ def _details(matches: Sequence[Match]) -> Iterator[str]:
 def _text(atom: Atom) -> str:
     """Return a ground atom without quotes that only the syntax needs."""
     return f"{atom.predicate}({','.join(map(ground_text, atom.args))})"
+
+
+def learned_report(
+    data: Input, options: InputOptions, choices: LearnOptions, learned: Learned
+) -> Report:
+    """Return the report of what :func:`splice.learn` learned, asked with the same arguments.
+
+    The input is read again, so that a run that was resumed is told from its beginning.
+    """
+    name = "a stream" if isinstance(data, Source) else input_title(data)
+    watcher = _watched(with_measures(opener(data, options), choices.mode)(), choices)
+    counts = (
+        ("examples", learned.examples),
+        ("batches", learned.batches),
+        ("labels given", learned.given),
+        ("labels completed", learned.completed),
+        ("of these, not reached by any label", watcher.unreached),
+        ("rules", len(learned.rules)),
+    )
+    overview = (
+        Note(f"Rules learned from {name}, a stream of which a part is labelled."),
+        Table("What was read", ("what", "number"), counts),
+        Table("How it was learned", ("choice", "value"), tuple(choices.words.items())),
+    )
+    return story(f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner)
+
+
+def _watched(source: Source, choices: LearnOptions) -> Watcher:
+    cut, watcher = TimePoints(choices.batch_size), Watcher()
+    if choices.profile is None:
+        for batch in batches(source, cut):
+            watcher.see_labels(batch)
+    else:
+        for _ in Watched(
+            source, choices.profile, cut, choices.run_mode, watcher=watcher
+        ).completions():
+            pass
+    return watcher

@@ -2,18 +2,98 @@
 
 An interval is (lane, layer, start, end, value). Times are counted from the first of the sequence, so that
 they fit; the page adds it back. Values are thousandths: +1000 is true, -1000 false.
+
+Ground atoms over time: which rows are of one, under which name, in which order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Ints
-from splice.studio.instances import Instances, runs_of
+from splice.arrays import Indices, Ints, unique_rows
+from splice.logic.syntax import ground_text
+from splice.stats import runs
+from splice.stream.table import AtomTable
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """The ground fluents or events of a table; rows are ordered by instance and time.
+
+    ``of`` is the number of each row's instance, ``order`` puts rows of one together.
+    """
+
+    table: AtomTable
+    of: Indices
+    first: Indices
+
+    @classmethod
+    def in_table(cls, table: AtomTable) -> Instances:
+        """Find the instances of a table: rows that differ in their time alone."""
+        key = np.column_stack((table.sequence, table.kind, table.args)).astype(np.int64)
+        first, which = unique_rows(key)
+        return cls(table, which, first)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def order(self) -> Indices:
+        """The rows by instance, and by time within it."""
+        return np.lexsort((self.table.time, self.of))
+
+    @cached_property
+    def starts(self) -> Indices:
+        """Where the rows of each instance start in ``order``, and where the last ends."""
+        return np.searchsorted(self.of[self.order], np.arange(len(self) + 1))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each as tables write it: ``meet(ID1,ID2)``, or an atom without its time."""
+        return [_name(self.table, int(row)) for row in self.first]
+
+    @cached_property
+    def numbers(self) -> dict[tuple[int, str], int]:
+        """The number of each by its sequence's code and its name."""
+        sequence = self.table.sequence[self.first].tolist()
+        return {key: i for i, key in enumerate(zip(sequence, self.names, strict=True))}
+
+    def rows(self, number: int) -> Indices:
+        """Return the rows of an instance by time."""
+        return self.order[self.starts[number] : self.starts[number + 1]]
+
+
+def _name(table: AtomTable, row: int) -> str:
+    kind = table.vocabulary.kinds[int(table.kind[row])]
+    atom = table.atom(row)
+    if kind.functor:
+        return ground_text(atom.args[0])
+    names = table.vocabulary.constants.names(table.args[row, : kind.arity].tolist())
+    return f"{kind.predicate}({','.join(names)})"
+
+
+def runs_of(
+    instances: Instances, rows: Indices, values: Ints, times: Ints
+) -> tuple[Indices, Ints, Ints, Ints]:
+    """Return maximal runs of equal values over consecutive time-points: instance, start, end, value.
+
+    ``rows`` are ordered by instance and time, ``times`` are all time-points of the sequence. A run
+    ends where the time-point after its last one begins.
+    """
+    if not len(rows):
+        empty = np.empty(0, np.int64)
+        return np.empty(0, np.intp), empty, empty, empty
+    own, place = instances.of[rows], np.searchsorted(times, instances.table.time[rows])
+    new = np.append(True, (np.diff(own) != 0) | (np.diff(place) != 1) | (np.diff(values) != 0))
+    start, stop = runs(new)
+    following = np.append(times, times[-1] + 1)
+    return own[start], times[place[start]], following[place[stop - 1] + 1], values[start]
+
 
 EVENT, GIVEN, BELIEVED, RECOGNISED = range(4)
 _STEPS: Final = 10

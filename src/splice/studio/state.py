@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.active.ask import DEFAULT_STRATEGY, STRATEGIES, questions
+from splice.active.ask import DEFAULT_STRATEGY, questions
 from splice.active.question import Question
 from splice.active.session import LabelSession
+from splice.active.strategy import STRATEGIES
 from splice.arrays import Indices, Ints
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray, encode
@@ -25,8 +26,7 @@ from splice.patterns.reading import Reading
 from splice.stream.batch import query_rows
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import EQUALS
-from splice.studio.columns import Lanes
-from splice.studio.instances import Instances, runs_of
+from splice.studio.columns import Instances, Lanes, runs_of
 from splice.studio.journal import Entry
 from splice.studio.project import THEORY, Project
 from splice.studio.rulebook import RuleBook, checked_rules

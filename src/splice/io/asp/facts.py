@@ -14,8 +14,7 @@ from splice.events.crisp.recognition import check_inputs
 from splice.events.fluents import fluent_of
 from splice.events.points import Points, Step
 from splice.events.universe import FLUENT_OF, SINCE, Entities, Universe
-from splice.io.asp.rules import RANK
-from splice.io.asp.terms import LARGEST, asp_constant, asp_name, asp_term
+from splice.io.asp.rules import LARGEST, RANK, asp_constant, asp_name, asp_term
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule

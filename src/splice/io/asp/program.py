@@ -10,8 +10,7 @@ from typing import Final
 
 from splice.events.crisp.program import Definition, Program, Simultaneous
 from splice.events.points import Step
-from splice.io.asp.rules import format_statement
-from splice.io.asp.terms import VALUE_OF
+from splice.io.asp.rules import VALUE_OF, format_statement
 from splice.logic.clauses import Rule
 from splice.logic.terms import VALUE, Function
 

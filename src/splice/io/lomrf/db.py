@@ -8,9 +8,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from splice.errors import InputError, Place, Problem
-from splice.io.lomrf.db_grammar import Places
+from splice.io.lomrf.db_grammar import Places, RawEvidence, parse_raw, parse_readable
 from splice.io.lomrf.evidence import encode_evidence
-from splice.io.lomrf.raw import RawEvidence, parse_raw, parse_readable
 from splice.io.lomrf.schema_inference import extend_schema
 from splice.io.text import read_text
 from splice.limits import LIMITS, Limits

@@ -14,8 +14,7 @@ from collections.abc import Set as AbstractSet
 import polars as pl
 
 from splice.errors import InputError, Problem
-from splice.io.lomrf.db_grammar import Places
-from splice.io.lomrf.raw import RawEvidence
+from splice.io.lomrf.db_grammar import Places, RawEvidence
 from splice.logic.schema import (
     EVENT_CALCULUS,
     TIME,

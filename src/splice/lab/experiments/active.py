@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.active.ask import STRATEGIES
 from splice.active.session import LabelSession
+from splice.active.strategy import STRATEGIES
 from splice.arrays import Indices
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical

@@ -25,7 +25,6 @@ from splice.completion.registry import as_plain, word_of
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import (
     SEQUENCES,
     STRATIFIED,
@@ -45,6 +44,7 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
+from splice.lab.experiments.tables import published
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import MicroBatch, TimePoints, batches

@@ -29,7 +29,6 @@ from splice.inputs.open import input_paths
 from splice.inputs.theories import named_theory
 from splice.io.text import read_text
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.published import published
 from splice.lab.experiments.spec import (
     Table,
     ce_of,
@@ -47,6 +46,7 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
+from splice.lab.experiments.tables import published
 from splice.learners.options import NamedTheory
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS

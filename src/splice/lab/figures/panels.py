@@ -10,9 +10,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from splice.lab.experiments.published import Published, published
 from splice.lab.experiments.spec import ce_of
-from splice.lab.experiments.tables import Row
+from splice.lab.experiments.tables import Published, Row, published
 from splice.report.document import Curve, Figure, Panel
 
 K = TypeVar("K", bound=Hashable)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from splice.errors import SpliceError
-from splice.report.colours import colour
 from splice.report.document import Curve, Figure, Panel, Report
+from splice.report.figures import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

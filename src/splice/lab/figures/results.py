@@ -15,11 +15,20 @@ from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.text import natural_key, read_text
 from splice.lab.experiments.run import rows_of
 from splice.lab.experiments.tables import Row, wide
-from splice.lab.figures.answers import NEEDED as ASKED
-from splice.lab.figures.answers import answers_figures, enough, is_answers
+from splice.lab.figures.curves import (
+    ANSWERS_COLUMNS,
+    SCALE_COLUMNS,
+    answers_figures,
+    dots_figure,
+    enough,
+    is_answers,
+    is_scale,
+    scale_figure,
+    scale_rows,
+    sweep_figure,
+    sweeps_in,
+)
 from splice.lab.figures.panels import F1, RUNTIME, Rows, level_figure, paper_figures, parted
-from splice.lab.figures.scales import NEEDED, is_scale, scale_figure, scale_rows
-from splice.lab.figures.sweeps import dots_figure, sweep_figure, sweeps_in
 from splice.report.document import Cell, Figure, Note, Report, Section, Tab, Table
 from splice.report.run import table_of
 
@@ -94,8 +103,8 @@ def _read_table(path: Path) -> Results:
 def _shape(header: Sequence[str]) -> tuple[Sequence[str], str]:
     """Return the columns that a table must have, and the one that its figures are drawn over."""
     if is_scale(header):
-        return NEEDED, "size"
-    return (ASKED, "answers") if is_answers(header) else (_NEEDED, "level")
+        return SCALE_COLUMNS, "size"
+    return (ANSWERS_COLUMNS, "answers") if is_answers(header) else (_NEEDED, "level")
 
 
 def _bad(path: Path, line: int, column: int, what: str, text: str = "") -> InputError:

@@ -3,7 +3,7 @@
 A simulator in the image of one month of vessel traces off Brest. Each vessel leads a random life
 under way, slow, stopped and silent, and each pair meets now and then, at sea or where it does not
 count (:mod:`.life`, :mod:`.helm`); critical points are derived from the reported positions by stated
-thresholds (:mod:`.critical`, :mod:`.areas`, :mod:`.proximity`), and the labels are what the
+thresholds (:mod:`.critical`, :mod:`.sea`, :mod:`.proximity`), and the labels are what the
 theory that ships says about them (:mod:`.atoms`). Times are seconds, a sequence is a pair.
 
 >>> maritime = make_maritime(vessels=4, days=0.5, seed=1)

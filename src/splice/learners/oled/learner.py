@@ -25,7 +25,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom
 from splice.logic.theory import Statement
-from splice.patterns.columns import Body
+from splice.patterns.lifting import Body
 from splice.patterns.numeric import THRESHOLDS, Thresholds, is_threshold, seen_through
 from splice.patterns.transitions import Transitions
 from splice.states import Shape, each, mapping, require, row, whole, word

@@ -18,7 +18,7 @@ from splice.learners.oled.options import OledOptions, Points, Precision, Selecti
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, Coverage, Literals, scored
 from splice.logic.atoms import Atom
-from splice.patterns.columns import Body, Patterns
+from splice.patterns.lifting import Body, Patterns
 from splice.patterns.transitions import Transitions
 
 _NOTHING = -np.inf

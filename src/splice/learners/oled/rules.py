@@ -27,7 +27,7 @@ from splice.learners.oled.scores import (
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
-from splice.patterns.columns import Body, Patterns
+from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 from splice.stats import hoeffding_bound
 

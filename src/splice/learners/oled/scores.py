@@ -27,7 +27,7 @@ from splice.learners.oled.options import (
     TerminationCounts,
 )
 from splice.logic.atoms import Atom, Literal
-from splice.patterns.columns import Body, Patterns
+from splice.patterns.lifting import Body, Patterns
 
 NO_NO, NO_YES, YES_NO, YES_YES = range(4)
 

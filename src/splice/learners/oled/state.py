@@ -11,7 +11,7 @@ from splice.learners.oled.options import Points
 from splice.learners.oled.rules import Event, RuleState
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.syntax import parse_atom, parse_literal
-from splice.patterns.columns import Body
+from splice.patterns.lifting import Body
 from splice.states import each, number, record, require, text, truth, whole, word
 
 Plain = dict[str, Any]

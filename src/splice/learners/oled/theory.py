@@ -21,7 +21,7 @@ from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.subsumption import subsumes
 from splice.logic.theory import Statement
-from splice.patterns.columns import Body, Patterns
+from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 
 _PROMISING = 6

@@ -6,7 +6,6 @@ seen there is a hypergraph of atoms that share constants; paths through it that 
 explanation become clauses, and those that do more good than harm in the batch stay. Their
 weights follow by AdaGrad.
 
-:mod:`.options` are the choices, :mod:`.templates` reads the axioms, :mod:`.hypergraph`,
-:mod:`.paths` and :mod:`.clauses` find clauses, :mod:`.candidates` remembers what was found,
-:mod:`.learner` is the whole, and :mod:`.selection` decides which clauses make the theory.
+:mod:`.options` are the choices, :mod:`.templates` reads the axioms, :mod:`.paths` finds paths,
+:mod:`.candidates` makes clauses of them and remembers which, :mod:`.learner` is the whole, and :mod:`.selection` decides which clauses make the theory.
 """

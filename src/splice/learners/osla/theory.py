@@ -19,7 +19,7 @@ from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
 from splice.logic.schema import INITIATED_AT
 from splice.logic.theory import Statement
-from splice.patterns.columns import Patterns
+from splice.patterns.lifting import Patterns
 
 
 @dataclass(frozen=True, slots=True)
