@@ -18,6 +18,7 @@ from splice.events.crisp.recognition import Recognised, Work, recognise
 from splice.events.crisp.windows import recognise_windows
 from splice.events.points import Observed, Step
 from splice.io.rtec import RtecSource
+from splice.logic.domain import Clock, Domain, Holds
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, collect
@@ -109,17 +110,19 @@ def borders_read_aloud(
     rows: list[Row] = []
     for sequence, (fluent, start, end) in found:
         for border, time in (("start", start), ("end", end)):
-            for point in times[sequence][:-1]:
-                if after[sequence][point] == time:
+            for point in times[sequence]:
+                if after[sequence].get(point) == time:
                     (row,) = written(f"happensAt({border}_{fluent},{point}).")
                     rows.append((int(sequence[1:]), *row[1:]))
     return rows
 
 
 @settings(max_examples=60)
-@given(bordered(), streams(), st.sampled_from([None, 1, 2]), st.integers(1, 5))
+@given(
+    bordered(), streams(), st.sampled_from([None, 1, 2]), st.integers(1, 5), st.sampled_from(Holds)
+)
 def test_borders_are_the_events_that_the_intervals_say(
-    rules: list[str], rows: list[Row], step: int | None, window: int
+    rules: list[str], rows: list[Row], step: int | None, window: int, holds: Holds
 ) -> None:
     """A theory over start(F) equals one over events made of F's intervals, fluent by fluent."""
     successor = Observed() if step is None else Step(step)
@@ -129,11 +132,12 @@ def test_borders_are_the_events_that_the_intervals_say(
         if row[2].time is not None and row[1] not in times.setdefault(f"s{row[0]}", []):
             times[f"s{row[0]}"].append(row[1])
     after = {
-        name: {t: t + step if step else (points[i + 1] if i + 1 < len(points) else t + 1)
-               for i, t in enumerate(points)}
+        name: {t: t if holds is Holds.FROM else t + step if step else points[i + 1]
+               for i, t in enumerate(points) if holds is Holds.FROM or i + 1 < len(points)}
         for name, points in times.items()
     }  # fmt: skip
-    program = compile_program(parse_theory("\n".join(rules)), successor=successor)
+    domain = Domain(clock=Clock(holds=holds))
+    program = compile_program(parse_theory("\n".join(rules)), domain, successor=successor)
     source = MemorySource(table_of(rows), DOMAIN)
     expected = named(list(recognise(program, source)))
     known: list[tuple[str, Found]] = []
@@ -144,7 +148,7 @@ def test_borders_are_the_events_that_the_intervals_say(
         )
         events = borders_read_aloud(known, times, after)
         table = table_of(sorted([*rows, *events], key=lambda row: row[:2]))
-        alone = compile_program(parse_theory(own), successor=successor)
+        alone = compile_program(parse_theory(own), domain, successor=successor)
         known += named(list(recognise(alone, MemorySource(table))))
     plain = [item for item in expected if item[1][0].startswith("f")]
     assert sorted(known) == plain

@@ -31,8 +31,8 @@ DEFAULT = ("--profile", "default")
 
 
 def said(path: Path) -> bytes:
-    """Return what a file says; that a theory was learned online went without saying once."""
-    return path.read_bytes().replace(b", mode online", b"")
+    """Return what a file says; of a theory's head, what went without saying once is left out."""
+    return path.read_bytes().replace(b", mode online", b"").replace(b", holds after", b"")
 
 
 def sums(folder: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ from splice.events.crisp.program import Program, Simultaneous, compile_program
 from splice.events.crisp.recognition import Recognised, recognise
 from splice.events.crisp.windows import WindowedRecogniser, recognise_windows
 from splice.events.points import Observed, Step
+from splice.logic.domain import Clock, Domain, Holds
 from splice.logic.syntax import parse_atom, parse_theory
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource
@@ -54,6 +55,7 @@ def programs(draw: st.DrawFn) -> Program:
         simultaneous=draw(st.sampled_from(Simultaneous)),
         successor=draw(st.sampled_from([Observed(), Observed(), Step(1), Step(3)])),
         given=given_by(theory),
+        domain=Domain(clock=Clock(holds=draw(st.sampled_from(Holds)))),
     )
 
 
@@ -141,11 +143,12 @@ def following(draw: st.DrawFn) -> Theory:
     st.integers(1, 4),
     st.integers(1, 6),
     st.integers(0, 5),
+    st.sampled_from(Holds),
 )
 def test_windows_change_nothing_whatever_the_step_of_time(
-    theory: Theory, events: list[tuple[Kind, int]], size: int, step: int, more: int
+    theory: Theory, events: list[tuple[Kind, int]], size: int, step: int, more: int, holds: Holds
 ) -> None:
-    program = compile_program(theory, successor=Step(size))
+    program = compile_program(theory, Domain(clock=Clock(holds=holds)), successor=Step(size))
     rows: list[Row] = [(0, time, kind, ("a",), 1) for kind, time in events]
     source = MemorySource(table_of(sorted(rows, key=lambda row: row[1])))
     at_once = plain(list(recognise(program, source)))

@@ -45,11 +45,15 @@ def recognise(
     *,
     initiate_wins: bool = False,
     step: int | None = None,
+    at_once: bool = False,
 ) -> set[Found]:
-    """Return the maximal intervals of every ground fluent that the theory defines."""
+    """Return the maximal intervals of every ground fluent that the theory defines.
+
+    Changes count at the next time-point, or ``at_once``.
+    """
     found: set[Found] = set()
     for name, rows in stream.items():
-        world = World(theory, rows, initiate_wins, step)
+        world = World(theory, rows, initiate_wins, step, at_once)
         for fluent, points in world.run().items():
             found |= {(name, str(fluent), start, end) for start, end in runs(points)}
     return found
@@ -86,6 +90,7 @@ class World:
     rows: Sequence[Row]
     initiate_wins: bool
     step: int | None
+    at_once: bool = False
     on: dict[Term, set[int]] = field(default_factory=dict)
     initiated: set[Term] = field(default_factory=set)
 
@@ -142,6 +147,8 @@ class World:
             after = {t: t + self.step for t in self.times}
         horizon = self.times[-1] + (self.step or 1)
         shown = {after[t]: t for t in self.times if t in after}
+        if self.at_once:
+            shown = {t: t for t in self.times}
         holding, held = set(), False
         for now in range(self.times[0], horizon):
             if now in shown:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, is_watched, say, settings, tracked
+from splice.cli.console import Format, emit, is_watched, note, say, settings, tracked
 from splice.cli.learn import tell_learned, tell_what_helps
 from splice.cli.method_options import (
     Online,
@@ -28,6 +28,7 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.points import Step
+from splice.events.theory_check import other_convention
 from splice.inputs.open import InputOptions, Queries, open_input
 from splice.inputs.theories import load_theory
 from splice.inputs.write import WatchedSource
@@ -97,6 +98,8 @@ def explain_interval(
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
     source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
+    if told := other_convention(rules, source.domain):
+        note(f"warning: {told}")
     program = compile_program(
         rules,
         source.domain,

@@ -25,6 +25,7 @@ from splice.errors import OutputError
 from splice.io.outputs import check_file, new_file, sweep
 from splice.labels import Unlabelled
 from splice.learners.registry import LearnerChoice
+from splice.logic.domain import Holds
 
 if TYPE_CHECKING:
     from splice.inputs.open import InputOptions
@@ -187,7 +188,8 @@ def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str
     from splice.inputs.open import input_title
 
     yield f"Learned from {input_title(data)}: {_read(learned)}."
-    yield ", ".join(f"{name} {word}" for name, word in choices.words.items())
+    said = {**choices.words, "holds": (learned.theory.holds or Holds.AFTER).value}
+    yield ", ".join(f"{name} {word}" for name, word in said.items())
     if choices.profile is not None and choices.profile.name == "auto":
         yield from learned.verdict.lines()
 

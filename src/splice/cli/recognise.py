@@ -27,6 +27,7 @@ from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
 from splice.events.recognise import recognise as run
+from splice.events.theory_check import other_convention
 from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
@@ -133,6 +134,10 @@ def recognise(
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
     check_choice(engine, shards)
+    if rules.holds is not None and (
+        told := other_convention(rules, open_input(data, options, queries=Queries.WRITTEN).domain)
+    ):
+        note(f"warning: {told}")
     choices: dict[str, Any] = {
         "window": window,
         "step": step,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +18,9 @@ from splice.evaluation.reinitiation import reinitiation_rates
 from splice.events.crisp.program import Simultaneous, compile_program
 from splice.events.fluents import fluent_of
 from splice.events.points import Step
-from splice.events.theory_check import theory_problems
+from splice.events.theory_check import other_convention, theory_problems
 from splice.inputs.domains import load_domain
-from splice.inputs.open import InputOptions, Queries, input_paths, open_input
+from splice.inputs.open import InputOptions, Queries, input_paths, open_input, with_holds
 from splice.inputs.theories import load_theory, load_theory_all
 from splice.inputs.write import WatchedSource
 from splice.io.outputs import check_file, new_file
@@ -207,7 +208,15 @@ def _lomrf(theory: Theory, options: InputOptions, simultaneous: Simultaneous) ->
         schema = read_mln(options.schema).schema
     if theory.is_crisp:
         compile_program(theory)
-    return format_lomrf(theory, schema, simultaneous=simultaneous)
+    holds = _domain(options, theory).clock.holds
+    return format_lomrf(replace(theory, holds=holds), schema, simultaneous=simultaneous)
+
+
+def _domain(options: InputOptions, theory: Theory) -> Domain:
+    """Return the domain of an export; without one, changes count as the theory itself says."""
+    domain = load_domain(options.domain).domain if options.domain else Domain()
+    holds = options.holds or (None if options.domain else theory.holds and theory.holds.value)
+    return with_holds(domain, holds)
 
 
 def _rtec(theory: Theory, options: InputOptions, facts: str | None) -> str:
@@ -215,7 +224,7 @@ def _rtec(theory: Theory, options: InputOptions, facts: str | None) -> str:
 
     if facts:
         raise SpliceError("--facts is for asp", "write the stream with data convert --to rtec")
-    domain = load_domain(options.domain).domain if options.domain else Domain()
+    domain = _domain(options, theory)
     return format_rtec(compile_program(theory, domain), domain)
 
 
@@ -230,7 +239,7 @@ def _asp(
 ) -> str:
     from splice.io.asp import format_asp, format_asp_facts
 
-    domain = load_domain(options.domain).domain if options.domain else Domain()
+    domain = _domain(options, theory)
     successor = Step(time_step) if time_step else None
     program = compile_program(
         theory, domain, simultaneous=simultaneous, successor=successor, given=given
@@ -259,6 +268,8 @@ def rates(
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "rates are of rules without weights")
     source = WatchedSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
+    if told := other_convention(rules, source.domain):
+        note(f"warning: {told}")
     program = compile_program(rules, source.domain)
     still = [str(d.fluent) for d in program.definitions if d.static]
     if still:

@@ -15,6 +15,7 @@ from splice.events.keys import Index, mixed
 from splice.events.points import Points, Successor
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
+from splice.logic.domain import Holds
 from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.table import AtomTable
@@ -59,9 +60,11 @@ class Relation:
 class Evidence:
     """What bodies are solved against: the true atoms of an ordered table, by kind and point."""
 
-    def __init__(self, table: AtomTable, successor: Successor | None = None) -> None:
+    def __init__(
+        self, table: AtomTable, successor: Successor | None = None, holds: Holds = Holds.AFTER
+    ) -> None:
         self.table = table
-        self.points = Points.of(table, successor)
+        self.points = Points.of(table, successor, holds)
         self._rows: dict[int, Indices] = {}
         self._relations: dict[Atom, Relation] = {}
 

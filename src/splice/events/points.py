@@ -10,6 +10,7 @@ import numpy as np
 
 from splice.arrays import Codes, Indices, Ints, Mask
 from splice.errors import SpliceError
+from splice.logic.domain import Holds
 from splice.stream.table import NO_TIME, AtomTable
 
 _LATEST: Final = 2**62
@@ -67,9 +68,12 @@ class Points:
     time: Ints
     of_row: Ints
     successor: Successor = field(default_factory=Observed)
+    holds: Holds = Holds.AFTER
 
     @classmethod
-    def of(cls, table: AtomTable, successor: Successor | None = None) -> Points:
+    def of(
+        cls, table: AtomTable, successor: Successor | None = None, holds: Holds = Holds.AFTER
+    ) -> Points:
         """Return the points of a table whose rows are ordered by sequence and time."""
         timed = table.time != NO_TIME
         if len(table) and int(table.time.max()) > _LATEST:
@@ -81,7 +85,7 @@ class Points:
         new[1:] &= (table.time[1:] != table.time[:-1]) | (table.sequence[1:] != table.sequence[:-1])
         of_row = np.cumsum(new) - 1
         of_row[~timed] = -1
-        return cls(table.sequence[new], table.time[new], of_row, successor or Observed())
+        return cls(table.sequence[new], table.time[new], of_row, successor or Observed(), holds)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -108,6 +112,19 @@ class Points:
         after = self.time + self.successor.last
         after[:-1] = np.where(self.is_last[:-1], after[:-1], self.time[1:])
         return after
+
+    @property
+    def change_time(self) -> Ints:
+        """The time from which on counts what is initiated or terminated at each point.
+
+        Everything that differs between the two conventions of :class:`Holds` differs here.
+        """
+        return self.time if self.holds is Holds.FROM else self.next_time
+
+    @property
+    def can_change(self) -> Mask:
+        """Which points bring changes that count before the end of what is known."""
+        return np.ones(len(self), bool) if self.holds is Holds.FROM else ~self.is_last
 
     @cached_property
     def ends(self) -> Ints:

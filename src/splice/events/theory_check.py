@@ -6,8 +6,27 @@ from dataclasses import replace
 
 from splice.errors import InputError, Problem
 from splice.events.crisp.program import compile_program
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.theory import Theory
+
+
+def other_convention(theory: Theory, domain: Domain) -> str | None:
+    """Return what to tell where rules were meant to hold from another moment on than the data says.
+
+    >>> from splice.logic.domain import Clock, Holds
+    >>> theory = Theory(holds=Holds.FROM)
+    >>> print(other_convention(theory, Domain()))
+    the rules were learned where what begins at a time-point holds from it on, and the data says after it: --holds from says otherwise
+    >>> other_convention(theory, Domain(clock=Clock(holds=Holds.FROM)))
+    """
+    meant, said = theory.holds, domain.clock.holds
+    if meant in (None, said):
+        return None
+    words = {Holds.FROM: "from it on", Holds.AFTER: "after it"}
+    return (
+        f"the rules were learned where what begins at a time-point holds {words[meant]}, "
+        f"and the data says {words[said]}: --holds {meant.value} says otherwise"
+    )
 
 
 def theory_problems(theory: Theory, domain: Domain) -> list[Problem]:

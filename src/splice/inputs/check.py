@@ -56,11 +56,10 @@ def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
     source = open_input(name, options, queries=Queries.LABELLED)
     tables = source.inner if isinstance(source, WorldSource) else source
     found = survey(source, tables if isinstance(tables, TableSource) else None)
-    clock = source.domain.clock
     sides = (one_sided_text(found.labels, "false"), one_sided_text(found.labels, "true"))
     warnings = [f"{sides[0]}: {CLOSING_HINT}"] if sides[0] else []
     warnings += [f"{sides[1]}: nothing can say when it holds"] if sides[1] else []
-    return [*warnings, *found.warnings(has_step=clock.step is not None)]
+    return [*warnings, *found.warnings(source.domain.clock)]
 
 
 def _is_folder_of_folders(path: Path) -> bool:

@@ -11,11 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
-from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
+from splice.errors import InputError, Place, Problem, SpliceError, UnknownName, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
 from splice.inputs.options import InputOptions
-from splice.inputs.registry import DATASETS, local_copy
+from splice.inputs.registry import DATASETS, Dataset, local_copy
 from splice.io.dataframes import AnyFrame
 from splice.io.domain_file import DOMAIN_FILE, DomainFile, read_domain_file
 from splice.io.layout import step_in
@@ -26,11 +26,11 @@ from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, FrameSource, as_frames
 from splice.io.text import natural_key, read_text
 from splice.limits import Limits
-from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import Schema, Signature
 from splice.stream.closed_world import Closing
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
-from splice.stream.source import Source
+from splice.stream.source import MemorySource, Source, collect
 from splice.stream.summary import inferred_step
 from splice.stream.timeline import Timeline, TimelineSource
 
@@ -44,6 +44,7 @@ __all__ = [
     "input_title",
     "locate",
     "open_input",
+    "with_holds",
 ]
 
 AUTO_STEP: Final = "auto"
@@ -178,13 +179,20 @@ def _open(name: str, options: InputOptions) -> Source:
     if _is_dataset(name):
         dataset = DATASETS[name]
         if dataset.simulated:
-            return dataset.simulate()
+            return _simulated(dataset, options)
         path = local_copy(dataset)
         if not (options.domain or options.schema):
             options = replace(options, domain=dataset.domain)
     else:
         path = Path(name)
     return _open_path(path, options)
+
+
+def _simulated(dataset: Dataset, options: InputOptions) -> Source:
+    """Return a simulated dataset; what it means it knows, but for when changes count."""
+    source = dataset.simulate()
+    domain = with_holds(source.domain, options.holds)
+    return source if domain is source.domain else MemorySource(collect(source), domain)
 
 
 def _open_path(path: Path, options: InputOptions) -> Source:
@@ -313,12 +321,22 @@ def _domain(path: Path | None, options: InputOptions) -> DomainFile:
         domain = _with_modes(domain, options.modes, options.limits)
     if options.query:
         domain = replace(domain, query=_signature(options.query, domain.schema), fluents=())
+    domain = with_holds(domain, options.holds)
     layout = described.layout
     if options.every and options.every != AUTO_STEP:
         step, unit = step_in(options.every, options.time_unit or layout.time_unit)
         domain = replace(domain, clock=replace(domain.clock, step=step))
         layout = replace(layout, time_unit=unit)
     return replace(described, domain=domain, layout=layout)
+
+
+def with_holds(domain: Domain, holds: str | None) -> Domain:
+    """Return a domain in which changes count as a word says, if one is given: after or from."""
+    if holds is None:
+        return domain
+    if holds not in (names := [way.value for way in Holds]):
+        raise UnknownName("way to hold", holds, names)
+    return replace(domain, clock=replace(domain.clock, holds=Holds(holds)))
 
 
 def _with_modes(domain: Domain, path: Path, limits: Limits) -> Domain:

@@ -37,6 +37,8 @@ class InputOptions:
         The unit of ISO timestamps: d, h, min, s, ms or us.
     every
         The step of a grid that time is put on, such as 1min; auto: as the data has it.
+    holds
+        ``after``: what begins at a time-point holds from the next one on; ``from``: from it on.
     exhaustive
         Between the first label of a sequence and its last, what is not labelled true is false.
     partial
@@ -76,6 +78,12 @@ class InputOptions:
         "Put time on a grid with this step, such as 1min; a number counts units of the data, auto "
         "takes the step that the data has.",
         metavar="STEP",
+    )
+    holds: str | None = option(
+        None,
+        "What begins at a time-point holds from it on, or after it: from the next one on (default: as "
+        "the domain says, else after).",
+        metavar="from|after",
     )
     exhaustive: bool = option(
         False,

@@ -23,6 +23,7 @@
     [time]
     unit = "s"
     every = "1min"
+    holds = "from"
 
     [states]
     on = "*_on"
@@ -54,7 +55,7 @@ from splice.io.lomrf.modes import format_modes, parse_modes_all
 from splice.io.text import read_text
 from splice.limits import LIMITS, Limits
 from splice.logic.atoms import Literal
-from splice.logic.domain import DEFAULT_QUERY, Clock, Domain
+from splice.logic.domain import DEFAULT_QUERY, Clock, Domain, Holds
 from splice.logic.lexer import SourceText
 from splice.logic.modes import Modes
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
@@ -226,7 +227,7 @@ class _Reader:
         """Return the unit of time, and how it goes on."""
         check, path = self._check, ("time",)
         time = check.table(path, self._data.get("time"))
-        check.keys(path, time, ("unit", "step", "every"))
+        check.keys(path, time, ("unit", "step", "every", "holds"))
         unit = check.text((*path, "unit"), time.get("unit"))
         if unit is not None and unit not in UNITS:
             check.unknown((*path, "unit"), "unit of time", unit, UNITS)
@@ -244,7 +245,11 @@ class _Reader:
                 step, unit = step_in(every, unit)
             except SpliceError as error:
                 check.fail((*path, "every"), str(error.message), error.hint)
-        return unit, Clock(step)
+        holds = check.text((*path, "holds"), time.get("holds")) or Holds.AFTER.value
+        if holds not in (names := [way.value for way in Holds]):
+            check.unknown((*path, "holds"), "way to hold", holds, names)
+            holds = Holds.AFTER.value
+        return unit, Clock(step, Holds(holds))
 
     def _states(self) -> States:
         """Return which events switch states: ``on`` and ``off``, and pairs under a name."""
@@ -353,6 +358,7 @@ def _time_lines(clock: Clock, unit: str | None) -> list[str]:
     said = {
         "unit": unit and _quoted(unit),
         "step": clock.step and str(clock.step),
+        "holds": _quoted(clock.holds.value) if clock.holds is not Holds.AFTER else None,
     }
     lines = [f"{key} = {value}" for key, value in said.items() if value]
     return ["", "[time]", *lines] if lines else []

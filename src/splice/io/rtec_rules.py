@@ -23,7 +23,7 @@ from splice.events.joins import FLUENT_OF
 from splice.events.points import Step
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement
@@ -46,6 +46,11 @@ def format_rtec(program: Program, domain: Domain | None = None) -> str:
         lines.append(
             "% RTEC's time goes on in steps of 1, not from one observed point to the next."
         )
+    if program.holds is Holds.FROM:
+        lines.append(
+            "% RTEC lets what is initiated at T hold after T. The domain of these rules says from T on:"
+        )
+        lines.append("% the intervals that RTEC gives begin and end one time-point later.")
     if writer.waits:
         lines.append(f"% The event '{OBSERVED}' must happen at every time-point of the stream.")
     return "\n".join([*lines, "", *rules, *writer.declarations(program)]) + "\n"

@@ -32,9 +32,9 @@ def counted(transitions: Transitions, size: int) -> Ints:
 
 
 def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> Mask:
-    """Return the transitions at whose first time-point a body is true, found by joins."""
+    """Return the transitions at which a body is true of what was seen, found by joins."""
     batch = transitions.batch
-    queries = batch.queries.take(transitions.query)
+    queries = batch.queries.take(transitions.seen)
     table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
     evidence = Evidence(table)
     leaves = shape_of(head.args[0]).leaves

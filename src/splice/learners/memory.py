@@ -55,7 +55,7 @@ class TransitionWindow:
     Parameters
     ----------
     pattern
-        The number of what was seen at the first time-point of each transition.
+        The number of what was seen at each transition.
     before, after
         What held at its two time-points.
     begins

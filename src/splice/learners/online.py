@@ -183,7 +183,8 @@ class OnlineLearner(ABC, Generic[O, S]):
         """What was learned so far."""
         if self._reader is None:
             return Theory()
-        return Theory(tuple(self._statements()), self._reader.visibility.domain.schema)
+        domain = self._reader.visibility.domain
+        return Theory(tuple(self._statements()), domain.schema, domain.clock.holds)
 
     def rules(self, passes: int = 1) -> list[LearnedRule]:
         """Return the rules of the theory, with their counts and how they came about."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from splice.errors import SpliceError
+from splice.events.theory_check import other_convention
 from splice.io.outputs import new_file
 from splice.live.engine import Engine
 from splice.live.feeds import open_feed, open_sink
@@ -15,6 +16,7 @@ from splice.live.output import Channel
 from splice.live.process import Process, Tell, ignore
 from splice.live.project import LEARNED, Project
 from splice.live.settings import LiveSettings
+from splice.logic.domain import Domain, Holds
 from splice.logic.theory import Theory
 
 
@@ -86,7 +88,10 @@ def launch(
         raise SpliceError("there are no rules, and none are to be learned", "say --learn")
     unit = settings.time_unit or project.described.layout.time_unit
     settings = replace(settings, time_unit=unit, completed=addresses.completed is not None)
-    engine = Engine(theory, project.described.domain, settings)
+    domain = project.described.domain
+    if told := other_convention(theory, domain):
+        tell("other convention", {"problem": told})
+    engine = Engine(theory, domain, settings)
     feeds = {"events": open_feed(addresses.events)}
     if addresses.labels:
         feeds["labels"] = open_feed(addresses.labels)
@@ -95,7 +100,7 @@ def launch(
     if twice - {"-"}:
         raise SpliceError(f"'{min(twice)}' is named as two outputs", "name each of them once")
     lasting = all(feed.lasting for feed in feeds.values())
-    identity = _identity(settings, {name: feed.name for name, feed in feeds.items()})
+    identity = _identity(settings, {name: feed.name for name, feed in feeds.items()}, domain)
     return Process(
         engine,
         feeds,
@@ -108,7 +113,7 @@ def launch(
     )
 
 
-def _identity(settings: LiveSettings, feeds: Mapping[str, str]) -> dict[str, str]:
+def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) -> dict[str, str]:
     """Return what makes two runs the same: where rows come from, and what is remembered of them."""
     learn = settings.learn
     return {
@@ -120,6 +125,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str]) -> dict[str, str
         "patience": "none" if learn is None else str(learn.patience),
         "drift": settings.drift or "none",
         "batch-size": "none" if learn is None else str(learn.batch_size),
+        **({"holds": "from"} if domain.clock.holds is Holds.FROM else {}),
     }
 
 
@@ -139,4 +145,5 @@ def _with_rules_file(project: Project, engine: Engine, tell: Tell) -> Tell:
 def write_rules(path: Path, theory: Theory) -> None:
     """Write rules, whole or not at all."""
     with new_file(path) as partial:
-        partial.write_text(f"{theory}\n", encoding="utf-8")
+        head = f"% holds {theory.holds.value}\n" if theory.holds else ""
+        partial.write_text(f"{head}{theory}\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from splice.errors import SpliceError
@@ -12,15 +13,25 @@ from splice.logic.schema import HOLDS_AT, Schema, Signature
 DEFAULT_QUERY: Final = Signature(HOLDS_AT, 2)
 
 
+class Holds(Enum):
+    """From when on a fluent holds that is initiated at a time-point, and does not that is terminated."""
+
+    AFTER = "after"
+    """From the next time-point on: the discrete Event Calculus of the paper, of LoMRF and of RTEC."""
+    FROM = "from"
+    """From the time-point itself on: what is seen at a point says what holds at that point."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """How time goes on in some data.
 
     ``step`` is the distance between time-points where they lie on a grid, at the multiples of the
-    step; None: they are wherever something is observed.
+    step; None: they are wherever something is observed. ``holds`` says when changes count.
     """
 
     step: int | None = None
+    holds: Holds = Holds.AFTER
 
     def __post_init__(self) -> None:
         if self.step is not None and self.step < 1:

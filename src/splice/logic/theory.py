@@ -24,6 +24,7 @@ from splice.errors import Place, Problem, SpliceError
 from splice.logic.atoms import Atom, Literal
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
+from splice.logic.domain import Holds
 from splice.logic.formulas import Formula, Not, as_clause, atoms_of
 from splice.logic.schema import CHANGES, Schema
 from splice.logic.subsumption import equivalent
@@ -89,10 +90,14 @@ class Theory:
         Rules and formulas, each with its weight.
     schema
         What the theory declares itself.
+    holds
+        When its changes were meant to count, where it says so. How it is recognised is up to the
+        domain of the data; where the two differ, somebody should be told.
     """
 
     statements: tuple[Statement, ...] = ()
     schema: Schema = Schema()
+    holds: Holds | None = field(default=None, compare=False)
 
     def rules(self) -> Iterator[Rule]:
         """Yield the rules, without their weights."""

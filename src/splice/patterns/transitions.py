@@ -1,7 +1,8 @@
 """Transitions: what was seen of a ground query atom at a time-point, and what held then and next.
 
 Each pair of consecutive time-points is seen exactly once: a batch is read together with the last
-time-point of the one before it.
+time-point of the one before it. What was seen at the first of the two says what holds at the second;
+where changes count at once (``[time] holds = "from"``), what was seen at the second itself does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import FALSE, UNKNOWN, LabelArray, Unlabelled
 from splice.logic.canonical import canonical
 from splice.logic.clauses import Rule
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.terms import Variable
 from splice.patterns.lifting import Patterns, PatternStore
 from splice.patterns.reading import Reading
@@ -29,13 +30,15 @@ class Transitions:
     """Pairs of consecutive time-points of ground query atoms.
 
     ``query`` and ``follow`` are the rows of the query atom at the two time-points in
-    ``batch.queries``, ``pattern`` is what was seen at the first; ``before`` and ``after`` are the
-    labels at the two. Transitions stand in the order of ground atom and time.
+    ``batch.queries``, ``seen`` is the one of them at which changes count, and ``pattern`` what was seen
+    there; ``before`` and ``after`` are the labels at the two. Transitions stand in the order of ground
+    atom and time.
     """
 
     batch: MicroBatch
     query: Ints
     follow: Ints
+    seen: Ints
     pattern: Ints
     before: LabelArray
     after: LabelArray
@@ -66,6 +69,7 @@ class Transitions:
             self,
             query=self.query[rows],
             follow=self.follow[rows],
+            seen=self.seen[rows],
             pattern=self.pattern[rows],
             before=self.before[rows],
             after=self.after[rows],
@@ -140,7 +144,8 @@ class Reader:
             first, second = first[known], second[known]
         else:
             labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
-        return Transitions(batch, first, second, pattern[first], labels[first], labels[second])
+        seen = second if batch.domain.clock.holds is Holds.FROM else first
+        return Transitions(batch, first, second, seen, pattern[seen], labels[first], labels[second])
 
     def _before(self, joined: MicroBatch, own: int) -> Ints:
         """Return the patterns of the time-point that was joined to a batch."""

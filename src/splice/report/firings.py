@@ -12,6 +12,7 @@ from splice.labels import FALSE, LabelArray
 from splice.learners.predict import predict
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
+from splice.logic.domain import Holds
 from splice.logic.schema import CHANGES, FLUENT, INITIATED_AT, TERMINATED_AT
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
@@ -23,7 +24,8 @@ def firings(rule: Rule, batch: MicroBatch) -> LabelArray:
     """Return at which query atoms of a whole sequence the body of a rule is true.
 
     A fluent that this rule alone initiates, and that is terminated everywhere else, holds at the
-    time-point after each firing. So the last time-point of a sequence cannot be told.
+    time-point after each firing. So the last time-point of a sequence cannot be told, unless changes
+    count at once: then it holds where the rule fires.
     """
     head = rule.head.atom
     if head.predicate not in CHANGES:
@@ -33,6 +35,8 @@ def firings(rule: Rule, batch: MicroBatch) -> LabelArray:
     begins = Rule(Literal(Atom(INITIATED_AT, head.args)), (*rule.body, anyone))
     ends = Rule(Literal(Atom(TERMINATED_AT, head.args)))
     after = predict(Theory((Statement(begins), Statement(ends))), batch, Simultaneous.INITIATE)
+    if batch.domain.clock.holds is Holds.FROM:
+        return after
     queries = batch.queries
     _, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
     order: Indices = np.lexsort((queries.time, which))

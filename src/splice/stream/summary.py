@@ -20,7 +20,7 @@ import numpy as np
 from splice.arrays import Ints
 from splice.errors import SpliceError
 from splice.labels import TRUE
-from splice.logic.domain import Domain
+from splice.logic.domain import Clock, Domain, Holds
 from splice.logic.schema import FLUENT, HOLDS_AT
 from splice.stream.batch import query_rows
 from splice.stream.closed_world import watched_rows
@@ -290,8 +290,8 @@ class Survey:
     strangers: dict[str, str] = field(default_factory=dict)
     points: list[int] = field(default_factory=list)
 
-    def warnings(self, *, has_step: bool) -> Iterator[str]:
-        """Yield what somebody should know; ``has_step`` says that time lies on a grid already."""
+    def warnings(self, clock: Clock) -> Iterator[str]:
+        """Yield what somebody should know, given how time is said to go on."""
         if self.uncovered:
             yield (
                 f"{self.uncovered:,} interval{'s' * (self.uncovered != 1)} of labels cover no "
@@ -303,14 +303,16 @@ class Survey:
             shown = ", ".join(f"'{n}' (sequence '{self.strangers[n]}')" for n in names[:3])
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             yield f"labels are about entities that no event names: {shown}{more}"
-        if self.points and np.median(self.points) < _SHORT:
+        late = clock.holds is Holds.AFTER
+        if late and self.points and np.median(self.points) < _SHORT:
             yield (
                 f"half of the labelled intervals have at most {int(np.median(self.points))} "
                 "time-points: what begins at a point holds from the next one on, and being one "
-                "point late costs much; evaluate --tolerance 1 tells how much"
+                "point late costs much (evaluate --tolerance 1 tells how much); --holds from, or "
+                '[time] holds = "from" in domain.toml, lets it hold from the point itself on'
             )
         gaps = self.gaps
-        if not has_step and gaps.median and gaps.observed < 1 / _SPARSE:
+        if clock.step is None and gaps.median and gaps.observed < 1 / _SPARSE:
             yield (
                 f"time has holes: the usual gap between time-points is {gaps.median:,}, the largest "
                 f"{gaps.largest:,}, and of the time-points between them {gaps.observed:.0%} have an "

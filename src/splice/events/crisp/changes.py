@@ -169,12 +169,12 @@ def intervals_of(
     begins, closes = ~off & ~was_on, off & was_on
     opened = np.flatnonzero(begins)
     first = np.maximum(point[opened], 0)
-    start, end = points.next_time[first], points.ends[first]
+    start, end = points.change_time[first], points.ends[first]
     before = point[opened] < 0
     start[before] = carried.start[np.searchsorted(carried.key, number[opened][before])]
     # The interval that a termination closes is the last one opened before it, of the same fluent,
     # because ``was_on`` has looked at the number.
     which = np.searchsorted(opened, np.flatnonzero(closes), side="right") - 1
-    end[which] = points.next_time[point[closes]]
+    end[which] = points.change_time[point[closes]]
     lasting = start < end
     return Intervals(number[opened][lasting], start[lasting], end[lasting])

@@ -151,8 +151,8 @@ def _explained(
     work: Work, definition: Definition, fluent: Term, start: int, end: int
 ) -> IntervalExplanation:
     points = work.evidence.points
-    before = np.flatnonzero(points.next_time == start)
-    last = np.flatnonzero(points.next_time == end)
+    before = np.flatnonzero(points.change_time == start)
+    last = np.flatnonzero(points.change_time == end)
     static = bool(definition.static)
     ended = _reasons(work, definition.terminations, fluent, last)
     return IntervalExplanation(

@@ -135,7 +135,7 @@ class FluentStore:
     def borders(self, atom: Atom) -> Relation | None:
         """Return the points at which a fluent is initiated or terminated for good.
 
-        These are the points after which one of its maximal intervals starts, or ends; where a
+        These are the points whose changes start one of its maximal intervals, or end it; where a
         sequence ends, nobody knows whether a fluent does.
         """
         border, points = border_of(atom), self._points
@@ -145,9 +145,9 @@ class FluentStore:
         at, which = join(found.columns[NUMBER], self.intervals.key)
         sequence = found.place[at]
         time = (self.intervals.start if border[0] == "start" else self.intervals.end)[which]
-        changing = np.flatnonzero(~points.is_last)
+        changing = np.flatnonzero(points.can_change)
         own, asked = packed(
-            (len(changing), [points.sequence[changing], points.next_time[changing]]),
+            (len(changing), [points.sequence[changing], points.change_time[changing]]),
             (len(at), [sequence, time]),
         )
         place = lookup(own, asked)

@@ -20,7 +20,7 @@ from splice.events.crisp.checks import check_statements
 from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
 from splice.events.points import Observed, Step, Successor
 from splice.logic.clauses import Rule
-from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import HOLDS_AT, INITIATED_AT, TERMINATED_AT, Schema, Signature
 from splice.logic.terms import Constant, Function, Variable
 from splice.logic.theory import Statement, Theory
@@ -68,6 +68,8 @@ class Program:
         Those of the inputs of which the labels of the stream say when they hold.
     schema
         What the theory itself declares.
+    holds
+        When changes count: from the next time-point on, or at once.
     """
 
     definitions: tuple[Definition, ...]
@@ -76,6 +78,7 @@ class Program:
     successor: Successor = field(default_factory=Observed)
     given: tuple[Signature, ...] = ()
     schema: Schema = field(default_factory=Schema)
+    holds: Holds = Holds.AFTER
 
     def rules(self) -> Iterator[Rule]:
         """Yield all rules."""
@@ -116,6 +119,7 @@ def compile_program(
     given
         Names of fluents that rules ask for, none defines, and the labels of the input say.
     """
+    clock = (domain or Domain()).clock
     step, defining = _step(theory)
     problems = check_statements(defining, domain or Domain())
     if problems:
@@ -138,9 +142,10 @@ def compile_program(
         tuple(defined[fluent] for fluent in order),
         tuple(sorted(inputs)),
         simultaneous,
-        successor or step or Observed((domain or Domain()).clock.step or 1),
+        successor or step or Observed(clock.step or 1),
         check_given(given, inputs, defined),
         theory.schema,
+        clock.holds,
     )
 
 

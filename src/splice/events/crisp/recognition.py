@@ -2,7 +2,8 @@
 
 The bodies of all rules are joins over columns; they give points at which ground fluents are
 initiated and terminated, and sorting those points gives maximal intervals. A fluent holds at the
-successor of a time-point if it held or was initiated there and was not terminated there.
+successor of a time-point if it held or was initiated there and was not terminated there; where the
+domain says so (``[time] holds = "from"``), at the time-point itself.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Work:
         self.program, self.domain = program, domain or Domain()
         self.carried = carried or Carried()
         self.made = Made()
-        self.evidence = Evidence(table, program.successor)
+        self.evidence = Evidence(table, program.successor, program.holds)
         universe = Universe.of(program.rules(), self.domain, program.schema)
         self.entities = Entities(universe, table, self.carried.seen)
         self.store = FluentStore(table.vocabulary, self.entities, self.evidence.points)

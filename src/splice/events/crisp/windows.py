@@ -28,7 +28,7 @@ from splice.events.fluents import HOLDS_FOR, mentioned_fluents
 from splice.events.points import Step
 from splice.logic.atoms import Atom
 from splice.logic.clauses import Rule
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement
 from splice.stream.plain import Plain
@@ -186,8 +186,7 @@ class _Sequence:
         work = Work(program, table, domain, self.state.carried)
         found = work.run()
         last = int(timed.max())
-        step = program.successor.size if isinstance(program.successor, Step) else 1
-        cut = last + step - 1 if floor is not None else np.iinfo(np.int64).max
+        cut = _cut(program, last) if floor is not None else np.iinfo(np.int64).max
         ends = found.intervals.end
         yield Recognised(
             found.fluents, found.intervals.take((ends > self.state.final) & (ends <= cut))
@@ -204,6 +203,13 @@ class _Sequence:
         return table.take(np.sort(first))
 
 
+def _cut(program: Program, last: int) -> int:
+    """Return up to when intervals that end are final, given the last time-point that is."""
+    if program.holds is Holds.AFTER and isinstance(program.successor, Step):
+        return last + program.successor.size - 1
+    return last
+
+
 def _carry(work: Work, last: int, cut: int) -> Carried:
     """Return what is worth knowing about the time up to the cut.
 
@@ -214,6 +220,10 @@ def _carry(work: Work, last: int, cut: int) -> Carried:
         point        3      4      5 = last    (6 = cut)   7
         f ends at           4, and so holds at 5, not at 6
         g, which a walk at 5 ends while f holds, asks for f at 5
+
+    Where changes count at once, those of ``last`` are among what is carried, and found once more,
+    the same. Whatever they asked for must be known again: also what ended at ``last`` itself, for
+    rules that wait for its end.
     """
     horizon = _horizon(work, last, cut)
     held: dict[Signature, list[Held]] = {}
@@ -266,7 +276,8 @@ def _horizon(work: Work, last: int, cut: int) -> int:
     starts = [
         part.start[(part.start <= cut) & (part.end > cut)] for part in (*made.timed, *made.results)
     ]
-    horizon = min((last, *(int(part.min()) for part in starts if len(part))))
+    first = last - 1 if work.program.holds is Holds.FROM else last
+    horizon = min((first, *(int(part.min()) for part in starts if len(part))))
     torn = True
     while torn:
         across = [part.start[(part.start < horizon) & (part.end > horizon)] for part in made.timed]

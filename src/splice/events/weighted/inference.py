@@ -7,6 +7,9 @@ definitions ask for other fluents in one direction; a mixed integer program wher
 
 For many questions to the same data with other weights, :func:`splice.events.weighted.builder.ground` once
 and ask the network.
+
+Networks are those of the discrete Event Calculus: a change counts from the next point on. Where it counts
+at once (``[time] holds = "from"``), chains have a point more and every state moves to the point before it.
 """
 
 from __future__ import annotations
@@ -31,10 +34,12 @@ from splice.events.weighted.axioms import read_axioms
 from splice.events.weighted.builder import ground
 from splice.events.weighted.network import Method, Network
 from splice.events.weighted.structure import Coupling, Structure, structure
+from splice.events.weighted.templates import START_TIME
 from splice.labels import TRUE, LabelArray
 from splice.logic.clauses import Rule
-from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import Signature
+from splice.logic.terms import Variable
 from splice.logic.theory import HARD, Theory
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
@@ -169,13 +174,15 @@ def infer(
     table = data if isinstance(data, AtomTable) else collect(data)
     domain = domain or (Domain() if isinstance(data, AtomTable) else data.domain)
     found = structure(theory, domain.schema)
+    if domain.clock.holds is Holds.FROM:
+        _refuse_states(theory, domain, found, loss)
     if found.coupling is Coupling.LAYERED and method is not Method.MILP:
         return _layered(theory, table, domain, found, ask, inertia, loss, successor)
     network = ground(theory, table, domain, inertia=inertia, successor=successor)
     labels = None if loss is None else network.labels_of(loss)
     solution = network.solve(loss=labels, method=method, seconds=seconds)
     probability = network.marginals() if ask is Ask.MARGINALS else None
-    result = _result(network, solution.labels, probability, found)
+    result = _result(network, solution.labels, probability, found, domain.clock.holds)
     return replace(result, method=solution.method, optimal=solution.optimal)
 
 
@@ -224,10 +231,14 @@ def infer_events(
 
 
 def _result(
-    network: Network, labels: LabelArray, probability: Floats | None, found: Structure
+    network: Network,
+    labels: LabelArray,
+    probability: Floats | None,
+    found: Structure,
+    holds: Holds,
 ) -> Inference:
     instances = network.instances
-    return Inference(
+    result = Inference(
         network.queries,
         labels,
         probability,
@@ -239,6 +250,50 @@ def _result(
         instances.offsets,
         instances.points.next_time[instances.point],
     )
+    return _moved(result) if holds is Holds.FROM else result
+
+
+def _moved(found: Inference) -> Inference:
+    """Return an answer with each state at the point before it; the states at first points go.
+
+    ::
+
+        points of the chain      3      5      8      (9, after the last)
+        states of the network    off    off    on     on
+        the answer               off    on     on            at 3, 5 and 8
+    """
+    sizes = np.diff(found.offsets)
+    kept = np.ones(len(found.map), bool)
+    kept[found.offsets[:-1][sizes > 0]] = False
+    rows = np.flatnonzero(kept)
+    return replace(
+        found,
+        queries=replace(found.queries.take(rows), time=found.queries.time[rows - 1]),
+        map=found.map[rows],
+        probability=None if found.probability is None else found.probability[rows],
+        offsets=np.concatenate(([0], np.cumsum(np.maximum(sizes - 1, 0)))),
+        until=found.until[rows - 1],
+    )
+
+
+def _refuse_states(
+    theory: Theory, domain: Domain, found: Structure, loss: AtomTable | None
+) -> None:
+    """Refuse what has no answer where changes count at once: formulas that ask for states directly."""
+    hint = 'say initiatedAt and terminatedAt, or [time] holds = "after" in the domain'
+    if loss is not None:
+        raise SpliceError('labels cannot be lost against where [time] holds = "from"', hint)
+    if found.coupling is Coupling.GENERAL:
+        message = 'fluents that depend on each other have no order where [time] holds = "from"'
+        raise SpliceError(f"{message}: {found.reason}", hint)
+    axioms = read_axioms(theory, domain.schema)
+    for template in axioms.templates:
+        times = (x.atom.args[1] for x in template.queries)
+        if any(x.atom.predicate == START_TIME for x in template.conditions):
+            continue  # of what is before the first time-point
+        if not any(template.times[time] > 0 for time in times if isinstance(time, Variable)):
+            message = 'a formula about states says nothing of changes, and [time] holds = "from"'
+            raise InputError(axioms.statements[template.statement].problem(message, hint))
 
 
 def _layered(
@@ -267,7 +322,7 @@ def _layered(
         labels = None if loss is None else network.labels_of(loss)
         solution = network.solve(loss=labels)
         probability = network.marginals() if ask is Ask.MARGINALS else None
-        part = _result(network, solution.labels, probability, found)
+        part = _result(network, solution.labels, probability, found, domain.clock.holds)
         _remember(store, fluent, network.instances.groups, part.intervals)
         parts.append(part)
     return _joined(parts, table, found)

@@ -7,7 +7,8 @@ no condition binds all their arguments, all combinations of the right constants.
 is asked about, and whoever asks about nothing in particular leaves them out: ``infer_events`` does.
 
 A chain has all time-points of its sequence: those of any timed atom, and those that atoms mention
-otherwise (``next(101,100)``).
+otherwise (``next(101,100)``). Where changes count at once (``[time] holds = "from"``) it has one more,
+after the last: the state that a network has at a point is then that of the point before it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from splice.events.crisp.fluent_store import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import Bindings
 from splice.events.keys import lookup, packed
-from splice.events.points import Points, Successor
+from splice.events.points import Observed, Points, Successor
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
-from splice.logic.domain import DEFAULT_QUERY, Domain
+from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, TIME, PredicateDecl, Schema
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.batch import query_rows
@@ -147,7 +148,10 @@ def find_instances(
         leaves = part.args[:, : len(shape.variables())].astype(np.int64)
         groups.append(Group(shape, part.sequence.astype(np.int64), leaves, start))
         start += len(part)
-    complete = AtomTable.concat([evidence, seeds(table, evidence, rows)], table.vocabulary)
+    points = _moments(table)
+    if domain.clock.holds is Holds.FROM:
+        points = _with_ends(points, successor)
+    complete = AtomTable.concat([evidence, seeds(points, evidence, rows)], table.vocabulary)
     return Instances(Evidence(complete.sorted(), successor), tuple(groups), rows)
 
 
@@ -267,11 +271,10 @@ def with_kinds(schema: Schema, table: AtomTable) -> Schema:
     return schema.with_predicates(added)
 
 
-def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
+def seeds(points: Ints, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
     """Return query atoms that mention each ground fluent once and each point that is missing."""
-    points = _moments(table)
     if not len(fluents) or not len(points):
-        return AtomTable.empty(table.vocabulary)
+        return AtomTable.empty(evidence.vocabulary)
     first, start = np.unique(points[:, 0], return_index=True)
     at = np.searchsorted(first, fluents.sequence)
     at = np.minimum(at, len(first) - 1)
@@ -285,7 +288,16 @@ def seeds(table: AtomTable, evidence: AtomTable, fluents: AtomTable) -> AtomTabl
     place = np.minimum(np.searchsorted(carrier, missing[:, 0]), len(carrier) - 1)
     good = carrier[place] == missing[:, 0]
     extra = replace(fluents.take(one[place[good]]), time=missing[good, 1])
-    return AtomTable.concat([once, extra], table.vocabulary)
+    return AtomTable.concat([once, extra], evidence.vocabulary)
+
+
+def _with_ends(points: Ints, successor: Successor | None) -> Ints:
+    """Return (sequence, time) pairs, in order, with one more for each sequence: after its last."""
+    last = np.ones(len(points), bool)
+    last[:-1] = points[1:, 0] != points[:-1, 0]
+    beyond = successor.last if isinstance(successor, Observed) else 1
+    more: Ints = np.concatenate((points, points[last] + [0, beyond]))
+    return more[np.lexsort((more[:, 1], more[:, 0]))]
 
 
 def _moments(table: AtomTable) -> Ints:

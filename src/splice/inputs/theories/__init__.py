@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -12,6 +14,7 @@ from splice.inputs.check import RULE_ENDINGS
 from splice.io.lomrf.mln import parse_mln_all, read_mln_all
 from splice.io.text import read_text
 from splice.learners.options import NamedTheory
+from splice.logic.domain import Holds
 from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Theory
 
@@ -19,6 +22,10 @@ __all__ = ["AXIOMS", "load_theory", "load_theory_all", "named_theory", "theory_n
 
 AXIOMS: Final = "mln-ec"
 """The name of the axioms that ship: the Event Calculus as a knowledge base for Markov logic."""
+
+_HOLDS: Final = re.compile(r"\A(?:[ \t]*(?:%|//)?[ \t]*\n)*(?:[ \t]*(?:%|//)[^\n]*\n)*?"
+                           r"[ \t]*(?:%|//)[^\n]*\bholds (after|from)[ \t]*\n")  # fmt: skip
+"""What the head of a learned theory says of its changes: the last words of a line of comment."""
 
 _RULES: Final = ".rules"
 _MLN: Final = ".mln"
@@ -55,6 +62,18 @@ def load_theory(name_or_path: str | PathLike[str]) -> Theory:
     return theory
 
 
+def stated_holds(text: str) -> Holds | None:
+    """Return when changes count in a theory, where the comments at its head say it.
+
+    >>> stated_holds("% Learned from week.\\n% learner oled, holds from\\n\\np(X) :- q(X).")
+    <Holds.FROM: 'from'>
+    >>> stated_holds("p(X) :- q(X).\\n% holds from\\n") is None
+    True
+    """
+    found = _HOLDS.match(text)
+    return Holds(found[1]) if found else None
+
+
 def named_theory(text: str) -> NamedTheory:
     """Return the theory that an option names, as :func:`load_theory` reads it."""
     return NamedTheory(Path(text).name, load_theory(text).statements)
@@ -69,9 +88,11 @@ def load_theory_all(name_or_path: str | PathLike[str]) -> tuple[Theory, list[Pro
             raise SpliceError(
                 f"'{path}' is no theory by its name", f"theories end in {', '.join(endings)}"
             )
-        return (
-            read_mln_all(path) if path.suffix == _MLN else parse_theory_all(read_text(path), name)
+        text = read_text(path)
+        theory, problems = (
+            read_mln_all(path) if path.suffix == _MLN else parse_theory_all(text, name)
         )
+        return replace(theory, holds=stated_holds(text)), problems
     if name == AXIOMS:
         file = f"{name}{_MLN}"
         return parse_mln_all((resources.files(__name__) / file).read_text("utf-8"), file)

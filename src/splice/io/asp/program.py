@@ -12,6 +12,7 @@ from splice.events.crisp.program import Definition, Program, Simultaneous
 from splice.events.points import Step
 from splice.io.asp.rules import VALUE_OF, format_statement
 from splice.logic.clauses import Rule
+from splice.logic.domain import Holds
 from splice.logic.terms import VALUE, Function
 
 _HEADER: Final = """\
@@ -38,10 +39,19 @@ next(T+{size},T) :- point(T).
 """
 _SIMPLE: Final = """\
 known({f}) :- initiatedAt({f},_).
-broken({f},S) :- terminatedAt({f},T), next(S,T).
 holdsAt({f},S) :- holdsAt({f},T), follows(S,T), not broken({f},S), not end(S).
-holdsAt({f},S) :- initiatedAt({f},T), next(S,T){unless}, not end(S).
 """
+_CHANGES: Final = {
+    Holds.AFTER: """\
+broken({f},S) :- terminatedAt({f},T), next(S,T).
+holdsAt({f},S) :- initiatedAt({f},T), next(S,T){unless}, not end(S).
+""",
+    Holds.FROM: """\
+broken({f},T) :- terminatedAt({f},T).
+holdsAt({f},T) :- initiatedAt({f},T), point(T){unless}.
+""",
+}
+"""What is changed at a time-point counts at the next one, or at once."""
 _UNLESS: Final = {
     Simultaneous.TERMINATE: ", not terminatedAt({f},T)",
     Simultaneous.INITIATE: "",
@@ -78,15 +88,16 @@ def format_asp(program: Program) -> str:
         for statement in definition.statements():
             number += 1
             lines += format_statement(statement, program, number)
-        axioms = "" if definition.static else _axioms(definition, program.simultaneous)
+        axioms = "" if definition.static else _axioms(definition, program)
         parts.append("\n".join((*lines, axioms)))
     return "\n".join((*parts, _INTERVALS))
 
 
-def _axioms(definition: Definition, simultaneous: Simultaneous) -> str:
+def _axioms(definition: Definition, program: Program) -> str:
     """Return the axioms of one fluent: clingo can work through fluents one after the other."""
     rules = [s.content for s in definition.statements() if isinstance(s.content, Rule)]
     fluents = [rule.head.atom.args[0] for rule in rules]
+    simultaneous = program.simultaneous
     name, arity = definition.fluent
     args = ",".join(f"X{i}" for i in range(1, arity + 1))
     plain = f"{name}({args})" if arity else name
@@ -96,6 +107,6 @@ def _axioms(definition: Definition, simultaneous: Simultaneous) -> str:
         unless = _UNLESS[simultaneous].format(f=fluent)
         if valued and simultaneous is Simultaneous.INITIATE:
             unless = f", not rival({fluent},T)"  # two values at once are none
-        text += _SIMPLE.format(f=fluent, unless=unless)
+        text += (_SIMPLE + _CHANGES[program.holds]).format(f=fluent, unless=unless)
         text += _OTHERS.format(f=fluent, other=f"{VALUE_OF}({plain},Other)") if valued else ""
     return text

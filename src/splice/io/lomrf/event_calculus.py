@@ -18,6 +18,7 @@ from splice.events.joins import FLUENT_OF
 from splice.events.weighted.axioms import standard_axioms
 from splice.io.lomrf.mln_writer import format_mln
 from splice.logic.clauses import Rule
+from splice.logic.domain import Holds
 from splice.logic.schema import (
     EVENT_CALCULUS,
     INITIATED_AT,
@@ -145,6 +146,11 @@ _FIRST: Final = {
     """,
 }
 
+_LATER: Final = """\
+// The axioms let what is initiated at T hold after T. The domain of these rules says from T on:
+// what LoMRF infers begins and ends one time-point later.
+"""
+
 _Trouble = tuple[str, str]
 
 
@@ -155,7 +161,8 @@ def format_lomrf(
     simultaneous: Simultaneous = Simultaneous.TERMINATE,
 ) -> str:
     """Return a theory as the text of a ``.mln``; what LoMRF cannot say is an error."""
-    return format_mln(lomrf_theory(theory, schema, simultaneous=simultaneous))
+    text = format_mln(lomrf_theory(theory, schema, simultaneous=simultaneous))
+    return f"{_LATER}\n{text}" if theory.holds is Holds.FROM else text
 
 
 def lomrf_theory(
