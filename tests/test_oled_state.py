@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,16 @@ def test_a_state_is_about_names_not_about_codes() -> None:
     elsewhere = Oled().restore(state, other[0].domain, other[0].table.vocabulary)
     assert str(elsewhere.theory_) == str(Oled().fit(whole).theory_)
     elsewhere.partial_fit(other[0])
+
+
+@pytest.mark.parametrize(("limit", "fits"), [(1, False), (2, True), (3, True)])
+def test_rules_give_way_only_where_that_makes_room_for_another(limit: int, fits: bool) -> None:
+    learner = Oled(OledOptions(growing=limit)).fit(stream(1))
+    first = learner.states[0]
+    bodied, idle = (replace(first, picked=picked, born=0) for picked in ((0,), ()))
+    learner.states = [bodied, idle]
+    assert learner._has_room(first.kind, first.head) is fits
+    assert learner.states == ([bodied] if limit == 2 else [bodied, idle])
 
 
 @pytest.mark.parametrize("change", [{"version": 99}, {"learner": "osla"}])

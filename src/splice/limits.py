@@ -92,20 +92,10 @@ class Limits:
         text
             What stands there.
         """
-        return LimitExceeded(self.told(name, place, text))
+        return LimitExceeded(self.problem(name, place, text))
 
-    def told(self, name: str, place: Place, text: str = "") -> Problem:
-        """Return the problem behind :meth:`exceeded`.
-
-        Parameters
-        ----------
-        name
-            The limit.
-        place
-            Where it is exceeded.
-        text
-            What stands there.
-        """
+    def problem(self, name: str, place: Place, text: str = "") -> Problem:
+        """Return the problem that :meth:`exceeded` raises, for those who collect problems."""
         most = getattr(self, name)
         hint = f"is this the right file? --limit {name}={2 * most} would let it through"
         return Problem(place, f"more than {most:,} {_TOLD[name]}", text, hint)

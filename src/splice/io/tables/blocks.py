@@ -145,7 +145,7 @@ def _check_lines(data: bytes, end: int, first: Place, limits: Limits, *, quotes:
         return
     line = first.line + data.count(b"\n", 0, begins)
     shown = data[begins : begins + 200].split(b"\n")[0].decode("utf-8", "replace")
-    found = limits.told("line", Place(first.file, line, 1), shown)
+    found = limits.problem("line", Place(first.file, line, 1), shown)
     if quotes and not len(over):
         found = replace(found, hint=f"is a quote never closed? {found.hint}")
     raise LimitExceeded(found)

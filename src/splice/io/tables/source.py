@@ -65,7 +65,7 @@ class BadRows:
             if self._bad > len(self._problems):
                 last = max(problem.place for problem in self._problems)
                 place = Place(last.file, last.line, last.column + 1)
-                self._collected.append(self._limits.told("problems", place))
+                self._collected.append(self._limits.problem("problems", place))
         elif self._bad > self._max_bad * self._rows:
             share = f"{self._bad:,} of {self._rows:,} rows are bad"
             raise InputError(self._problems, f"{share}, and --max-bad allows {self._max_bad:g}")

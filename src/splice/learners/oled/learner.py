@@ -161,14 +161,27 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
             rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
             self.states.append(rule)
 
-    def _has_room(self, kind: _Kind, head: Atom, more: int = 1) -> bool:
-        """Make room for more rules: those without a body that were right least often give way."""
+    def _has_room(self, kind: _Kind, head: Atom) -> bool:
+        """Return whether one more rule can start; others give way only where that makes room for it."""
+        excess, weakest = self._excess(kind, head, 1)
+        if len(weakest) < excess:
+            return False
+        self._drop(weakest[:excess])
+        return True
+
+    def _excess(self, kind: _Kind, head: Atom, more: int) -> tuple[int, list[RuleState]]:
+        """Return how many rules are too many with some more, and which can give way.
+
+        Those are the rules of earlier batches without a body, the least often right first.
+        """
         own = [rule for rule in self.states if rule.kind == kind and rule.head == head]
-        excess = max(len(own) + more - self.options.growing, 0)
         young = [rule for rule in own if not rule.picked and rule.born < self.batches]
-        for rule in sorted(young, key=lambda rule: rule.support(self.options))[:excess]:
-            self.states.remove(rule)
-        return len(young) >= excess
+        young.sort(key=lambda rule: rule.support(self.options))
+        return max(len(own) + more - self.options.growing, 0), young
+
+    def _drop(self, rules: list[RuleState]) -> None:
+        gone = set(map(id, rules))
+        self.states = [rule for rule in self.states if id(rule) not in gone]
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a pattern: all that was seen, and all that was not."""
@@ -251,7 +264,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         for head, count in other.transitions.items():
             self.transitions[head] = self.transitions.get(head, 0) + count
         for kind, head in {(rule.kind, rule.head) for rule in self.states}:
-            self._has_room(kind, head, 0)
+            excess, weakest = self._excess(kind, head, 0)
+            self._drop(weakest[:excess])
         self._rule_blocks = {}
 
     # the theory
