@@ -10,6 +10,7 @@ import math
 import polars as pl
 
 import splice
+from splice.io.lomrf.modes import parse_modes
 
 times = range(4000)
 degrees = [round(50 + 25 * math.sin(minute / 9), 1) for minute in times]
@@ -18,7 +19,7 @@ labels = pl.DataFrame(
     {"time": times, "fluent": "hot(pump)", "label": [value >= 60 for value in degrees]}
 )
 
-domain = splice.Domain(modes=splice.parse_modes("modeF(*, heat(+, n-))"))
+domain = splice.Domain(modes=parse_modes("modeF(*, heat(+, n-))"))
 model = splice.RuleLearner(domain=domain).fit(events, labels[:2000])
 for rule in model.rules_["text"]:
     print(rule.partition("(")[0], "compares" if "N1" in rule else "")

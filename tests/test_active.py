@@ -23,6 +23,7 @@ from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments import active
 from splice.lab.figures.curves import enough
+from splice.lab.figures.results import read_results, results_report
 from splice.lab.plaza import make_plaza
 from splice.labels import LabelArray
 from splice.report.document import Figure
@@ -230,8 +231,8 @@ def test_the_experiment_counts_the_same_in_any_order() -> None:
 
 def test_the_table_of_the_experiment_is_drawn_and_says_how_many_answers_are_enough() -> None:
     table = Path(__file__).resolve().parents[1] / "experiments/results/active.csv"
-    (read,) = splice.read_results(table)
-    report = splice.results_report([read])
+    (read,) = read_results(table)
+    report = results_report([read])
     figures = [s for tab in report.tabs for s in tab.sections if isinstance(s, Figure)]
     datasets = {str(row["dataset"]) for row in read.rows}
     assert [figure.title for figure in figures] == list(

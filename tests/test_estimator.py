@@ -30,6 +30,9 @@ import splice
 from splice.cli import main
 from splice.completion.distance import Lifted
 from splice.completion.mode import Mode
+from splice.io.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from splice.learners.oled.options import OledOptions
+from splice.stream.source import collect
 
 Rows = list[dict[str, Any]]
 
@@ -128,7 +131,7 @@ def test_frames_are_an_input_wherever_one_is_named(files: Path) -> None:
     by_columns = splice.open_input([labels, events])
     written = splice.open_input(str(files / "week"))
     for source in (by_name, by_columns):
-        same = [list(map(str, splice.collect(each).atoms())) for each in (source, written)]
+        same = [list(map(str, collect(each).atoms())) for each in (source, written)]
         assert same[0] == same[1]
     assert repr(by_name.inner) == "FrameSource(labels, events)"  # type: ignore[attr-defined]
     learned = splice.learn(splice.open_input([events, labels]))
@@ -292,14 +295,14 @@ def test_parts_of_a_stream_teach_what_the_whole_does() -> None:
 
 
 def test_what_is_saved_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    straight, saved = splice.RuleLearner(), splice.RuleLearner(splice.OledOptions(depth=2))
+    straight, saved = splice.RuleLearner(), splice.RuleLearner(OledOptions(depth=2))
     for number, (events, labels) in enumerate(days()):
         straight.partial_fit(events, labels)
         saved.partial_fit(events, labels)
         saved.save(tmp_path / f"{number}.splice")
         saved = splice.RuleLearner.load(tmp_path / f"{number}.splice")
     assert str(saved) == str(straight)
-    assert saved.get_params()["learner"] == splice.OledOptions(depth=2)
+    assert saved.get_params()["learner"] == OledOptions(depth=2)
     friday = pl.DataFrame(shifts.friday()[0])
     assert saved.predict(friday).equals(straight.predict(friday))
 
@@ -328,12 +331,12 @@ def test_what_is_not_of_the_package_is_given_again_to_load(tmp_path: Path) -> No
     model.save(tmp_path / "mine")
     loaded = splice.RuleLearner.load(tmp_path / "mine", completer=own)
     assert str(loaded) == str(model)
-    assert loaded.get_params()["learner"] == splice.OledOptions(depth=1)
+    assert loaded.get_params()["learner"] == OledOptions(depth=1)
     assert str(loaded.partial_fit(friday[0])) == str(model.partial_fit(friday[0]))
 
 
 def test_a_checkpoint_of_a_run_is_no_model(tmp_path: Path) -> None:
-    splice.write_checkpoint(tmp_path / "x", splice.Checkpoint({"kind": "other"}, {}))
+    write_checkpoint(tmp_path / "x", Checkpoint({"kind": "other"}, {}))
     with pytest.raises(splice.SpliceError, match="not of a RuleLearner"):
         splice.RuleLearner.load(tmp_path / "x")
 
@@ -361,9 +364,9 @@ def test_a_saved_model_that_was_tampered_with_is_refused(
     change: dict[str, Any], said: str, model: splice.RuleLearner, tmp_path: Path
 ) -> None:
     model.save(tmp_path / "model")
-    kept = splice.read_checkpoint(tmp_path / "model")
-    changed = splice.Checkpoint(kept.identity, {**kept.state, **change})
-    splice.write_checkpoint(tmp_path / "changed", changed)
+    kept = read_checkpoint(tmp_path / "model")
+    changed = Checkpoint(kept.identity, {**kept.state, **change})
+    write_checkpoint(tmp_path / "changed", changed)
     with pytest.raises(splice.SpliceError, match=said):
         splice.RuleLearner.load(tmp_path / "changed")
 
@@ -400,7 +403,7 @@ print(model.predict(events.assign(time=stamps))["start"].dtype, model, sep="\\n"
 
 
 def test_parameters_are_read_back() -> None:
-    model = splice.RuleLearner(splice.OledOptions(depth=1), "paper", batch_size=10, time="ts")
+    model = splice.RuleLearner(OledOptions(depth=1), "paper", batch_size=10, time="ts")
     copy = splice.RuleLearner(**model.get_params())
     assert copy.get_params() == model.get_params()
     assert repr(copy) == repr(model)
@@ -444,7 +447,7 @@ def test_probabilities_are_for_weights(model: splice.RuleLearner) -> None:
     events, labels = map(pl.DataFrame, shifts.week())
     with pytest.raises(ValueError, match="no weights"):
         model.predict_proba(events)
-    weighted = splice.RuleLearner(splice.OledOptions(weights=splice.AdaGrad())).fit(events, labels)
+    weighted = splice.RuleLearner(OledOptions(weights=splice.AdaGrad())).fit(events, labels)
     found = weighted.predict_proba(events)
     assert found["probability"].is_between(0, 1).all()
 

@@ -12,6 +12,8 @@ import pytest
 
 import shifts
 import splice
+from splice.learners.oled.options import OledOptions
+from splice.stream.source import collect
 
 Frame = pd.DataFrame
 Change = Callable[[Frame, Frame], tuple[Any, Any]]
@@ -266,13 +268,13 @@ def test_wrong_types_are_told_in_words(typed: str) -> None:
 
 
 def test_what_newcomers_typed_and_meant_works() -> None:
-    assert splice.Oled(min_score=0.3).options == splice.OledOptions(min_score=0.3)
-    own = splice.Oled(splice.OledOptions(depth=3), min_score=0.3)
-    assert own.options == splice.OledOptions(depth=3, min_score=0.3)
+    assert splice.Oled(min_score=0.3).options == OledOptions(min_score=0.3)
+    own = splice.Oled(OledOptions(depth=3), min_score=0.3)
+    assert own.options == OledOptions(depth=3, min_score=0.3)
     assert isinstance(splice.Splice("oled", "paper").learner, splice.Oled)
     learned = splice.RuleLearner(splice.Oled(depth=1)).get_params()["learner"]
     assert repr(learned) == "<Oled(depth=1): 0 batches, 0 rules in the making>"
-    assert len(splice.collect(splice.open_input(frame()))) == 1200
+    assert len(collect(splice.open_input(frame()))) == 1200
     assert len(repr(splice.load_theory("caviar-meet"))) < 80
     square = splice.make_plaza(sequences=1, frames=100, seed=1).source
     assert len(repr(splice.recognise(splice.load_theory("caviar-meet"), square))) < 100

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from splice import Source, SpliceError, collect, open_input
+from splice import SpliceError, open_input
 from splice.cli.console import Format, tell_problems
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputName, InputOptions, Queries, input_paths
 from splice.stream import open_world
 from splice.stream.batch import query_rows
+from splice.stream.source import Source, collect
 from streams import plain
 from test_cli import Command
 

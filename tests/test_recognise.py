@@ -11,20 +11,20 @@ from splice import (
     Recognition,
     SpliceError,
     Theory,
-    UnknownName,
-    collect,
-    compile_program,
-    infer_events,
-    interval_frame,
     load_theory,
     make_plaza,
     open_input,
     parse_theory,
     recognise,
 )
+from splice.errors import UnknownName
+from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import Recognised
 from splice.events.crisp.recognition import recognise as recognise_crisp
+from splice.events.recognise import interval_frame
+from splice.events.weighted.inference import infer_events
 from splice.io.intervals import INTERVAL_SCHEMA
+from splice.stream.source import collect
 
 SOFT = """
 1.5 :: initiatedAt(on(X),T) :- happensAt(press(X),T).

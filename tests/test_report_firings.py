@@ -13,6 +13,7 @@ from splice.report.document import Role, Timeline
 from splice.report.firings import asked_for, firings
 from splice.report.run import learned_report
 from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.source import sequences
 
 SQUARE = make_plaza(sequences=7, people=3, frames=200, seed=4).source
 
@@ -84,7 +85,7 @@ def test_the_page_of_a_run_shows_some_sequences_with_firings_and_f1() -> None:
     shown = [section for section in tab.sections if isinstance(section, Timeline)]
     with_true = [
         name
-        for name, table in splice.sequences(SQUARE)
+        for name, table in sequences(SQUARE)
         if (table.truth[table.of_predicates((SQUARE.domain.query.name,))] > 0).any()
     ]
     assert [each.title for each in shown] == [f"Sequence {name}" for name in with_true[:5]]

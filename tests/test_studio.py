@@ -21,7 +21,7 @@ from splice.inputs.open import InputOptions
 from splice.lab.plaza import make_plaza
 from splice.learners.predict import predict
 from splice.stream.batch import TimePoints, batches
-from splice.stream.source import MemorySource
+from splice.stream.source import MemorySource, collect
 from splice.studio.columns import BELIEVED, EVENT, GIVEN, in_window
 from splice.studio.journal import Journal
 from splice.studio.serve import open_studio
@@ -186,7 +186,7 @@ def test_the_files_of_a_project_are_read_by_everything_else(
         settled(client)
     files = [folder / "events.csv", tmp_path / "project/labels.csv"]
     options = InputOptions(domain=str(folder / "domain.toml"), open_world=True)
-    table = splice.collect(splice.open_input(files, options))
+    table = collect(splice.open_input(files, options))
     given = table.truth[table.of_predicates((truth.domain.query.name,))]
     assert state["labels"] == {"true": int((given > 0).sum()), "false": int((given < 0).sum())}
     splice.load_theory(tmp_path / "project/theory.rules")
@@ -322,7 +322,7 @@ def test_columns_hold_every_label_once(square: tuple[Path, MemorySource], tmp_pa
     same = (np.diff(lane) == 0) & (np.diff(layer) == 0)
     assert (start[1:][same] >= end[:-1][same]).all()
     assert (value[layer == BELIEVED] != 0).all()
-    observed = splice.collect(splice.open_input(folder / "events.csv", options))
+    observed = collect(splice.open_input(folder / "events.csv", options))
     own = observed.take(observed.sequence == observed.sequence[0])
     events = own.of_predicates(("happensAt", "close", "orientationMove"))
     assert int((end - start)[layer == EVENT].sum()) == int(events.sum())

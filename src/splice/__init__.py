@@ -10,9 +10,10 @@ initiatedAt(meet(X,Y),T)
 >>> splice.parse_rule(str(rule)) == rule
 True
 
-Every public name can be taken from here. The stub beside this file declares them, once for
-people, type checkers and Python; the modules behind them are loaded on first use, so
-``import splice`` alone costs next to nothing.
+What normal use needs can be taken from here. The stub beside this file declares the names, once
+for people, type checkers and Python; the modules behind them are loaded on first use, so
+``import splice`` alone costs next to nothing. What is further in (parts of rules, further strategies,
+windows, weighted inference) is imported from its own module.
 """
 
 from typing import Final
