@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -190,6 +190,7 @@ def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str
     yield f"Learned from {input_title(data)}: {_read(learned)}."
     said = {**choices.words, "holds": (learned.theory.holds or Holds.AFTER).value}
     yield ", ".join(f"{name} {word}" for name, word in said.items())
+    yield from map(str, learned.rounds)
     if choices.profile is not None and choices.profile.name == "auto":
         yield from learned.verdict.lines()
 
@@ -204,7 +205,8 @@ def _read(learned: Learned) -> str:
 def _counts(learned: Learned) -> dict[str, Any]:
     names = ("examples", "batches", "given", "completed")
     counts = {name: getattr(learned, name) for name in names}
-    return {**counts, "seconds": round(learned.seconds, 3)}
+    rounds = [asdict(one) for one in learned.rounds]
+    return {**counts, "seconds": round(learned.seconds, 3), "rounds": rounds}
 
 
 def tell_learned(learned: Learned, out: Path | None = None) -> None:

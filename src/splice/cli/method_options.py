@@ -117,6 +117,15 @@ _ProfileName: TypeAlias = Annotated[
 _Passes: TypeAlias = Annotated[
     int, typer.Option("--passes", metavar="N", min=1, help="How often to read the input.")
 ]
+_Rounds: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--rounds",
+        metavar="N",
+        min=0,
+        help="How often, at most, the rules vote on missing labels and are learned anew from them.",
+    ),
+]
 _Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", min=0, help="The seed of random choices; the learners make none.")
 ]
@@ -128,6 +137,7 @@ _TAKEN: Final = frozenset(
         "profile",
         "batch-size",
         "passes",
+        "rounds",
         "seed",
         "online",
         "out",
@@ -149,6 +159,7 @@ def with_learning_options(command: Callable[..., R]) -> Callable[..., R]:
         ("profile", _ProfileName, None),
         ("batch_size", BatchSize, 25),
         ("passes", _Passes, 1),
+        ("rounds", _Rounds, 0),
         ("seed", _Seed, 0),
         *map(_parameter, *zip(*_learner_options().values(), strict=True)),
         ("online", Online, False),
@@ -205,6 +216,7 @@ def _choices(
     online: bool,
     batch_size: int,
     passes: int,
+    rounds: int,
     **given: Any,
 ) -> LearnOptions:
     """Return the choices that the options name."""
@@ -236,6 +248,7 @@ def _choices(
         batch_size,
         passes,
         mode=mode_of(online),
+        rounds=rounds,
     )
     words = {
         "learner": choice.name,
@@ -243,6 +256,7 @@ def _choices(
         "batch-size": str(batch_size),
         **choice.words(),
         "passes": str(passes),
+        **({"rounds": str(rounds)} if rounds else {}),
         "mode": options.run_mode.value,
     }
     return replace(options, words=words)

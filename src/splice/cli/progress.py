@@ -14,6 +14,7 @@ from splice.pipeline.progress import (
     Resumed,
     ResumedParts,
     Stopped,
+    Taught,
     Told,
     Warned,
 )
@@ -41,7 +42,15 @@ class RunProgress:
                 self._steps = self._bar.count
             case Read(report):
                 tell_reading(report)
-            case Told() | Warned() | Resumed() | ResumedParts() | NoCheckpoint() | Stopped():
+            case (
+                Told()
+                | Warned()
+                | Taught()
+                | Resumed()
+                | ResumedParts()
+                | NoCheckpoint()
+                | Stopped()
+            ):
                 note(_told(event))
 
     def _tell_batch(self, event: LearnedBatch) -> None:
@@ -61,12 +70,14 @@ def _spell(event: LearnedBatch) -> str:
     return f"learning: {', '.join(words)}"
 
 
-def _told(event: Told | Warned | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
+def _told(event: Told | Warned | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
     match event:
         case Told(text):
             return f"warning: {text}"
         case Warned(problem):
             return str(problem)
+        case Taught(one):
+            return str(one)
         case Resumed(batch, number):
             return f"going on after batch {batch:,} of pass {number + 1}"
         case ResumedParts(done):

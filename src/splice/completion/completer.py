@@ -26,6 +26,7 @@ from splice.completion.similarity import Vertices
 from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
 from splice.completion.state import VERSION, StateWriter, check_completer, readable
+from splice.completion.votes import Ballot, outvoted, worth_of
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
@@ -81,6 +82,7 @@ class SupervisionCompleter:
         """Forget all labels and values: as if nothing had been completed yet."""
         self._seen = np.zeros(2)
         self._frozen = False
+        self._ballot: Ballot | None = None
         self._waiting: LabelCounts = ()
         self._parts: Workspace | None = None
         self._scene: Scene | None = None
@@ -91,19 +93,25 @@ class SupervisionCompleter:
         """Whether labels are still counted (online), or all of them are (in hindsight)."""
         return Mode.HINDSIGHT if self._frozen else Mode.ONLINE
 
-    def freeze(self, counts: LabelCounts = ()) -> None:
+    def freeze(self, counts: LabelCounts = (), ballot: Ballot | None = None) -> None:
         """Count no more labels: from now on each batch is completed with those counted so far.
 
         The stream begins anew, so where chains in time stood is forgotten. Labels that were counted
-        elsewhere are taken over when its first batch says what it is about.
+        elsewhere are taken over when its first batch says what it is about. With a ``ballot`` each
+        missing label has a vote beside those that were counted.
         """
+        if ballot is not None and not self.profile.hears_votes:
+            raise SpliceError(
+                f"the profile '{self.profile.name}' hears no votes: what has no label is a neighbour there",
+                "use default, patterns, regression or auto",
+            )
         if self.profile.mode(Mode.HINDSIGHT) is not Mode.HINDSIGHT:
             raise SpliceError(
                 f"the profile '{self.profile.name}' completes online only: "
                 "what it remembers depends on the order of batches",
                 "use lifted distances, and a cache without cap and decay",
             )
-        self._frozen = True
+        self._frozen, self._ballot = True, ballot
         self.expect(counts)
         if self._parts and self._parts.chains:
             self._parts.chains.forget("")
@@ -200,7 +208,9 @@ class SupervisionCompleter:
     def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
         """Go on from a state, with a stream of the given domain and vocabulary."""
         check_completer(state, repr(self.profile))
+        ballot = self._ballot
         self.reset()
+        self._ballot = ballot
         self._seen = np.array(state["seen"], float)
         self._frozen = bool(state["frozen"])
         parts = self._begin(domain, vocabulary)
@@ -312,13 +322,14 @@ class SupervisionCompleter:
         missing = np.flatnonzero(~given & ~blind)
         classes = parts.classes(patterns)
         labelled = cache.labelled()
+        votes = self._ballot(batch.queries) if self._ballot else None
         chains, graph, which = None, None, np.zeros(len(missing), np.intp)
         if self.profile.teacher is not None:
-            solved, ends = self._taught(parts, cache, layout, classes, labels, missing)
+            solved, ends = self._taught(parts, cache, layout, classes, labels, missing, votes)
         else:
             chains = parts.linked(layout, vertices, classes, cache) if layout else None
             graph, which = self._graph(vertices.take(missing), labelled, parts)
-            solved = self._solve(graph, which, missing, labelled, chains, values, given)
+            solved = self._solve(graph, which, missing, labelled, chains, values, given, votes)
             ends = values
         values[missing], reached[missing] = np.round(solved[0], _DIGITS) + 0.0, solved[1]
         if parts.chains and layout:
@@ -357,6 +368,7 @@ class SupervisionCompleter:
         classes: Ints,
         labels: LabelArray,
         missing: Indices,
+        votes: Floats | None,
     ) -> tuple[tuple[Floats, Mask, Floats], Floats]:
         """Return what :meth:`_solve` does, by the teacher, and what each atom knows of its past."""
         assert self.profile.teacher is not None
@@ -369,6 +381,7 @@ class SupervisionCompleter:
             labels,
             self.mode,
             self.profile.teacher.repeat,
+            votes,
         )
         reached = verdicts.taught[classes[missing]]
         found = self.profile.solver.settled(values[missing], reached, cache.labelled())
@@ -412,6 +425,7 @@ class SupervisionCompleter:
         chains: Chains | None,
         values: Floats,
         given: Mask,
+        votes: Floats | None,
     ) -> tuple[Floats, Mask, Floats]:
         """Return values for the missing ones, whether a label reached them, and conductances.
 
@@ -422,12 +436,15 @@ class SupervisionCompleter:
             return np.full(len(missing), -1.0), np.zeros(len(missing), bool), firm
         if chains is not None:
             solved, reached, firm = self._with_links(
-                graph, which, missing, labelled, chains, values, given
+                graph, which, missing, labelled, chains, values, given, votes
             )
         else:
             own = self.profile
             problem = LabelledGraph(graph, which, labelled, own.connector, own.caching)
             solved, reached = own.solver.solve(problem)
+            if votes is not None:
+                labels = weighted(graph, labelled, own.caching).sum(axis=1)[which]
+                solved = 2 * outvoted((1 + solved) / 2, labels, votes[missing]) - 1
         return self.profile.solver.settled(solved, reached, labelled), reached, firm
 
     def _with_links(
@@ -439,6 +456,7 @@ class SupervisionCompleter:
         chains: Chains,
         values: Floats,
         given: Mask,
+        votes: Floats | None,
     ) -> tuple[Floats, Mask, Floats]:
         """Solve chains of vertices, each with its own labelled neighbours."""
         to_labelled = weighted(graph, labelled, self.profile.caching)
@@ -451,6 +469,10 @@ class SupervisionCompleter:
         weight, pull, known = np.zeros(n), np.zeros(n), np.ones(n, bool)
         weight[missing] = to_labelled.sum(axis=1)[which]
         pull[missing] = (to_labelled @ labelled.labels)[which]
+        if votes is not None:
+            worth = worth_of(votes[missing])
+            weight[missing] += worth
+            pull[missing] += worth * (2 * np.nan_to_num(votes[missing]) - 1)
         known[missing] = False
         order = layout.order
         solved, reached, firm = solve_chain(

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.links import Layout, LinkMemory
 from splice.completion.mode import Mode
-from splice.completion.teacher import Verdicts
+from splice.completion.teacher import Verdicts, log_odds, probability
+from splice.completion.votes import outvoted
 from splice.labels import UNKNOWN, LabelArray
 
 _Matrices: TypeAlias = npt.NDArray[np.float64]
@@ -110,13 +111,19 @@ def taught_values(
     labels: LabelArray,
     mode: Mode,
     repeat: float,
+    votes: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the values of all query atoms of a batch, and what each knows of its past alone.
+
+    ``votes`` are those of a theory: the chance of each atom, or NaN.
 
     Online a point is told of what comes after it up to the last given label, and else of its past
     alone, so that it does not matter where a row is cut in two.
     """
-    alone = np.tanh(verdicts.odds[patterns] / 2)
+    odds = verdicts.odds[patterns]
+    if votes is not None:
+        odds = log_odds(outvoted(probability(odds), verdicts.labels[patterns], votes))
+    alone = np.tanh(odds / 2)
     if memory is None or layout is None:
         return alone, alone
     order = layout.order
@@ -129,7 +136,7 @@ def taught_values(
         held = (1 + terminal.value) / 2
         start[begin] = held * (1 - change[begin, 1]) + (1 - held) * change[begin, 0]
         same[begin] = terminal.cls == number[begin]
-    evidence = (verdicts.odds[number] - prior) * np.where(same, repeat, 1.0)
+    evidence = (odds[order] - prior) * np.where(same, repeat, 1.0)
     evidence[given] = labels[order][given] * np.inf
     heard = _heard(given, layout.after, mode)
     found = smooth(evidence, change, start, layout.after, heard)

@@ -102,6 +102,11 @@ class Profile:
         return wanted if adds_up and not self.distance.ground else Mode.ONLINE
 
     @property
+    def hears_votes(self) -> bool:
+        """Whether a theory can vote: values then follow from labels alone, so a vote is one more."""
+        return self.teacher is not None or self.connector.neighbours is Neighbours.LABELLED
+
+    @property
     def blockwise(self) -> bool:
         """Whether many batches can be solved as one: no example is the neighbour of an unlabelled one.
 

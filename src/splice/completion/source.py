@@ -16,6 +16,7 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.result import Completion
+from splice.completion.votes import Ballot
 from splice.patterns.reading import blocks
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
 
@@ -38,10 +39,12 @@ def label_counts(profile: Profile, batches: Iterable[MicroBatch]) -> LabelCounts
     return [] if state is None else [state]
 
 
-def in_hindsight(profile: Profile, counts: LabelCounts) -> SupervisionCompleter:
+def in_hindsight(
+    profile: Profile, counts: LabelCounts, ballot: Ballot | None = None
+) -> SupervisionCompleter:
     """Return a completer that knows all labels of a stream, which now begins anew."""
     completer = SupervisionCompleter(profile)
-    completer.freeze(counts)
+    completer.freeze(counts, ballot)
     return completer
 
 

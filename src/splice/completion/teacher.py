@@ -116,13 +116,14 @@ class Verdicts:
     """What labels say of each pattern: log-odds, and those of its fluent before it is looked at.
 
     Both are 0 where the fluent of a pattern has no label: then it is not ``taught``. ``fluent`` is the
-    number of what a pattern is about.
+    number of what a pattern is about, ``labels`` how many labels its log-odds rest on.
     """
 
     odds: Floats
     prior: Floats
     taught: Mask
     fluent: Indices
+    labels: Floats
 
 
 @dataclass(eq=False)
@@ -137,6 +138,7 @@ class TeacherMemory:
     _lessons: dict[int, tuple[Lesson, float]] | None = None
     _odds: list[float] = field(default_factory=list)
     _prior: list[float] = field(default_factory=list)
+    _labels: list[float] = field(default_factory=list)
 
     def forget(self) -> None:
         """Note that labels have come."""
@@ -149,21 +151,27 @@ class TeacherMemory:
             self._texts.append(str(pattern.rule))
         if self._lessons is None:
             self._lessons = self._learn(counts)
-            self._odds, self._prior = [], []
+            self._odds, self._prior, self._labels = [], [], []
         worth = self.teacher.worth
         for number in range(len(self._odds), len(self.store)):
             lesson, prior = self._lessons.get(self._fluent[number], (None, 0.5))
-            share = 0.5
+            share, labels = 0.5, 0.0
             if lesson is not None:
                 negatives, positives = counts.get(number, (0.0, 0.0))
                 said = worth * lesson.share(self.store[number])
-                share = (positives + said) / (negatives + positives + worth)
+                labels = negatives + positives + worth
+                share = (positives + said) / labels
             self._odds.append(share)
             self._prior.append(prior)
+            self._labels.append(labels)
         fluent = np.array(self._fluent, np.intp)
         known = np.array([number in self._lessons for number in range(len(self._names))], bool)
         return Verdicts(
-            log_odds(np.array(self._odds)), log_odds(np.array(self._prior)), known[fluent], fluent
+            log_odds(np.array(self._odds)),
+            log_odds(np.array(self._prior)),
+            known[fluent],
+            fluent,
+            np.array(self._labels),
         )
 
     def _learn(self, counts: Mapping[int, tuple[float, float]]) -> dict[int, tuple[Lesson, float]]:

@@ -23,6 +23,7 @@ from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
 from splice.pipeline.progress import Told, Warned, Watch
+from splice.pipeline.rounds import Round
 from splice.pipeline.splice import StepReport
 from splice.pipeline.verdict import AUTO, Findings, Verdict, find_out
 from splice.stream.batch import MicroBatch
@@ -52,6 +53,9 @@ class LearnOptions:
     mode
         Which labels a batch is completed with: all of the input, which is then read once more, or
         those up to the batch.
+    rounds
+        How often, at most, the theory votes in the completion of the missing labels and is learned
+        anew (:mod:`splice.pipeline.rounds`); in hindsight alone.
     """
 
     profile: Profile | None = PROFILES[AUTO]
@@ -60,6 +64,7 @@ class LearnOptions:
     passes: int = 1
     words: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = Mode.HINDSIGHT
+    rounds: int = 0
 
     @property
     def run_mode(self) -> Mode:
@@ -109,6 +114,7 @@ class LearnOptions:
             "mode": self.run_mode.value,
             "batch-size": str(self.batch_size),
             "passes": str(self.passes),
+            "rounds": str(self.rounds),
             **self.words,
             **chosen,
         }
@@ -148,6 +154,8 @@ class Learned:
         What labels that were held out say of the choices.
     completer
         What has completed the labels, to go on with; none where parts of the stream have their own.
+    rounds
+        What the theory has changed by teaching back, round by round.
     """
 
     learner: StructureLearner
@@ -171,6 +179,7 @@ class Learned:
         return self.findings.verdict(self.labels, rules)
 
     completer: SupervisionCompleter | None = field(default=None, repr=False)
+    rounds: list[Round] = field(default_factory=list, repr=False)
 
     @property
     def theory(self) -> Theory:
@@ -201,11 +210,11 @@ class Learned:
         """Examples a second."""
         return self.read / self.seconds if self.seconds else 0.0
 
-    def add(self, report: StepReport, number: int) -> None:
-        """Count a batch of a pass."""
+    def add(self, report: StepReport, number: int, round_: int = 0) -> None:
+        """Count a batch of a pass; of later passes and rounds only that it was read."""
         self.step += 1
         self.read += report.examples
-        if number == 0:
+        if number == 0 and round_ == 0:
             self.batches += 1
             self.examples += report.examples
             self.given += report.given

@@ -17,6 +17,7 @@ from splice.stream.source import ReadReport
 
 if TYPE_CHECKING:
     from splice.pipeline.learned import Learned
+    from splice.pipeline.rounds import Round
 
 T = TypeVar("T")
 
@@ -95,6 +96,13 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Taught:
+    """A round of teaching back is over: the labels that the theory changed, and the rules from them."""
+
+    round: Round
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """A run goes on where an interrupted one stood."""
 
@@ -134,6 +142,7 @@ Event: TypeAlias = (
     | Read
     | Warned
     | Told
+    | Taught
     | Resumed
     | ResumedParts
     | NoCheckpoint

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
-from splice.completion.source import in_hindsight, label_counts
+from splice.completion.source import label_counts
 from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
@@ -29,11 +29,13 @@ from splice.pipeline.progress import (
     LearnedBatch,
     Read,
     Stage,
+    Taught,
     Told,
     Watch,
     follow,
     ignore,
 )
+from splice.pipeline.rounds import TEACHING, Teaching, check_rounds
 from splice.pipeline.shards import OpenSource, cut_shards, sequence_sizes
 from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.pipeline.splice import Splice, StepReport
@@ -57,6 +59,7 @@ _STATE: Final = record(
     counts=record(**{name: whole() for name in COUNTS if name != "seconds"}, seconds=number(0.0)),
     learner=anything,
     completer=anything,
+    teaching=TEACHING,
 )
 """The shape of a run's state; learner and completer look at their own."""
 
@@ -115,6 +118,7 @@ def learn(
     """
     options, choices = options or InputOptions(), choices or LearnOptions()
     check_choice(engine, shards)
+    check_rounds(choices.rounds, choices.profile, choices.run_mode, shards)
     keeper: Keeper | None = None
     if checkpoint is not None:
         name = name_of(data)
@@ -186,31 +190,30 @@ def _learn_in_passes(
     """Learn in one pass or several; a run that was interrupted goes on where it was."""
     source = opened()
     learned = Learned(choices.learner(), checkpoint=keeper)
-    tested = Prequential(learned.learner) if test_first else None
-    run = _Run(source, learned, choices, tested, watch, keeps=keeper is not None)
+    run = _Run(source, learned, choices, watch, keeps=keeper is not None, test_first=test_first)
     if keeper and keeper.resumed:
         run.restore(keeper.resumed)
     begun = time.perf_counter() - learned.seconds
 
-    def f1() -> float | None:
-        return tested.confusion.f1 if tested and tested.confusion else None
-
-    for turn in range(run.number, choices.passes):
-        run.begin(turn)
-        watch(Begun(Stage.LEARN))
-        try:
-            for report in run.steps():
-                learned.add(report, turn)
-                learned.seconds = time.perf_counter() - begun
-                watch(LearnedBatch(Stage.LEARN, learned, f1))
-                if keeper:
-                    keeper.keep(run.to_state)
-        finally:
-            watch(Ended(Stage.LEARN))
-        if turn == 0:
-            watch(Read(source.report))
-            check_learned(learned, source, options, watch, closed=choices.closed)
-    learned.finish(choices.passes)
+    going = True
+    while going:
+        for turn in range(run.number, choices.passes):
+            run.begin(turn)
+            watch(Begun(Stage.LEARN))
+            try:
+                for report in run.steps():
+                    learned.add(report, turn, run.teaching.round)
+                    learned.seconds = time.perf_counter() - begun
+                    watch(LearnedBatch(Stage.LEARN, learned, run.f1))
+                    if keeper:
+                        keeper.keep(run.to_state)
+            finally:
+                watch(Ended(Stage.LEARN))
+            if turn == 0 and not run.teaching.round:
+                watch(Read(source.report))
+                check_learned(learned, source, options, watch, closed=choices.closed)
+        learned.finish(choices.passes)
+        going = run.next_round()
     learned.completer = run.completer
     learned.seconds = time.perf_counter() - begun
     return learned
@@ -224,17 +227,19 @@ class _Run:
         source: Source,
         learned: Learned,
         choices: LearnOptions,
-        tested: Prequential | None,
         watch: Watch,
         *,
         keeps: bool,
+        test_first: bool,
     ) -> None:
         self._keeps = keeps
         self._source = source
         self._learned = learned
         self._choices = choices
-        self._tested = tested
+        self._test_first = test_first
+        self._tested = Prequential(learned.learner) if test_first else None
         self._watch = watch
+        self.teaching = Teaching(source, choices.profile, choices.rounds, choices.batch_size)
         self._splice = Splice(learned.learner)
         self._counts: LabelCounts | None = None
         self._completer: dict[str, Any] | None = None
@@ -254,13 +259,17 @@ class _Run:
             self._mark()
             skip, self._skip = self._skip, 0
             steps = self._splice.steps(block, skip)
+            before = self.teaching.compared(block, skip)
             for batch in block[skip:]:
                 if self._tested:
                     self._tested.see(batch)
                 report = next(steps)
+                if self.number == 0:
+                    self.teaching.count(report.completion, next(before, None))
                 self._done += 1
                 yield report
-            next(steps, None)  # a block that is skipped to its end is completed all the same
+            for rest in (steps, before):  # skipped to its end, a block is completed all the same
+                next(rest, None)
         if self._tested:
             self._tested.finish()
 
@@ -268,9 +277,27 @@ class _Run:
         profile = self._choices.profile
         completer = SupervisionCompleter(profile) if profile else None
         if profile and self._hindsight:
-            completer = in_hindsight(profile, self._all_labels(profile))
+            completer = self.teaching.completer(self._all_labels(profile))
         self._splice = Splice(self._learned.learner, completer)
         self.number, self._done = number, 0
+
+    def next_round(self) -> bool:
+        """Let what was learned teach back, if it has something new to say and rounds are left."""
+        learned, told = self._learned, len(self.teaching.rounds)
+        going = self.teaching.go_on(learned.theory, len(learned.rules))
+        learned.rounds = list(self.teaching.rounds)
+        for one in learned.rounds[told:]:
+            self._watch(Taught(one))
+        if going:
+            learned.learner = self._choices.learner()
+            self._tested = Prequential(learned.learner) if self._test_first else None
+            self.number = 0
+        return going
+
+    def f1(self) -> float | None:
+        """Return how well the theory does on what it has not learned from yet, if that is known."""
+        found = self._tested.confusion if self._tested else None
+        return None if found is None else found.f1
 
     @property
     def completer(self) -> SupervisionCompleter | None:
@@ -297,6 +324,7 @@ class _Run:
         completer = self._splice.completer
         if self._hindsight and self._keeps and completer:
             self._completer = completer.to_state() if completer.has_begun else None
+            self.teaching.mark()
 
     def _blocks(self) -> Iterator[Block]:
         return blocks(batches(self._source, TimePoints(self._choices.batch_size)))
@@ -314,6 +342,7 @@ class _Run:
             "counts": {name: getattr(self._learned, name) for name in COUNTS},
             "learner": self._learned.learner.to_state(),
             "completer": self._completer,
+            "teaching": self.teaching.to_state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -324,10 +353,12 @@ class _Run:
         """
         check_state(state, _STATE)
         require(state["pass"] < self._choices.passes, "pass", "is beyond the passes of the run")
+        self.teaching.restore(state["teaching"])
+        self._learned.rounds = list(self.teaching.rounds)
         self._begin(int(state["pass"]))
         self._done = int(state["batch"])
         known = _skip(self._blocks())[0] if self.number and not self._hindsight else None
-        if self.number:
+        if self.number or self.teaching.round:
             self._watch(Read(self._source.report))
         stream = self._blocks()
         domain, block, self._skip = _skip(stream, self._done)
@@ -337,6 +368,7 @@ class _Run:
         self._learned.learner.restore(state["learner"], known or domain, vocabulary)
         if self._splice.completer and state["completer"]:
             self._splice.completer.restore(state["completer"], domain, vocabulary)
+            self.teaching.resume(state["teaching"], domain, vocabulary)
         for name in COUNTS:
             setattr(self._learned, name, state["counts"][name])
         self._learned.count_labels(state["labels"])
