@@ -14,7 +14,7 @@ from splice.learners.oled import selection
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import OledOptions, Points, TerminationCounts
 from splice.learners.oled.scores import termination_counts
-from splice.learners.oled.selection import Candidate, Part, price_of, select
+from splice.learners.oled.selection import Candidate, ChosenRule, price_of, select
 from splice.learners.oled.simulate import agreements
 from splice.logic.terms import Variable
 from splice.stream.batch import TimePoints, batches
@@ -66,12 +66,12 @@ def test_a_start_rule_is_found_beside_one_that_is_right_more_often() -> None:
 def test_conditions_that_others_make_unnecessary_are_left_out() -> None:
     near_and_slows = Candidate(True, np.array([mask(SLOWS, NEAR), mask(SLOWS, APART)]), 1)
     apart = Candidate(False, np.array([mask(APART, 3), mask(APART, NEAR)]), 1)
-    assert set(select([near_and_slows, apart], DAY)) == {Part(0, (1,)), Part(1, (0,))}
+    assert set(select([near_and_slows, apart], DAY)) == {ChosenRule(0, (1,)), ChosenRule(1, (0,))}
 
 
 def test_a_body_keeps_one_condition_and_the_theory_an_initiation() -> None:
     always = window([0, 0, 0], [1, 1, 1])
-    assert select([Candidate(True, mask(0)[None], 1)], always) == [Part(0, (0,))]
+    assert select([Candidate(True, mask(0)[None], 1)], always) == [ChosenRule(0, (0,))]
     assert select([Candidate(False, mask(0)[None], 1)], always) == []
     assert select([], always) == []
     assert select([Candidate(True, mask(0)[None], 1)], window([0, 0], [0, 0])) == []
@@ -195,5 +195,5 @@ def test_a_condition_that_binds_the_fluent_stays_where_its_place_would_be_taken_
     apart = Candidate(False, mask(APART)[None], 1)
     for first, kept in ((pair, (0, 1)), (frozenset[Variable](), (1,))):
         slows_near = Candidate(True, rows, 1, (first, frozenset()), pair)
-        assert set(select([slows_near, apart], DAY)) == {Part(0, kept), Part(1, (0,))}
+        assert set(select([slows_near, apart], DAY)) == {ChosenRule(0, kept), ChosenRule(1, (0,))}
     assert slows_near.literals((0, 1)) == 4

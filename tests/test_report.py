@@ -31,10 +31,10 @@ from splice.learners.oled.options import OledOptions
 from splice.report.document import (
     Curve,
     Figure,
+    Influence,
     Lane,
     Note,
     Panel,
-    Part,
     Reason,
     Reasons,
     Report,
@@ -50,7 +50,7 @@ from splice.report.figures import timeline_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
 from splice.report.observer import Watched
-from splice.report.run import story
+from splice.report.run import run_report
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
@@ -73,7 +73,7 @@ class Run:
         self.watched = Watched(self.given, profile("default"), CUT)
         self.completed = MemorySource(collect(self.watched), self.source.domain)
         self.learner = Oled(OledOptions()).fit(batches(self.completed, CUT))
-        self.report = story(
+        self.report = run_report(
             "A run",
             [Note("Some words.")],
             self.learner.rules(),
@@ -114,7 +114,7 @@ def evil_report() -> Report:
     lane = Lane(EVIL, Role.COMPLETED, (Span(0, 5, 0.4, 5, EVIL), Span(5, 9, -0.4, 4)))
     event = Lane(EVIL, Role.EVENT, (Span(0, 1, 1.0, 1),))
     rule = RuleEntry(1, EVIL, EVIL, EVIL, 1, 2, 3, 0.5, 4, 0.25, EVIL, table)
-    part = Part(EVIL, 1.0, 2.0, 0.5, (EVIL,))
+    part = Influence(EVIL, 1.0, 2.0, 0.5, (EVIL,))
     reason = Reason(EVIL, EVIL, 0.01, True, False, (EVIL,), (part,))
     sections = (
         Note(EVIL, EVIL),
@@ -342,7 +342,7 @@ def test_an_empty_stream_has_a_report() -> None:
     none = MemorySource(AtomTable.empty(empty.vocabulary), empty.domain)
     watched = Watched(none, profile("default"), CUT)
     collect(watched)
-    report = story("nothing", [], [], watched.watcher)
+    report = run_report("nothing", [], [], watched.watcher)
     assert [tab.title for tab in report.tabs] == ["Overview", "Rules"]
     assert "No rule was good enough" in Seen(report_page(report)).text
 

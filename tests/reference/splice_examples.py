@@ -31,7 +31,7 @@ GROUND = Ground()
 Leaf = tuple[str, str]
 """A typed constant: its type and its name."""
 Entity = tuple[Atom, tuple[str, ...]]
-"""A query atom without its time: the skeleton and the other constants."""
+"""A query atom without its time: the template and the other constants."""
 
 
 @dataclass(frozen=True)

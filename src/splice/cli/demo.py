@@ -26,7 +26,7 @@ from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
 from splice.report.observer import Watched, Watcher
-from splice.report.run import story, table_of
+from splice.report.run import run_report, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
@@ -130,7 +130,7 @@ def _report(
         table_of("Labels filled in", completion),
     ]
     title = "splice: from a tenth of the labels to rules"
-    return story(title, overview, rules, watcher, learner=learner, truth=source.table)
+    return run_report(title, overview, rules, watcher, learner=learner, truth=source.table)
 
 
 def _chart(scores: list[dict[str, Any]]) -> Figure:

@@ -145,7 +145,7 @@ def explain_rule(
             raise SpliceError(f"there is no rule {number}", f"the theory has {some}")
         rules = [rules[number - 1]]
     if style is Format.TABLE:
-        say("\n\n".join("\n".join(rule.story()) for rule in rules))
+        say("\n\n".join("\n".join(rule.explanation()) for rule in rules))
         return
     rows = [
         {"rule": rule.number, **event, "body": ", ".join(event["body"])}

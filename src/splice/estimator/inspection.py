@@ -11,8 +11,8 @@ from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.estimator.frames import labelled, question_frame, recognised
+from splice.estimator.messages import told_in_python
 from splice.estimator.params import Parameters
-from splice.estimator.told import told_in_python
 from splice.events.crisp.explain import IntervalExplanation, explain_interval
 from splice.events.crisp.program import compile_program
 from splice.inputs.frame_checks import check_frames

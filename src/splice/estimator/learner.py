@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 import polars as pl
 
 from splice.estimator.inspection import Inspection
+from splice.estimator.messages import told_in_python, warn, warned
 from splice.estimator.saved import from_checkpoint, saved_params, to_checkpoint
-from splice.estimator.told import told_in_python, warn, warned
 from splice.evaluation.measures import By
 from splice.evaluation.recognition import Scores, score
 from splice.events.recognise import Recognition, recognise

@@ -21,10 +21,10 @@ from splice.events.crisp.recognition import Recognised
 from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
+from splice.io.tables.atom_reader import DEFAULT_SEQUENCE, AtomReader
 from splice.io.tables.files import FORMATS, format_of, open_table, table_format
 from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
-from splice.io.tables.part import DEFAULT_SEQUENCE, Part
 from splice.io.tables.source import BadRows
 from splice.labels import TRUE
 from splice.logic.domain import Domain
@@ -94,7 +94,7 @@ def read_intervals(
     """
     vocabulary = Vocabulary()
     query = (domain or Domain()).query
-    part = Part(
+    part = AtomReader(
         _open(path),
         TableSpec(path.name, "labels"),
         KindMaker(Domain(query=query), vocabulary),

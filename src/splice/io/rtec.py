@@ -19,7 +19,7 @@ import polars as pl
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
-from splice.io.tables.part import Part, place_of
+from splice.io.tables.atom_reader import AtomReader, place_of
 from splice.io.tables.rows import RowMaker
 from splice.io.tables.source import BadRows, InferredSource
 from splice.io.text import natural_key
@@ -91,15 +91,15 @@ class RtecSource(InferredSource):
         )
 
     @cached_property
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[AtomReader]:
         files = rtec_files(self._inputs)
         return [self._part(number, path) for number, path in enumerate(files)]
 
-    def _part(self, number: int, path: Path) -> Part:
+    def _part(self, number: int, path: Path) -> AtomReader:
         functions = {decl.name for decl in self._declared.functions}
         starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
         fluents = [name for name in starts if name not in functions]
-        return Part(
+        return AtomReader(
             RtecTable(path, fluents=fluents, limits=self._limits),
             TableSpec(path.name, "events"),
             self._kinds,

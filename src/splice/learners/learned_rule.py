@@ -78,7 +78,7 @@ class LearnedRule:
         yield f"% {self.number}: {self.summary}"
         yield rule_text(self.statement)
 
-    def story(self) -> Iterator[str]:
+    def explanation(self) -> Iterator[str]:
         """Yield how the rule came about, decision by decision."""
         yield f"rule {self.number}"
         yield rule_text(self.statement)
@@ -87,7 +87,7 @@ class LearnedRule:
         yield from self.told
 
     def __str__(self) -> str:
-        return "\n".join(self.story())
+        return "\n".join(self.explanation())
 
     def __repr__(self) -> str:
         return f"<LearnedRule {self.number}: {self.statement} {self.summary}>"

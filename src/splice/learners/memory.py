@@ -139,7 +139,7 @@ _FEW = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BatchTransitions:
     """Transitions of one batch: the ground atom, what was seen, from when to when, what held next."""
 
     ground: Codes
@@ -158,7 +158,7 @@ class Memory:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.parts: deque[Part] = deque()
+        self.parts: deque[BatchTransitions] = deque()
         self.seen = 0
         self._held = 0
         self._grounds: dict[tuple[str, ...], int] = {}
@@ -169,16 +169,18 @@ class Memory:
         ground = self._ground(transitions)
         pattern = transitions.pattern.astype(np.int32)
         before, after = transitions.before > 0, transitions.after > 0
-        self.put(Part(ground, pattern, transitions.time, transitions.until, before, after))
+        self.put(
+            BatchTransitions(ground, pattern, transitions.time, transitions.until, before, after)
+        )
         if len(self._grounds) > max(2 * self._held, _FEW):
             self._forget()
 
-    def put(self, part: Part) -> None:
+    def put(self, part: BatchTransitions) -> None:
         """Remember one more part, and forget the oldest ones."""
         self._take(part)
         self._shrink(self.size)
 
-    def _take(self, part: Part) -> None:
+    def _take(self, part: BatchTransitions) -> None:
         """Remember one more part."""
         self.parts.append(part)
         self.seen += len(part)
@@ -198,7 +200,7 @@ class Memory:
         self._grounds = {names[old]: new for new, old in enumerate(kept.tolist())}
         self.parts = deque(replace(part, ground=number[part.ground]) for part in self.parts)
 
-    def _count(self, part: Part, sign: int) -> None:
+    def _count(self, part: BatchTransitions, sign: int) -> None:
         """Count a part that comes or goes."""
         self._held += sign * len(part)
         more = 1 + int(part.pattern.max(initial=-1)) - self._counts.shape[1]
@@ -271,7 +273,9 @@ class Memory:
             theirs = theirs[-1 - int(np.searchsorted(held, share)) :]
         for part in theirs:
             ground, pattern = ours[part.ground], patterns[part.pattern]
-            self._take(Part(ground, pattern, part.time, part.until, part.before, part.after))
+            self._take(
+                BatchTransitions(ground, pattern, part.time, part.until, part.before, part.after)
+            )
         self.seen = seen
 
     def to_state(self) -> dict[str, Any]:
@@ -296,7 +300,11 @@ class Memory:
             require(_below(ground, grounds), f"{place}.ground", "is no ground atom")
             require(_below(pattern, len(patterns)), f"{place}.pattern", "is no pattern")
             numbers = patterns[pattern] if len(pattern) else np.empty(0, np.int32)
-            self.put(Part(ground.astype(np.int32), numbers, time, until, before > 0, after > 0))
+            self.put(
+                BatchTransitions(
+                    ground.astype(np.int32), numbers, time, until, before > 0, after > 0
+                )
+            )
         require(state["seen"] >= self.seen, "memory.seen", "is less than what is remembered")
         self.seen = int(state["seen"])
 

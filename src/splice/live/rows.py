@@ -21,11 +21,11 @@ import polars as pl
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Problem
 from splice.io.layout import TableSpec
+from splice.io.tables.atom_reader import DEFAULT_SEQUENCE, LINE_BITS, AtomReader, Rows
 from splice.io.tables.blocks import Block
 from splice.io.tables.frames import ARGUMENTS, Chunk, FileTable
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.ndjson_table import read_block
-from splice.io.tables.part import DEFAULT_SEQUENCE, LINE_BITS, Part, Rows
 from splice.io.tables.source import BadRows
 from splice.live.feeds.seam import MOST_BYTES
 from splice.logic.domain import Domain
@@ -179,7 +179,7 @@ class Decoder:
         none = AtomTable.empty(self.vocabulary)
         return Decoded(none, none, none, np.empty(0, np.int64), bad)
 
-    def _rows(self, part: Part, chunk: Chunk, chosen: Mask, bad: list[Bad]) -> list[Rows]:
+    def _rows(self, part: AtomReader, chunk: Chunk, chosen: Mask, bad: list[Bad]) -> list[Rows]:
         """Return some rows of a chunk as atoms; what is wrong with others is added to the bad."""
         if not chosen.any():
             return []
@@ -194,8 +194,8 @@ class Decoder:
         bad += [Bad(p.place.line, p.message, p.hint) for p in problems]
         return [Rows(_numbered(rows.table), rows.end) for rows in found]
 
-    def _part(self, names: Sequence[str], role: Any, time_unit: str | None) -> Part:
-        return Part(
+    def _part(self, names: Sequence[str], role: Any, time_unit: str | None) -> AtomReader:
+        return AtomReader(
             _Given(self._name, names),
             TableSpec(self._name, role),
             self._kinds,

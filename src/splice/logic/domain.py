@@ -42,7 +42,7 @@ class Clock:
 class Measure:
     """A measured argument, and the thresholds it is compared with.
 
-    ``template`` is the skeleton of the atom (``happensAt(speed(V0,V1),V2)``), ``leaf`` the number of
+    ``template`` is the atom with a variable at each leaf (``happensAt(speed(V0,V1),V2)``), ``leaf`` the number of
     the argument among its leaves without the time, ``limits`` are the thresholds as they are written.
     """
 

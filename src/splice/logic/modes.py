@@ -146,8 +146,8 @@ class Modes:
         return self._functions.get(signature)
 
     @cached_property
-    def _skeletons(self) -> frozenset[Hashable]:
-        return frozenset((_skeleton(b.atom), b.positive) for b in self.literals or ())
+    def _templates(self) -> frozenset[Hashable]:
+        return frozenset((_template(b.atom), b.positive) for b in self.literals or ())
 
     def allows(self, literal: Literal) -> bool:
         """Return whether rules may have a literal, in head or body.
@@ -161,7 +161,7 @@ class Modes:
         """
         if self.literals is None:
             return True
-        return (_skeleton(literal.atom), literal.positive) in self._skeletons
+        return (_template(literal.atom), literal.positive) in self._templates
 
     def mentions(self, atom: Atom) -> bool:
         """Return whether bodies may have an atom, negated or not."""
@@ -178,7 +178,7 @@ class Modes:
         return "\n".join(map(str, self))
 
 
-def _skeleton(atom: Atom) -> Hashable:
+def _template(atom: Atom) -> Hashable:
     """Return the predicate and the functors of an atom, in order, with the leaves left blank."""
     inside = (
         Signature(term.functor, len(term.args)) if isinstance(term, Function) else None

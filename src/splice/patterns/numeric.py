@@ -48,7 +48,7 @@ _MOST: Final = 3
 
 @dataclass(frozen=True)
 class _Place:
-    """A numeric argument: an atom's skeleton and the leaf, the time not counted."""
+    """A numeric argument: an atom's template and the leaf, the time not counted."""
 
     template: str
     leaf: int
@@ -174,7 +174,7 @@ def _said(rows: AtomTable, kind: Kind, leaf: int, side: str, threshold: str) -> 
 
 
 def _renamed(template: Atom, place: int, side: str) -> Atom:
-    """Return a skeleton under the name that goes with a threshold at a leaf.
+    """Return a template under the name that goes with a threshold at a leaf.
 
     >>> from splice.logic.syntax import parse_atom
     >>> print(_renamed(parse_atom("happensAt(speed(V0,V1),V2)"), 1, "at_most"))
@@ -205,18 +205,18 @@ def seen_through(domain: Domain) -> Domain:
         for mode in modes.declarations
     )
     more = {
-        Literal(_renamed(skeleton, place, side))
+        Literal(_renamed(template, place, side))
         for literal in modes.literals or ()
         if literal.positive
-        for skeleton in [_skeleton(literal.atom)]
-        for place, _ in enumerate(skeleton.variables())
+        for template in [_template(literal.atom)]
+        for place, _ in enumerate(template.variables())
         for side in _COMPARED
     }
     literals = None if modes.literals is None else modes.literals | more
     return replace(domain, modes=Modes(declared, literals))
 
 
-def _skeleton(atom: Atom) -> Atom:
+def _template(atom: Atom) -> Atom:
     """Return an atom with leaves numbered from left to right."""
     numbers = count()
 

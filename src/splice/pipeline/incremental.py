@@ -51,7 +51,7 @@ def learn_more(
         learned.completer = completer
         watch(Begun(Stage.LEARN))
         try:
-            for report in Splice(learned.learner, completer).ahead(chain([first], stream)):
+            for report in Splice(learned.learner, completer).run_in_blocks(chain([first], stream)):
                 learned.add(report, 0)
                 watch(LearnedBatch(Stage.LEARN, learned, lambda: None))
         finally:

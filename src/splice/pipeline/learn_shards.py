@@ -98,7 +98,7 @@ def _learn_shard(
             completer = SupervisionCompleter(choices.profile)
             completer.expect(counts)
         splice = Splice(learner, completer)
-        for report in splice.ahead(batches(source, TimePoints(choices.batch_size))):
+        for report in splice.run_in_blocks(batches(source, TimePoints(choices.batch_size))):
             if number == 0:
                 learned = _added(learned, _told(report))
     return replace(learned, state=pack(learner.to_state()))

@@ -146,11 +146,11 @@ class Splice:
                     )
                 count_all(self.completer, batches)
                 self.completer.freeze()
-        for _ in self.ahead(batches):
+        for _ in self.run_in_blocks(batches):
             pass
         return self
 
-    def ahead(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
+    def run_in_blocks(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other of a stream that is there already, which is faster."""
         for block in blocks(_checked(batches)):
             yield from self.steps(block)

@@ -194,7 +194,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Influence:
     """What pulls a value to one side: its own value, its weight, and what was compared."""
 
     text: str
@@ -214,7 +214,7 @@ class Reason:
     label: bool | None
     truth: bool | None
     evidence: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Influence, ...]
 
 
 @dataclass(frozen=True, slots=True)

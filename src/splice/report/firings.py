@@ -58,7 +58,7 @@ def asked_for(rules: Iterable[Rule], evidence: AtomTable, entities: set[int]) ->
             own = _leaves(condition.args)
             if kind.predicate != condition.predicate or len(own) != len(leaves):
                 continue
-            if _skeleton(kind.template) != _skeleton(condition):
+            if _template(kind.template) != _template(condition):
                 continue
             rows = evidence.kind == code
             columns = [leaf for i, leaf in enumerate(own) if i != kind.time]
@@ -87,7 +87,7 @@ def _leaves(terms: Sequence[Term]) -> list[Term]:
     return found
 
 
-def _skeleton(atom: Atom) -> str:
+def _template(atom: Atom) -> str:
     """Return an atom with nothing at its leaves: ``happensAt(walking(_),_)``."""
 
     def told(term: Term) -> str:

@@ -23,8 +23,8 @@ from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.source import Input, opener, with_measures
 from splice.report.document import (
     Cell,
+    Influence,
     Note,
-    Part,
     Reason,
     Reasons,
     Report,
@@ -43,7 +43,7 @@ from splice.stream.table import AtomTable
 _CONTRADICTIONS = 40
 
 
-def story(
+def run_report(
     title: str,
     overview: Sequence[Section],
     rules: Sequence[LearnedRule],
@@ -204,19 +204,19 @@ def reason(doubt: Doubt, truth: AtomTable | None = None) -> Reason:
     )
 
 
-def _parts(why: Explanation) -> tuple[Part, ...]:
+def _parts(why: Explanation) -> tuple[Influence, ...]:
     parts = []
     for n in why.neighbours:
         said = "true" if n.label else "false"
         text = f"a situation labelled {said} {n.count:g} time{'s' * (n.count != 1)}"
         value = 1.0 if n.label else -1.0
-        parts.append(Part(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
+        parts.append(Influence(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
     for p in why.peers:
         text = f"{p.size} unlabelled in the same batch"
-        parts.append(Part(text, p.value, p.weight, p.similarity))
+        parts.append(Influence(text, p.value, p.weight, p.similarity))
     for link in why.links:
         when = "before this batch" if link.time is None else f"at {link.time}"
-        parts.append(Part(f"the same entities {when}", link.value, link.weight))
+        parts.append(Influence(f"the same entities {when}", link.value, link.weight))
     return tuple(sorted(parts, key=lambda part: -part.weight))
 
 
@@ -254,7 +254,9 @@ def learned_report(
         Table("What was read", ("what", "number"), counts),
         Table("How it was learned", ("choice", "value"), tuple(choices.words.items())),
     )
-    return story(f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner)
+    return run_report(
+        f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner
+    )
 
 
 def _watched(source: Source, choices: LearnOptions) -> Watcher:

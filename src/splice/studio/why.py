@@ -68,7 +68,7 @@ def rules(studio: Studio) -> list[dict[str, Any]]:
                 {
                     **_plain(studio, learned.rule),
                     "summary": learned.summary,
-                    "story": list(learned.story())[4:],
+                    "story": list(learned.explanation())[4:],
                 }
             )
         held = {**studio.book.pinned, **studio.book.forbidden}

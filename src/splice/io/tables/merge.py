@@ -9,7 +9,7 @@ import numpy as np
 
 from splice.arrays import Ints
 from splice.errors import InputError, Problem
-from splice.io.tables.part import Rows
+from splice.io.tables.atom_reader import Rows
 from splice.stream.source import Locator
 from splice.stream.states import Spans, points_within
 from splice.stream.table import NO_TIME, AtomTable

@@ -14,10 +14,10 @@ import numpy as np
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
+from splice.io.tables.atom_reader import AtomReader, Rows, place_of
 from splice.io.tables.files import find_tables, open_table
 from splice.io.tables.frames import CHUNK_ROWS, Table
 from splice.io.tables.merge import Labels, merged
-from splice.io.tables.part import Part, Rows, place_of
 from splice.io.tables.source import BadRows, InferredSource
 from splice.io.tables.values import check_unit
 from splice.limits import LIMITS, Limits
@@ -205,20 +205,20 @@ class TableSource(InferredSource):
         timeline = self._timeline
         return Labels(own, self._label_sequences, self._vocabulary, shared, timeline), report
 
-    def _rows(self, part: Part) -> Iterable[Rows]:
+    def _rows(self, part: AtomReader) -> Iterable[Rows]:
         bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
         streamed = self._streams and self._is_evidence(part) and not part.is_interval
         whole = self._max_bad or not streamed  # a share of bad rows is one of all rows
         return part.rows(bad, ordered=streamed, only=None if whole else self._only)
 
-    def _is_evidence(self, part: Part) -> bool:
+    def _is_evidence(self, part: AtomReader) -> bool:
         if isinstance(part.spec.atom, str):
             return part.spec.atom == "events"
         if part.is_interval:  # facts of other predicates are true of the time-points of events
             return part.predicate == HAPPENS_AT
         return part.predicate != self._kinds.domain.query.name
 
-    def _check_sequence(self, part: Part, evidence: Sequence[Part]) -> None:
+    def _check_sequence(self, part: AtomReader, evidence: Sequence[AtomReader]) -> None:
         """Refuse labels that cannot belong to any sequence of the events."""
         place = part.table.place()
         if not evidence:
@@ -239,7 +239,7 @@ class TableSource(InferredSource):
             )
 
     @cached_property
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[AtomReader]:
         found = enumerate(self._tables())
         return [self._part(number, table, spec) for number, (table, spec) in found]
 
@@ -249,8 +249,8 @@ class TableSource(InferredSource):
     def _open(self, path: Path) -> Table:
         return open_table(path, chunk_rows=self._chunk_rows, limits=self._limits)
 
-    def _part(self, number: int, table: Table, spec: TableSpec) -> Part:
-        part = Part(
+    def _part(self, number: int, table: Table, spec: TableSpec) -> AtomReader:
+        part = AtomReader(
             table,
             spec,
             self._kinds,

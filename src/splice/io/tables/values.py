@@ -132,7 +132,7 @@ class CellColumn:
             return term, []
         if self._reading == "name":
             return Cell(term, text.strip().startswith("'")), list(leaves(term))
-        return Cell(_skeleton(term)), list(leaves(term))
+        return Cell(_template(term)), list(leaves(term))
 
 
 def read(text: str, column: str = "", *, strict: bool = False) -> Term | Fault | None:
@@ -187,9 +187,9 @@ def cell_text(term: Term) -> str:
     return ground_text(term)
 
 
-def _skeleton(term: Term) -> Term:
+def _template(term: Term) -> Term:
     if isinstance(term, Function):
-        return Function(term.functor, tuple(_skeleton(arg) for arg in term.args))
+        return Function(term.functor, tuple(_template(arg) for arg in term.args))
     return Variable("_")
 
 

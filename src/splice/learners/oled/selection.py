@@ -18,7 +18,7 @@ from splice.arrays import Floats, Mask
 from splice.learners.memory import TransitionWindow
 from splice.logic.terms import Variable
 
-_Theory = tuple["Part", ...]
+_Theory = tuple["ChosenRule", ...]
 
 # The constants below were chosen on plaza and on simulated seas (docs/explanation/oled.md). On six to nine
 # seas, literals two to eight times dearer (.002 to .008) moved the F1 of what is held out by .015 at
@@ -75,7 +75,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChosenRule:
     """A rule of the theory: the candidate, and the rows of its body that are kept."""
 
     candidate: int
@@ -94,11 +94,13 @@ class _Search:
     def __init__(self, candidates: Sequence[Candidate], window: TransitionWindow) -> None:
         self.candidates, self.window = candidates, window
         self.price = price_of(window)
-        self.whole = [Part(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
-        self._fires: dict[Part, Mask] = {}
+        self.whole = [
+            ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)
+        ]
+        self._fires: dict[ChosenRule, Mask] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
 
-    def fires(self, part: Part) -> Mask:
+    def fires(self, part: ChosenRule) -> Mask:
         """Return the patterns in which a rule fires."""
         if part not in self._fires:
             self._fires[part] = self.candidates[part.candidate].fires(part.kept)
@@ -136,7 +138,9 @@ class _Search:
                 yield others  # without an initiation there would be nothing to end
             if len(part.kept) > 1:
                 for left in part.kept:
-                    fewer = Part(part.candidate, tuple(row for row in part.kept if row != left))
+                    fewer = ChosenRule(
+                        part.candidate, tuple(row for row in part.kept if row != left)
+                    )
                     yield (*theory[:i], fewer, *theory[i + 1 :])
 
     def climb(self, theory: _Theory, worth: float) -> tuple[_Theory, float]:
@@ -159,17 +163,17 @@ class _Search:
         # The climb is greedy, so where it begins matters more than how far it looks. Good initiations
         # are often variants of one another; the list ``apart`` begins at ones that fire elsewhere.
         often = self.window.count(np.ones_like(self.window.after), self._size)
-        best: dict[Part, int] = {}
+        best: dict[ChosenRule, int] = {}
         for place in np.argsort(-worths, kind="stable").tolist():
             best.setdefault(pairs[place][0], place)
-        apart: list[Part] = []
+        apart: list[ChosenRule] = []
         for part in best:
             fires, others = self.fires(part), map(self.fires, apart)
             if all(often[fires & o].sum() <= ALIKE * often[fires | o].sum() for o in others):
                 apart.append(part)
         return [best[part] for part in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
 
-    def _foremost(self, *, initiates: bool) -> list[Part]:
+    def _foremost(self, *, initiates: bool) -> list[ChosenRule]:
         """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
         rules = [
             part for part in self.whole if self.candidates[part.candidate].initiates == initiates
@@ -195,7 +199,7 @@ class _Search:
         return right.astype(np.float64), right / (all_ + _DOUBT)
 
 
-def select(candidates: Sequence[Candidate], window: TransitionWindow) -> list[Part]:
+def select(candidates: Sequence[Candidate], window: TransitionWindow) -> list[ChosenRule]:
     """Return the rules that are worth having together, in the order of their choice.
 
     It begins with a pair of an initiation and a termination, and takes the step that helps most
