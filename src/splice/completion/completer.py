@@ -11,22 +11,20 @@ import numpy as np
 from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.cache import (
     LabelCache,
-    Labelled,
 )
-from splice.completion.connector import Graph, connect
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.links import Chains, Layout
+from splice.completion.links import Layout
 from splice.completion.markov import taught_values
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
+from splice.completion.propagation import Propagation, Solved, unlabelled_graph
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
-from splice.completion.solver import LabelledGraph, Unreached, joined_chains, weighted
-from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
+from splice.completion.solver import Unreached
 from splice.completion.state import VERSION, StateWriter, check_completer, readable
-from splice.completion.votes import Ballot, outvoted, worth_of
+from splice.completion.votes import Ballot
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
 from splice.labels import FALSE, UNKNOWN, LabelArray
@@ -324,17 +322,26 @@ class SupervisionCompleter:
         labelled = cache.labelled()
         votes = self._ballot(batch.queries) if self._ballot else None
         chains, graph, which = None, None, np.zeros(len(missing), np.intp)
+        ends = values
         if self.profile.teacher is not None:
             solved, ends = self._taught(parts, cache, layout, classes, labels, missing, votes)
         else:
             chains = parts.linked(layout, vertices, classes, cache) if layout else None
-            graph, which = self._graph(vertices.take(missing), labelled, parts)
-            solved = self._solve(graph, which, missing, labelled, chains, values, given, votes)
-            ends = values
-        values[missing], reached[missing] = np.round(solved[0], _DIGITS) + 0.0, solved[1]
+            if len(missing) and self._seen.any():
+                graph, which = unlabelled_graph(
+                    self.profile, vertices.take(missing), labelled, parts
+                )
+                problem = Propagation(
+                    self.profile, self.mode, graph, which, missing, labelled, values, given, votes
+                )
+                solved = problem.solve(chains)
+            else:
+                false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
+                solved = Solved(false, unreached, np.full(len(values), np.inf))
+        values[missing], reached[missing] = np.round(solved.values, _DIGITS) + 0.0, solved.reached
         if parts.chains and layout:
             known = reached | blind
-            parts.chains.remember(layout, ends, solved[2], labels, known, classes, vertices)
+            parts.chains.remember(layout, ends, solved.firm, labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
         if self.profile.given_alone:
             about = [parts.lifting.store[number].fluent[1] for number in patterns.tolist()]
@@ -354,7 +361,7 @@ class SupervisionCompleter:
             missing,
             which,
             chains,
-            solved[2],
+            solved.firm,
             self.mode,
         )
         self._start_in_scene = 0
@@ -369,8 +376,8 @@ class SupervisionCompleter:
         labels: LabelArray,
         missing: Indices,
         votes: Floats | None,
-    ) -> tuple[tuple[Floats, Mask, Floats], Floats]:
-        """Return what :meth:`_solve` does, by the teacher, and what each atom knows of its past."""
+    ) -> tuple[Solved, Floats]:
+        """Return the values that the teacher gives, and what each atom knows of its past."""
         assert self.profile.teacher is not None
         verdicts = parts.verdicts(cache)
         values, past = taught_values(
@@ -385,7 +392,7 @@ class SupervisionCompleter:
         )
         reached = verdicts.taught[classes[missing]]
         found = self.profile.solver.settled(values[missing], reached, cache.labelled())
-        return (found, reached, np.full(len(labels), np.inf)), past
+        return Solved(found, reached, np.full(len(labels), np.inf)), past
 
     def _labels(
         self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask
@@ -398,108 +405,3 @@ class SupervisionCompleter:
             found[~reached[missing]] = UNKNOWN
         completed[missing] = found
         return completed
-
-    def _graph(
-        self, own: Vertices, labelled: Labelled, parts: Workspace
-    ) -> tuple[Graph | None, Indices]:
-        """Return the graph of the classes of unlabelled vertices, and the class of each."""
-        if not len(own) or not self._seen.any():
-            return None, np.zeros(len(own), np.intp)
-        first, which = own.classes(parts.similarity)
-        classes = own.take(first)
-        graph = connect(
-            self.profile.connector,
-            labelled.nearest(parts.between(classes, labelled.vertices)),
-            np.bincount(which, minlength=len(first)),
-            lambda: parts.similarity.between(classes, classes),
-            lambda: parts.among(labelled),
-        )
-        return graph, which
-
-    def _solve(
-        self,
-        graph: Graph | None,
-        which: Indices,
-        missing: Indices,
-        labelled: Labelled,
-        chains: Chains | None,
-        values: Floats,
-        given: Mask,
-        votes: Floats | None,
-    ) -> tuple[Floats, Mask, Floats]:
-        """Return values for the missing ones, whether a label reached them, and conductances.
-
-        The conductances are those of all query atoms, infinite where the value is known.
-        """
-        firm = np.full(len(values), np.inf)
-        if graph is None:
-            return np.full(len(missing), -1.0), np.zeros(len(missing), bool), firm
-        if chains is not None:
-            solved, reached, firm = self._with_links(
-                graph, which, missing, labelled, chains, values, given, votes
-            )
-        else:
-            own = self.profile
-            problem = LabelledGraph(graph, which, labelled, own.connector, own.caching)
-            solved, reached = own.solver.solve(problem)
-            if votes is not None:
-                labels = weighted(graph, labelled, own.caching).sum(axis=1)[which]
-                solved = 2 * outvoted((1 + solved) / 2, labels, votes[missing]) - 1
-        return self.profile.solver.settled(solved, reached, labelled), reached, firm
-
-    def _with_links(
-        self,
-        graph: Graph,
-        which: Indices,
-        missing: Indices,
-        labelled: Labelled,
-        chains: Chains,
-        values: Floats,
-        given: Mask,
-        votes: Floats | None,
-    ) -> tuple[Floats, Mask, Floats]:
-        """Solve chains of vertices, each with its own labelled neighbours."""
-        to_labelled = weighted(graph, labelled, self.profile.caching)
-        n, layout = len(values), chains.layout
-        if graph.joined.any():
-            system = joined_chains(graph, which, missing, to_labelled, labelled, chains, values)
-            solved, reached = harmonic(system)
-            ends = layout.order[layout.ends]
-            return solved, reached, _firmness(system, missing, reached, ends, n)
-        weight, pull, known = np.zeros(n), np.zeros(n), np.ones(n, bool)
-        weight[missing] = to_labelled.sum(axis=1)[which]
-        pull[missing] = (to_labelled @ labelled.labels)[which]
-        if votes is not None:
-            worth = worth_of(votes[missing])
-            weight[missing] += worth
-            pull[missing] += worth * (2 * np.nan_to_num(votes[missing]) - 1)
-        known[missing] = False
-        order = layout.order
-        solved, reached, firm = solve_chain(
-            weight[order] + chains.carried,
-            pull[order] + chains.carried * chains.value,
-            chains.link,
-            known[order],
-            given[order],
-            values[order],
-            self.mode,
-        )
-        back = np.empty(n, np.intp)
-        back[order] = np.arange(n)
-        return solved[back[missing]], reached[back[missing]], firm[back]
-
-
-def _firmness(
-    system: System,
-    missing: Indices,
-    reached: Mask,
-    ends: Indices,
-    size: int,
-) -> Floats:
-    """Return the conductances of the ends of chains, infinite for those that are not missing."""
-    place = np.full(size, -1)
-    place[missing] = np.arange(len(missing))
-    firm = np.full(size, np.inf)
-    free = ends[place[ends] >= 0]
-    firm[free] = conductances(system, place[free], reached)
-    return firm
