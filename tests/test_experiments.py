@@ -223,7 +223,7 @@ def test_the_experiments_that_ship_are_sound(path: Path) -> None:
     scope = "atoms" if experiment.kind is completion else "batches"
     level = cells[0].parameters["level"]
     rows = [{"method": n, "dataset": "caviar-meet", "scope": scope, "level": level} for n in names]
-    found = [experiment.kind.reference(experiment.configuration, row) for row in rows]
+    found = [experiment.reference(row) for row in rows]
     there = [beside["published"] is not None for beside in found]
     alone = (
         "completion-plaza",

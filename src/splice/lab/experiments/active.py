@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.spec import (
     Table,
     dataset_of,
-    datasets,
     methods_of,
     numbers_of,
     source_of,
@@ -33,10 +32,6 @@ from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource
-
-__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
-
-WORK: Final = "splice.lab.experiments.active:work"
 
 BY: Final = ("dataset", "length", "method", "answers")
 MEASURES: Final = ("f1", "rules_f1", "share", "labels", "true")
@@ -67,11 +62,6 @@ def cells(configuration: Table) -> list[Cell]:
         for sample in range(whole_of(grid, "samples", 10))
         for count in numbers_of(grid, "answers", (5, 10, 20, 40, 80), whole=True)
     ]
-
-
-def reference(_configuration: Table, _row: Table) -> dict[str, Any]:
-    """Return the published number beside a row: there is none."""
-    return {}
 
 
 def work(parameters: Table) -> Result:

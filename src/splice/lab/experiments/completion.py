@@ -29,9 +29,7 @@ from splice.lab.experiments.spec import (
     SEQUENCES,
     STRATIFIED,
     Table,
-    ce_of,
     check_cells,
-    datasets,
     datasets_of,
     in_order,
     keep_of,
@@ -44,16 +42,11 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
-from splice.lab.experiments.tables import published
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource
-
-__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
-
-WORK: Final = "splice.lab.experiments.completion:work"
 
 BY: Final = ("dataset", "scope", "unit", "batch_size", "method", "level")
 """What a row of the table is for: all samples of one of these."""
@@ -105,16 +98,6 @@ def cells(configuration: Table) -> list[Cell]:
         for (dataset, (scope, unit), size), level in settings
         for name, choices in methods
     ]
-
-
-def reference(configuration: Table, row: Table) -> dict[str, Any]:
-    """Return the published number that stands beside a row of the table."""
-    series = _series(configuration).get(str(row["method"]), "")
-    ce = ce_of(row["dataset"])
-    number = published(ce, str(row["scope"]), series, float(row["level"])) if series else None
-    if number is None:
-        return {"series": "", "published": None, "published_sd": None}
-    return {"series": series, "published": number.value, "published_sd": number.sd}
 
 
 def work(parameters: Table) -> Result:
@@ -273,15 +256,15 @@ def _choices(method: Table) -> dict[str, Any]:
     }
 
 
-def _series(configuration: Table) -> dict[str, str]:
+def series(configuration: Table) -> dict[str, str]:
     """Return the published series beside each method; ``by connector`` finds its own."""
     usual = str(configuration.get("published", ""))
     found = {}
     for method in methods_of(configuration):
-        series = str(method.get("published", usual))
-        if series == "by connector":
-            series = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
-        found[method["name"]] = series
+        name = str(method.get("published", usual))
+        if name == "by connector":
+            name = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
+        found[method["name"]] = name
     return found
 
 

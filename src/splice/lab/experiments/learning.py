@@ -20,6 +20,7 @@ import numpy as np
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import profile_of
+from splice.completion.registry import word_of
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
@@ -31,9 +32,7 @@ from splice.io.text import read_text
 from splice.lab.experiments.grid import Cell, Result, canonical
 from splice.lab.experiments.spec import (
     Table,
-    ce_of,
     check_cells,
-    datasets,
     datasets_of,
     in_order,
     keep_of,
@@ -46,7 +45,6 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
-from splice.lab.experiments.tables import published
 from splice.learners.options import NamedTheory
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
@@ -56,10 +54,6 @@ from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource, Source
-
-__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
-
-WORK: Final = "splice.lab.experiments.learning:work"
 
 BY: Final = ("dataset", "folds", "scope", "unit", "batch_size", "method", "level")
 MEASURES: Final = ("f1", "precision", "recall", "macro", "rules", "literals", "seconds")
@@ -120,7 +114,7 @@ def _choices(method: Table) -> dict[str, Any]:
     learner = str(own.pop("learner", "oled"))
     profile = str(own.pop("profile", "default"))
     profile_of(profile, {})
-    mode = {"mode": _mode(str(own.pop("mode"))).value} if "mode" in own else {}
+    mode = {"mode": word_of(own.pop("mode"), Mode, "a mode").value} if "mode" in own else {}
     if learner in _CLASSIFIERS:
         labels = "labelled"
         for key in own:
@@ -130,29 +124,15 @@ def _choices(method: Table) -> dict[str, Any]:
     return {"labels": labels, "learner": learner, "profile": profile, "changes": own, **mode}
 
 
-def _mode(name: str) -> Mode:
-    known = {mode.value: mode for mode in Mode}
-    if name not in known:
-        raise UnknownName("mode", name, known)
-    return known[name]
-
-
 def _learner(name: str, changes: Table) -> StructureLearner:
     """Return a learner with the options that the words of a method name."""
     kind = LEARNERS[name]
     return kind.learner(kind.read(changes, {NamedTheory: named_theory}))
 
 
-def reference(configuration: Table, row: Table) -> dict[str, Any]:
-    """Return the published number that stands beside a row of the table."""
-    series = {m["name"]: str(m.get("published", "")) for m in methods_of(configuration)}
-    name = series.get(str(row["method"]), "")
-    ce = ce_of(row["dataset"])
-    scope, level = str(row["scope"]), float(row["level"])
-    number = published(ce, scope, name, level, task="learning") if name else None
-    if number is None:
-        return {"series": "", "published": None, "published_sd": None}
-    return {"series": name, "published": number.value, "published_sd": number.sd}
+def series(configuration: Table) -> dict[str, str]:
+    """Return the published series beside each method."""
+    return {m["name"]: str(m.get("published", "")) for m in methods_of(configuration)}
 
 
 def work(parameters: Table) -> Result:
@@ -207,7 +187,7 @@ def _model(parameters: Table) -> Splice | PointClassifier:
         changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
         return Splice(_learner(parameters["learner"], changes))
     completer = SupervisionCompleter(profile_of(parameters["profile"], {}))
-    mode = _mode(parameters.get("mode", Mode.ONLINE.value))
+    mode = Mode(parameters.get("mode", "online"))
     return Splice(_learner(parameters["learner"], changes), completer, mode)
 
 

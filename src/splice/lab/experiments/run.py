@@ -28,8 +28,8 @@ from splice.io.outputs import new_file, sweep
 from splice.io.text import files_in, read_text, sum_of
 from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
-from splice.lab.experiments.spec import check_plain
-from splice.lab.experiments.tables import Row, summarise, to_csv
+from splice.lab.experiments.spec import ce_of, check_plain, datasets
+from splice.lab.experiments.tables import Row, published, summarise, to_csv
 from splice.states import anything, check_state, each, mapping, record, text
 
 KINDS: Final[dict[str, ModuleType]] = {
@@ -38,7 +38,8 @@ KINDS: Final[dict[str, ModuleType]] = {
     "learning": learning,
     "scale": scale,
 }
-"""The kinds of experiments; each is a module with ``cells``, ``work`` and what its table shows."""
+"""The kinds of experiments: a module with ``cells``, ``work``, the columns ``BY`` and ``MEASURES`` of its table,
+and where numbers were published the ``series`` of each method."""
 
 _FORMAT: Final = 1
 _SHAPE: Final = record(
@@ -70,6 +71,18 @@ class Experiment:
         if kind not in KINDS:
             raise UnknownName("kind of experiment", kind, KINDS)
         return KINDS[kind]
+
+    def reference(self, row: Row) -> Row:
+        """Return the published number beside a row; nothing for kinds that have no published series."""
+        task = self.kind.__name__.rpartition(".")[2]
+        if not hasattr(self.kind, "series"):
+            return {}
+        series = self.kind.series(self.configuration).get(str(row["method"]), "")
+        scope, level = str(row["scope"]), float(row["level"])
+        number = published(ce_of(row["dataset"]), scope, series, level, task=task)
+        if number is None:
+            return {"series": "", "published": None, "published_sd": None}
+        return {"series": series, "published": number.value, "published_sd": number.sd}
 
     def cells(self) -> list[Cell]:
         """Return the cells, in their order."""
@@ -165,21 +178,21 @@ def _finish(
 ) -> list[Row]:
     if hasattr(experiment.kind, "JOBS"):  # what is timed is alone on this machine
         jobs, engine = experiment.kind.JOBS, LOCAL
-    results = run_grid(cells, experiment.kind.WORK, folder / "cells", jobs, progress, engine)
+    results = run_grid(cells, _work(experiment), folder / "cells", jobs, progress, engine)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
     sweep(folder / "table.csv")
     _write(folder / "table.csv", to_csv(rows))
     return rows
 
 
+def _work(experiment: Experiment) -> str:
+    """Return where the work on a cell is, as processes are told."""
+    return f"{experiment.kind.__name__}:work"
+
+
 def _table(experiment: Experiment, results: list[tuple[Cell, Result]]) -> list[Row]:
     kind = experiment.kind
-
-    def reference(row: Row) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = kind.reference(experiment.configuration, row)
-        return found
-
-    rows = summarise(results, kind.BY, kind.MEASURES, reference)
+    rows = summarise(results, kind.BY, kind.MEASURES, experiment.reference)
     return sorted(rows, key=_order(rows, kind.BY))
 
 
@@ -239,7 +252,7 @@ def _manifest(experiment: Experiment, cells: list[Cell]) -> dict[str, Any]:
         "format": _FORMAT,
         "name": experiment.name,
         "configuration": experiment.configuration,
-        "work": experiment.kind.WORK,
+        "work": _work(experiment),
         "versions": {name: _version(name) for name in _PACKAGES},
         "python": platform.python_version(),
         "machine": {
@@ -247,7 +260,7 @@ def _manifest(experiment: Experiment, cells: list[Cell]) -> dict[str, Any]:
             "processor": platform.machine(),
             "cores": os.cpu_count(),
         },
-        "data": {name: _data(name) for name in experiment.kind.datasets(experiment.configuration)},
+        "data": {name: _data(name) for name in datasets(experiment.configuration)},
         "code": _code(),
         "seeds": sorted(seeds),
         "cells": list(dict.fromkeys(cell.key for cell in cells)),

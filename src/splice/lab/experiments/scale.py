@@ -28,7 +28,6 @@ from splice.lab.experiments.spec import (
     Table,
     check_cells,
     dataset_of,
-    datasets,
     levels_of,
     list_of,
     methods_of,
@@ -39,10 +38,6 @@ from splice.lab.experiments.spec import (
 )
 from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
-
-__all__ = ["BY", "MEASURES", "WORK", "cells", "datasets", "reference", "work"]
-
-WORK: Final = "splice.lab.experiments.scale:work"
 
 BY: Final = ("dataset", "batch_size", "level", "shards", "method", "size")
 MEASURES: Final = ("seconds", "processor", "events", "rate", "memory")
@@ -102,11 +97,6 @@ def _command(method: Table) -> list[str]:
         if word.partition("=")[0] in _OURS:
             raise SpliceError(f"a command of an experiment has no '{word}'", "the grid says it")
     return command
-
-
-def reference(_configuration: Table, _row: Table) -> dict[str, Any]:
-    """Return nothing: what was published was measured on other machines."""
-    return {}
 
 
 def work(parameters: Table) -> Result:
