@@ -73,3 +73,14 @@ def nats_server(folder: Path) -> Server:
     port = free_port()
     command = [binary, "-a", "127.0.0.1", "-p", str(port), "-js", "-sd", str(folder)]
     return Server(command, port, folder)
+
+
+def mqtt_server(folder: Path) -> Server:
+    """Start Mosquitto."""
+    binary = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
+    if binary is None:
+        pytest.skip("mosquitto is not installed")
+    port = free_port()
+    settings = f"listener {port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\n"
+    (folder / "mosquitto.conf").write_text(settings, encoding="utf-8")
+    return Server([binary, "-c", str(folder / "mosquitto.conf")], port, folder)

@@ -46,7 +46,7 @@ def run(
         typer.Option(
             "--from",
             metavar="URL",
-            help="Where events come from: -, a file or folder that grows, kafka://, redis://, nats://.",
+            help="Where events come from: -, a file or folder that grows, kafka://, redis://, nats://, mqtt://.",
         ),
     ],
     out: Annotated[

@@ -8,6 +8,7 @@ address                                   what it is
 ``kafka://host/topic?partition=0``        one partition of a topic (Kafka, Redpanda)
 ``redis://host/0?stream=name``            a stream of Redis or Valkey
 ``nats://host/stream?subject=name``       a stream of NATS JetStream
+``mqtt://host/topic?journal=folder``      a topic of MQTT, through a journal on this machine
 ========================================  ==========================================================
 
 A scheme is one module with ``open_feed`` and ``open_sink``, imported when it is asked for.
@@ -31,6 +32,7 @@ SCHEMES: Final = {
     "kafka": "splice.live.feeds.kafka",
     "redis": "splice.live.feeds.redis",
     "nats": "splice.live.feeds.nats",
+    "mqtt": "splice.live.feeds.mqtt",
 }
 """The module behind each scheme."""
 

@@ -142,6 +142,31 @@ def _check_size(handle: int, place: int, name: str) -> None:
         )
 
 
+def whole_lines(path: Path, count: int) -> list[bytes]:
+    """Return the last lines of a file that is appended to; one that was cut off in the middle is removed.
+
+    Parameters
+    ----------
+    path
+        The file, which need not be there.
+    count
+        How many lines, at most.
+    """
+    if not path.exists():
+        return []
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        length, tail = 0, b""
+        while length < size and tail.count(b"\n") <= count:
+            length = min(size, max(_TAIL, 2 * length))
+            file.seek(size - length)
+            tail = file.read(length)
+        torn = len(tail) - (tail.rfind(b"\n") + 1)
+        if torn:
+            file.truncate(size - torn)
+    return tail[: len(tail) - torn].split(b"\n")[-count - 1 : -1]
+
+
 class FileSink:
     """Appends rows to a file; their numbers are in them."""
 
@@ -150,19 +175,7 @@ class FileSink:
 
     def last(self) -> int | None:
         """Return the number in the last line; one that was cut off in the middle is removed."""
-        if not self.path.exists():
-            return 0
-        with self.path.open("rb+") as file:
-            size = file.seek(0, os.SEEK_END)
-            length, tail = 0, b""
-            while length < size and tail.count(b"\n") < 2:
-                length = min(size, max(_TAIL, 2 * length))
-                file.seek(size - length)
-                tail = file.read(length)
-            torn = len(tail) - (tail.rfind(b"\n") + 1)
-            if torn:
-                file.truncate(size - torn)
-        lines = tail[: len(tail) - torn].splitlines()
+        lines = whole_lines(self.path, 1)
         if not lines:
             return 0
         try:
