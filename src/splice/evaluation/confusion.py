@@ -78,6 +78,16 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
     @property
+    def positive(self) -> int:
+        """The number of atoms that are true or were said to be."""
+        return self.tp + self.fp + self.fn
+
+    @property
+    def contradicted(self) -> float:
+        """The share of contradictions among these; 0 where there are none."""
+        return (self.fp + self.fn) / self.positive if self.positive else 0.0
+
+    @property
     def precision(self) -> float:
         """The share of true ones among those said to be true."""
         said = self.tp + self.fp

@@ -15,23 +15,22 @@ from typing import Any, Final
 import numpy as np
 
 from splice.errors import SpliceError
-from splice.events.crisp.program import Program, compile_program
 from splice.labels import UNKNOWN
 from splice.live.clock import Clocks, Verdict
 from splice.live.drift.monitor import Drift, DriftMonitor
 from splice.live.drift.policies import POLICIES
+from splice.live.drift.trial import Trial
 from splice.live.drift.window import RecentBatches
 from splice.live.learner import LiveLearner
 from splice.live.output import Channel, Outbox
-from splice.live.recognition import LiveRecogniser
 from splice.live.rows import Bad, Decoded, Decoder
-from splice.live.score import History, Score
+from splice.live.rules_in_use import RulesInUse
+from splice.live.score import Score
 from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain
-from splice.logic.syntax import ground_text, name_text, parse_theory
+from splice.logic.syntax import ground_text, name_text
 from splice.logic.theory import Theory
 from splice.pipeline.splice import StepReport
-from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -39,7 +38,7 @@ from splice.stream.vocabulary import Vocabulary
 _TOLD_BYTES: Final = 10_000
 """So much of a row is kept where it is told."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 COUNTS: Final = (
     "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",
@@ -80,55 +79,41 @@ class Engine:
         self.out = Outbox()
         self.counts = dict.fromkeys(COUNTS, 0)
         self._domain = domain
-        self._begin(Vocabulary())
-        self._use(theory)
+        self._begin(Vocabulary(), theory)
 
-    def _begin(self, vocabulary: Vocabulary) -> None:
+    def _begin(self, vocabulary: Vocabulary, theory: Theory) -> None:
         settings = self.settings
         self.vocabulary = vocabulary
         self.decoder = Decoder("row", self._domain, vocabulary, settings.time_unit)
         self.clocks = Clocks(settings.lateness, settings.far)
-        self.score = Score()
+        self.rules = RulesInUse(theory, self._domain, settings, vocabulary)
         self.learner = LiveLearner(settings.learn, vocabulary) if settings.learn else None
         self._waiting: list[_Raw] = []
         """Rows far ahead, of which the next ones decide."""
         self._slid: dict[int, int] = {}
         """Where each clock stood when its window was worked out, in the order of the last rows."""
-        self._history: dict[int, History] = {}
-        self._recogniser: LiveRecogniser | None = None
         self._monitor = DriftMonitor() if settings.drift else None
         self._recent = RecentBatches(vocabulary)
+        self._trial: Trial | None = None
+
+    @property
+    def theory(self) -> Theory:
+        """The rules in use."""
+        return self.rules.theory
+
+    @property
+    def score(self) -> Score:
+        """How well the rules in use agree with the labels that were given."""
+        return self.rules.score
 
     @property
     def domain(self) -> Domain:
         """What the rows mean."""
         return self.decoder.domain
 
-    def _use(self, theory: Theory) -> None:
-        """Recognise by other rules from now on."""
-        self.theory = theory
-        if not len(theory):
-            self._recogniser = None
-            return
-        if not theory.is_crisp:
-            raise SpliceError("a live run recognises by rules without weights")
-        program = self._program(theory)
-        if self._recogniser is None:
-            self._recogniser = LiveRecogniser(
-                program,
-                self._domain,
-                lateness=self.settings.lateness,
-                provisional=self.settings.provisional,
-            )
-        else:
-            self._recogniser.windows.replace_program(program)
-
-    def _program(self, theory: Theory) -> Program:
-        return compile_program(theory, self._domain)
-
     def reload(self, theory: Theory) -> None:
         """Go on with other rules, and say so."""
-        self._use(theory)
+        self.rules.use(theory)
         self.counts["reloads"] += 1
         self._say_theory("reloaded")
 
@@ -174,8 +159,9 @@ class Engine:
     def _take(self, taken: AtomTable) -> None:
         if not len(taken):
             return
-        if self._recogniser:
-            self._recogniser.windows.feed(taken)
+        self.rules.feed(taken)
+        if self._trial:
+            self._trial.rules.feed(taken)
         if self.learner:
             self.learner.take_events(taken)
 
@@ -232,40 +218,31 @@ class Engine:
         self._slid[code] = now if due else before
         if not due:
             return
-        if self._recogniser:
-            self._remember(code, self._recogniser.slide(code, now, self.out))
+        self.counts["intervals"] += self.rules.slide(code, now, self.out)
+        if self._trial:
+            self._trial.slide(code, now)
         self._learn(code, now - self.settings.lateness)
-
-    def _remember(self, code: int, found: list[Any]) -> None:
-        self.counts["intervals"] += sum(len(part.intervals) for part in found)
-        if self.learner:
-            self._history.setdefault(code, History(self.vocabulary)).add(found)
 
     def _learn(self, code: int, before: int | None) -> None:
         if self.learner is None:
             return
         for batch in self.learner.batches_of(code, self.domain, before):
-            drift = self._compare(code, batch)
+            counts = self.rules.compare(code, batch)
+            if self._trial:
+                self._trial.step(code, batch, counts)
             report = self.learner.step(batch)
             self._count(report)
             if self._monitor:
                 self._recent.add(batch)
+                worse = self._monitor.see_errors(counts) if counts else None
                 changed = self._monitor.see_patterns(self.learner.patterns_of(report))
-                self._answer(drift or changed)
+                self._answer(worse or changed)
+            self._decide()
             if self.learner.due:
                 self._renew()
-        waiting = self.learner.waiting.get(code)
-        if waiting and code in self._history:
-            self._history[code].forget(waiting.done)
-
-    def _compare(self, code: int, batch: MicroBatch) -> Drift | None:
-        """Count what the rules said against labels; return whether they have become worse."""
-        if self._recogniser is None or not (batch.labels != UNKNOWN).any():
-            return None
-        open_ = self._recogniser.windows.provisional(code)
-        history = self._history.setdefault(code, History(self.vocabulary))
-        counts = self.score.compare(batch, history, open_)
-        return self._monitor.see_errors(counts) if self._monitor else None
+        if waiting := self.learner.waiting.get(code):
+            for rules in (self.rules, *([self._trial.rules] if self._trial else ())):
+                rules.forget(code, waiting.done)
 
     def _answer(self, drift: Drift | None) -> None:
         """Say that habits have changed, and do what the policy says."""
@@ -281,14 +258,39 @@ class Engine:
             signal=drift.signal,
             before=round(change.before, 4),
             after=round(change.after, 4),
-            since=change.since,
+            since=drift.since,
             policy=self.settings.drift,
             words=drift.words,
         )
-        if drift.signal == "errors":  # other patterns alone do not make the rules wrong
-            policy = POLICIES[self.settings.drift]
-            for row in policy.answer(self.learner, self._recent.batches(self.domain), change.since):
-                self.out.put(Channel.OUT, **row)
+        policy = POLICIES[self.settings.drift]
+        if drift.signal not in policy.signals or self._trial:
+            return
+        answer = policy.answer(self.learner, self._recent.batches(self.domain), drift.since)
+        for row in answer.rows:
+            self.out.put(Channel.OUT, **row)
+        if answer.newcomer:
+            self._trial = Trial(answer.newcomer, self.rules.rival(answer.newcomer.theory))
+
+    def _decide(self) -> None:
+        """End a trial that is won or lost, and say so."""
+        trial = self._trial
+        if trial is None or trial.won is None:
+            return
+        assert self.learner is not None
+        assert self._monitor is not None
+        old, new = trial.f1
+        outcome = "taken" if trial.won else "dropped"
+        words = f"on the last {len(trial.pairs)} batches in which something held the rules in use have F1 {old:.3f}, those learned since the change {new:.3f}"
+        self.out.put(
+            Channel.OUT, type="trial", outcome=outcome, f1=round(old, 4), f1_since=round(new, 4),
+            words=words,
+        )  # fmt: skip
+        self._trial = None
+        if trial.won:
+            self.learner.take_over(trial.learner)
+            self._monitor.errors.forget()
+            self.rules.score = trial.rules.score
+            self._renew(trial.rules.theory)
 
     def _count(self, report: StepReport) -> None:
         self.counts["batches"] += 1
@@ -314,13 +316,13 @@ class Engine:
                 confidence=round(abs(float(done.values[row])), 6),
             )
 
-    def _renew(self) -> None:
+    def _renew(self, learned: Theory | None = None) -> None:
         """Recognise by what was learned, where that has changed."""
         assert self.learner is not None
-        learned = self.learner.theory
+        learned = self.learner.theory if learned is None else learned
         if not len(learned) or str(learned) == str(self.theory):
             return
-        self._use(learned)
+        self.rules.use(learned)
         self._say_theory("learned")
 
     def _say_theory(self, why: str) -> None:
@@ -339,11 +341,14 @@ class Engine:
         taken = table.take(verdict != Verdict.REFUSED)
         self.counts["events"] += len(taken)
         self._take(taken)
-        if self._recogniser:
-            self._remember(code, self._recogniser.end(code, self.out))
+        self.counts["intervals"] += self.rules.end(code, self.out)
+        if self._trial:
+            self._trial.end(code)
         self._learn(code, None)
-        for memory in (self._slid, self._history):
-            memory.pop(code, None)
+        self._slid.pop(code, None)
+        self.rules.forget(code)
+        if self._trial:
+            self._trial.rules.forget(code)
         self.clocks.forget(code)
         self.counts["ended"] += 1
 
@@ -366,18 +371,16 @@ class Engine:
         return {
             "version": _VERSION,
             "vocabulary": plain_vocabulary(self.vocabulary),
-            "theory": str(self.theory),
+            "rules": self.rules.to_state(),
             "counts": self.counts,
             "clocks": [[code, now] for code, now in self.clocks.latest.items()],
             "normal": [[code, n] for code, n in self.clocks.normal.items() if n],
             "slid": [[code, now] for code, now in self._slid.items()],
             "waiting": [[one.feed, one.place, one.row.decode("latin-1")] for one in self._waiting],
-            "score": self.score.to_state(),
-            "history": [[code, own.to_state()] for code, own in self._history.items()],
-            "recogniser": self._recogniser.to_state() if self._recogniser else None,
             "learner": self.learner.to_state() if self.learner else None,
             "drift": self._monitor.to_state() if self._monitor else None,
             "recent": self._recent.to_state(),
+            "trial": self._trial.to_state() if self._trial else None,
             "out": self.out.to_state(),
         }
 
@@ -385,24 +388,23 @@ class Engine:
         """Go on from a state."""
         if state["version"] != _VERSION:
             raise SpliceError(f"this state has version {state['version']}, not {_VERSION}")
-        self._begin(vocabulary_from(state["vocabulary"]))
+        self._begin(vocabulary_from(state["vocabulary"]), Theory())
         self.counts = {**dict.fromkeys(COUNTS, 0), **state["counts"]}
-        self._use(parse_theory(state["theory"]))
+        self.rules.restore(state["rules"])
         self.clocks.latest = {code: now for code, now in state["clocks"]}  # noqa: C416
         self.clocks.normal = {code: n for code, n in state["normal"]}  # noqa: C416
         self._slid = {code: now for code, now in state["slid"]}  # noqa: C416
         self._waiting = [_Raw(f, p, row.encode("latin-1")) for f, p, row in state["waiting"]]
-        self.score = Score.restored(state["score"])
-        self._history = {
-            code: History.restored(own, self.vocabulary) for code, own in state["history"]
-        }
-        if self._recogniser and state["recogniser"]:
-            self._recogniser.restore(state["recogniser"], self.vocabulary)
         if self.learner and state["learner"]:
             self.learner.restore(state["learner"], self.domain)
         if self._monitor and state["drift"]:
             self._monitor.restore(state["drift"])
         self._recent = RecentBatches.restored(state["recent"], self.vocabulary)
+        if self.learner and state["trial"]:
+            newcomer = self.learner.beginner()
+            newcomer.restore(state["trial"]["learner"], self.domain)
+            self._trial = Trial(newcomer, self.rules.rival(Theory()))
+            self._trial.restore(state["trial"])
         self.out = Outbox.restored(state["out"])
 
 

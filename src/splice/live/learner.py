@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,14 @@ class LiveLearner:
         if before is None:
             self.waiting.pop(code, None)
 
+    def beginner(self) -> LiveLearner:
+        """Return a learner of the same settings that knows nothing, and for which nothing waits."""
+        return LiveLearner(self.settings, self._vocabulary)
+
+    def take_over(self, other: LiveLearner) -> None:
+        """Go on with what another has learned; what waits is one's own."""
+        self.learner, self.splice = other.learner, other.splice
+
     def step(self, batch: MicroBatch) -> StepReport:
         """Complete a batch and learn from it."""
         report = self.splice.step(batch)
@@ -147,8 +156,8 @@ class LiveLearner:
             return Counter()
         store = completer.reading(done.batch.domain, self._vocabulary).lifting.store
         numbers, counts = np.unique(done.patterns, return_counts=True)
-        rules = [str(store[number].rule) for number in numbers.tolist()]
-        return Counter(dict(zip(rules, counts.tolist(), strict=True)))
+        names = [_short(str(store[number].rule)) for number in numbers.tolist()]
+        return Counter(dict(zip(names, counts.tolist(), strict=True)))
 
     def to_state(self) -> Plain:
         """Return all that was learned and what waits, as plain values."""
@@ -173,3 +182,8 @@ class LiveLearner:
             self.learner.restore(state["learner"], domain, self._vocabulary)
         if state["completer"] is not None and self.splice.completer:
             self.splice.completer.restore(state["completer"], domain, self._vocabulary)
+
+
+def _short(text: str) -> str:
+    """Return a short name for a pattern: hundreds of them go into each checkpoint."""
+    return blake2b(text.encode(), digest_size=9).hexdigest()

@@ -24,14 +24,14 @@ def summary(project: Project, now: float) -> dict[str, Any] | None:
     if state is None:
         return None
     engine, newest = state["engine"], Generations(project.state, {}).paths()[-1]
-    f1 = Score.restored(engine["score"]).f1
+    f1 = Score.restored(engine["rules"]["score"]).f1
     return {
         "checkpoint": newest.name,
         "age_seconds": round(now - newest.stat().st_mtime, 1),
         "bytes": newest.stat().st_size,
         **{f"place_in_{name}": place for name, place in state["places"].items()},
         **engine["counts"],
-        "rules": len(parse_theory(engine["theory"])),
+        "rules": len(parse_theory(engine["rules"]["theory"])),
         "sequences_open": len(engine["clocks"]),
         "f1": None if f1 is None else round(f1, 4),
         "not_sent": sum(map(len, engine["out"]["rows"].values())),

@@ -97,7 +97,9 @@ class _Search:
         self.whole = [
             ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)
         ]
+        # Few rules, in thousands of theories: what a rule says and how long it is are worked out once.
         self._fires: dict[ChosenRule, Mask] = {}
+        self._literals: dict[ChosenRule, int] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
 
     def fires(self, part: ChosenRule) -> Mask:
@@ -126,7 +128,12 @@ class _Search:
         return agreements(self.window, initiated, terminated)
 
     def _length(self, theory: _Theory) -> int:
-        return sum(self.candidates[part.candidate].literals(part.kept) for part in theory)
+        return sum(map(self._literals_of, theory))
+
+    def _literals_of(self, part: ChosenRule) -> int:
+        if part not in self._literals:
+            self._literals[part] = self.candidates[part.candidate].literals(part.kept)
+        return self._literals[part]
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""

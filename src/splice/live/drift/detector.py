@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from splice.errors import SpliceError
+from splice.stream.plain import Plain
 
 _MOST: Final = 100
 """So many values are kept; of more the older half is let go: what is usual is what was of late."""
@@ -18,11 +19,11 @@ _MOST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a mean: what it was, what it is, and since how many values."""
+    """A change of a mean: what it was, what it is, and the batch of its first value."""
 
     before: float
     after: float
-    since: int
+    begun: int
 
 
 @dataclass
@@ -39,28 +40,36 @@ class Detector:
         How much of what counts adds up to a change.
     values
         What was seen since the last change.
+    batches
+        The batch that each of them is about: not every batch has a value.
     """
 
     slack: float = 0.1
     threshold: float = 3.0
     values: list[float] = field(default_factory=list)
+    batches: list[int] = field(default_factory=list)
     _test: Any = field(default=None, repr=False)
 
-    def see(self, value: float) -> Change | None:
-        """Take in a value; return a change, if there is one."""
+    def see(self, value: float, batch: int) -> Change | None:
+        """Take in the value of a batch; return a change, if there is one."""
         if self._test is None:
             self._replay()
         self.values.append(value)
+        self.batches.append(batch)
         self._test.update(value)
         if not self._test.drift_detected:
             if len(self.values) > _MOST:
                 self.values = self.values[-_MOST // 2 :]
+                self.batches = self.batches[-_MOST // 2 :]
                 self._replay()
             return None
         change = self._change()
-        self.values = []
-        self._replay()
+        self.forget()
         return change
+
+    def forget(self) -> None:
+        """Begin anew: what was usual is no longer."""
+        self.values, self.batches, self._test = [], [], None
 
     def _change(self) -> Change:
         """Return where the values began to rise: where the sum of what counts was least."""
@@ -69,7 +78,16 @@ class Detector:
         sums = list(accumulate(counts))
         first = min(range(len(sums) - 1), key=sums.__getitem__, default=0) + 1
         older, recent = self.values[:first], self.values[first:]
-        return Change(sum(older) / len(older), sum(recent) / len(recent), len(recent))
+        return Change(sum(older) / len(older), sum(recent) / len(recent), self.batches[first])
+
+    def to_state(self) -> Plain:
+        """Return what was seen, as plain values."""
+        return {"values": self.values, "batches": self.batches}
+
+    def restore(self, state: Plain) -> None:
+        """Go on from a state."""
+        self.values, self.batches = list(state["values"]), list(state["batches"])
+        self._test = None
 
     def _replay(self) -> None:
         self._test = _page_hinkley(self.slack, self.threshold)

@@ -11,19 +11,23 @@ from splice.stream.plain import Plain, plain_table, table_from
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-_KEPT: Final = 40
+_MOST: Final = 200
+_MOST_ROWS: Final = 100_000
+"""So many batches and rows are kept at most: they are part of each checkpoint."""
 
 
 class RecentBatches:
-    """Keeps the last forty batches."""
+    """Keeps the last batches."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._tables: deque[tuple[AtomTable, AtomTable]] = deque(maxlen=_KEPT)
+        self._tables: deque[tuple[AtomTable, AtomTable]] = deque()
 
     def add(self, batch: MicroBatch) -> None:
         """Keep one more."""
         self._tables.append((batch.table, batch.facts))
+        while len(self._tables) > _MOST or sum(len(t) for t, _ in self._tables) > _MOST_ROWS:
+            self._tables.popleft()
 
     def batches(self, domain: Domain) -> list[MicroBatch]:
         """Return what is kept, the latest last."""

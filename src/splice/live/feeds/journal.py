@@ -18,8 +18,6 @@ from typing import Final
 from splice.io.text import natural_key
 from splice.live.feeds.files import whole_lines
 
-__all__ = ["Journal"]
-
 _REMEMBERED: Final = 1 << 16
 """So many rows back an identity is known: as many messages as MQTT can have under way."""
 _FILE_BYTES: Final = 1 << 26

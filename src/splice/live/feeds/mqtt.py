@@ -25,8 +25,6 @@ from splice.live.feeds.seam import Item, NumberedRow, Unreachable
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-__all__ = ["MqttFeed", "MqttSink", "open_feed", "open_sink"]
-
 _SECONDS: Final = 10.0
 _WAIT: Final = 0.05
 _PORTION: Final = 5000
@@ -127,7 +125,7 @@ class MqttFeed:
             if said != mqtt.MQTT_ERR_SUCCESS:
                 raise Unreachable(f"'{self.name}' does not answer: {mqtt.error_string(said)}")
             wait = 0.0
-        journal.append((message.payload, message.dup) for message in self._held)
+        journal.append((bytes(message.payload), message.dup) for message in self._held)
         for message in self._held:
             client.ack(message.mid, message.qos)
         self._held = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from splice.live.drift.policies.policy import Answer
 from splice.live.learner import LiveLearner
 from splice.logic.syntax import name_text
 from splice.stream.batch import MicroBatch
@@ -21,14 +22,14 @@ class Ask:
         How many stretches are asked about.
     """
 
+    signals: ClassVar = frozenset({"errors"})
+
     most: int = 5
 
-    def answer(
-        self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int
-    ) -> list[dict[str, Any]]:
+    def answer(self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int) -> Answer:
         """Return a row for each stretch, the latest last."""
         bare = [batch for batch in recent[-since:] if not batch.labels.any() and len(batch.times)]
-        return [
+        rows = [
             {
                 "type": "ask",
                 "sequence": name_text(batch.sequence),
@@ -38,3 +39,4 @@ class Ask:
             }
             for batch in bare[-self.most :]
         ]
+        return Answer(rows)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from splice.live.drift.policies.policy import Answer
 from splice.live.learner import LiveLearner
 from splice.stream.batch import MicroBatch
 
@@ -14,9 +15,9 @@ from splice.stream.batch import MicroBatch
 class Forget:
     """Forget everything; the rules in use stay until others are learned."""
 
-    def answer(
-        self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int
-    ) -> list[dict[str, Any]]:
+    signals: ClassVar = frozenset({"errors"})
+
+    def answer(self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int) -> Answer:
         """Forget."""
         learner.forget()
-        return []
+        return Answer()

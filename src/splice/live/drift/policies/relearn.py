@@ -1,24 +1,29 @@
-"""Forget everything, and learn again from the last batches."""
+"""Learn anew from the batches since the change, and try that beside what was learned before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from splice.live.drift.policies.policy import Answer
 from splice.live.learner import LiveLearner
 from splice.stream.batch import MicroBatch
 
 
 @dataclass(frozen=True)
 class Relearn:
-    """Learn again from the batches since the change, so that what they had is not lost."""
+    """Begin anew with the batches since the change; what was learned before goes on until it is beaten.
 
-    def answer(
-        self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int
-    ) -> list[dict[str, Any]]:
-        """Forget, and learn from the window."""
-        learner.forget()
+    So a false alarm costs time and nothing else, and other patterns, which need not make the rules wrong,
+    are reason enough.
+    """
+
+    signals: ClassVar = frozenset({"errors", "patterns"})
+
+    def answer(self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int) -> Answer:
+        """Return a newcomer that has learned from the window."""
+        newcomer = learner.beginner()
         for batch in recent[-since:]:
-            learner.splice.step(batch)
-        return []
+            newcomer.step(batch)
+        return Answer(newcomer=newcomer)

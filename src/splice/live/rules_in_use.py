@@ -1,0 +1,129 @@
+"""The rules of a live run, what they say of each sequence, and how well that agrees with labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from splice.errors import SpliceError
+from splice.evaluation.confusion import Confusion
+from splice.events.crisp.program import compile_program
+from splice.events.crisp.recognition import Recognised
+from splice.labels import UNKNOWN
+from splice.live.output import Outbox
+from splice.live.recognition import LiveRecogniser
+from splice.live.score import History, Score
+from splice.live.settings import LiveSettings
+from splice.logic.domain import Domain
+from splice.logic.syntax import parse_theory
+from splice.logic.theory import Theory
+from splice.stream.batch import MicroBatch
+from splice.stream.plain import Plain
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+
+class RulesInUse:
+    """Recognises by rules that may be replaced, and scores them.
+
+    Parameters
+    ----------
+    theory
+        The rules to begin with.
+    domain
+        What the atoms mean.
+    settings
+        What is asked for.
+    vocabulary
+        The names of the stream.
+    """
+
+    def __init__(
+        self, theory: Theory, domain: Domain, settings: LiveSettings, vocabulary: Vocabulary
+    ) -> None:
+        self._domain, self._settings, self._vocabulary = domain, settings, vocabulary
+        self.score = Score()
+        self._history: dict[int, History] = {}
+        """What was said of each sequence, where labels may still come for it."""
+        self._recogniser: LiveRecogniser | None = None
+        self.use(theory)
+
+    def use(self, theory: Theory) -> None:
+        """Recognise by other rules from now on; what holds goes on to hold."""
+        self.theory = theory
+        if not len(theory):
+            self._recogniser = None
+            return
+        if not theory.is_crisp:
+            raise SpliceError("a live run recognises by rules without weights")
+        program = compile_program(theory, self._domain)
+        if self._recogniser is None:
+            self._recogniser = LiveRecogniser(
+                program,
+                self._domain,
+                lateness=self._settings.lateness,
+                provisional=self._settings.provisional,
+            )
+        else:
+            self._recogniser.windows.replace_program(program)
+
+    def rival(self, theory: Theory) -> RulesInUse:
+        """Return other rules that begin where these stand, with no score and nothing to say early."""
+        settings = replace(self._settings, provisional=False)
+        other = RulesInUse(self.theory, self._domain, settings, self._vocabulary)
+        other.restore({**self.to_state(), "score": []})
+        other.use(theory)
+        return other
+
+    def feed(self, taken: AtomTable) -> None:
+        """Take in events that are in time."""
+        if self._recogniser:
+            self._recogniser.windows.feed(taken)
+
+    def slide(self, code: int, now: int, out: Outbox) -> int:
+        """Move the window of a sequence on; return how many intervals are final now."""
+        return (
+            self._remember(code, self._recogniser.slide(code, now, out)) if self._recogniser else 0
+        )
+
+    def end(self, code: int, out: Outbox) -> int:
+        """End a sequence; return how many intervals are final now."""
+        return self._remember(code, self._recogniser.end(code, out)) if self._recogniser else 0
+
+    def _remember(self, code: int, found: list[Recognised]) -> int:
+        if self._settings.learn:
+            self._history.setdefault(code, History(self._vocabulary)).add(found)
+        return sum(len(part.intervals) for part in found)
+
+    def compare(self, code: int, batch: MicroBatch) -> Confusion | None:
+        """Count what the rules said against the labels of a batch, if it has any."""
+        if self._recogniser is None or not (batch.labels != UNKNOWN).any():
+            return None
+        open_ = self._recogniser.windows.provisional(code)
+        history = self._history.setdefault(code, History(self._vocabulary))
+        return self.score.compare(batch, history, open_)
+
+    def forget(self, code: int, before: int | None = None) -> None:
+        """Forget what was said of a sequence, of all or before a time: its labels have come."""
+        if before is None:
+            self._history.pop(code, None)
+        elif code in self._history:
+            self._history[code].forget(before)
+
+    def to_state(self) -> Plain:
+        """Return everything as plain values."""
+        return {
+            "theory": str(self.theory),
+            "score": self.score.to_state(),
+            "history": [[code, own.to_state()] for code, own in self._history.items()],
+            "recogniser": self._recogniser.to_state() if self._recogniser else None,
+        }
+
+    def restore(self, state: Plain) -> None:
+        """Go on from a state, over the vocabulary that it was made with."""
+        self.use(parse_theory(state["theory"]))
+        self.score = Score.restored(state["score"])
+        self._history = {
+            code: History.restored(own, self._vocabulary) for code, own in state["history"]
+        }
+        if self._recogniser and state["recogniser"]:
+            self._recogniser.restore(state["recogniser"], self._vocabulary)
