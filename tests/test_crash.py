@@ -34,7 +34,7 @@ def test_some_crashes_of_some_commands() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "PATIENCE", 0.0)
+    monkeypatch.setattr(outputs, "LOCK_PATIENCE", 0.0)
 
 
 def test_the_second_writer_of_an_output_is_told(tmp_path: Path, impatient: None) -> None:

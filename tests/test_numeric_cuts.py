@@ -16,7 +16,7 @@ from splice.completion.source import count_all
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.patterns.measures import MeasuredSource, cuts, find_measures, round_between
+from splice.patterns.measures import MeasuredSource, find_measures, round_between, split_points
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints, batches
@@ -58,7 +58,7 @@ def source_of(rows: list[Row]) -> MemorySource:
 def test_the_first_cut_is_the_best_of_all(pairs: list[tuple[int, bool]]) -> None:
     values = np.array([v for v, _ in pairs], float)
     labels = np.array([y for _, y in pairs], bool)
-    found = cuts(values, labels, runs=len(labels), most=1)
+    found = split_points(values, labels, runs=len(labels), most=1)
     if found:
         gains = {v: _gain(values, labels, v) for v in np.unique(values)[:-1] if _fair(values, v)}
         assert gains[found[0].low] == pytest.approx(max(gains.values()))

@@ -17,7 +17,7 @@ from people import ACTIVE, DOMAIN, window
 from reference import oled_clingo
 from reference.ec_naive import rows_of
 from splice.labels import Unlabelled
-from splice.learners.bodies import counted, fires_by_join, needs_join
+from splice.learners.bodies import fires_by_join, needs_join, transition_counts
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FoilGain,
@@ -142,7 +142,7 @@ def by_patterns(rows: list[Row], cut: Cut, rule: tuple[Atom, Body], **how: Unlab
     head, body = rule
     for reader, transitions in transitions_of(rows, cut, **how):
         patterns = reader.patterns
-        table = counted(transitions, len(patterns))
+        table = transition_counts(transitions, len(patterns))
         fired += table[patterns.fires(head, body)].sum(axis=0)
         total += table[patterns.about(head)].sum(axis=0)
     return fired.tolist(), total.tolist()
@@ -153,9 +153,9 @@ def by_join(rows: list[Row], cut: Cut, rule: tuple[Atom, Body], **how: Unlabelle
     head, body = rule
     for reader, transitions in transitions_of(rows, cut, **how):
         patterns = reader.patterns
-        table = counted(transitions, len(patterns))
+        table = transition_counts(transitions, len(patterns))
         found = transitions.take(fires_by_join(head, body, transitions))
-        fired += counted(found, len(patterns)).sum(axis=0)
+        fired += transition_counts(found, len(patterns)).sum(axis=0)
         total += table[patterns.about(head)].sum(axis=0)
     return fired.tolist(), total.tolist()
 

@@ -49,7 +49,7 @@ from splice.report.document import (
 from splice.report.figures import timeline_spec
 from splice.report.html import report_page
 from splice.report.lanes import Labelling, timeline
-from splice.report.observer import Watched
+from splice.report.observer import ObservedCompletion
 from splice.report.run import run_report
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.mask import KeepBatches, MaskedSource
@@ -70,7 +70,7 @@ class Run:
         self.source = make_plaza(sequences=2, people=3, frames=200, seed=3).source
         masked = MaskedSource(self.source, KeepBatches(30), 1, CUT)
         self.given = MemorySource(collect(masked), self.source.domain)
-        self.watched = Watched(self.given, profile("default"), CUT)
+        self.watched = ObservedCompletion(self.given, profile("default"), CUT)
         self.completed = MemorySource(collect(self.watched), self.source.domain)
         self.learner = Oled(OledOptions()).fit(batches(self.completed, CUT))
         self.report = run_report(
@@ -340,7 +340,7 @@ def test_a_long_timeline_is_bounded_and_says_so() -> None:
 def test_an_empty_stream_has_a_report() -> None:
     empty = make_plaza(sequences=1, people=2, frames=2, seed=0).source
     none = MemorySource(AtomTable.empty(empty.vocabulary), empty.domain)
-    watched = Watched(none, profile("default"), CUT)
+    watched = ObservedCompletion(none, profile("default"), CUT)
     collect(watched)
     report = run_report("nothing", [], [], watched.watcher)
     assert [tab.title for tab in report.tabs] == ["Overview", "Rules"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from splice.io.tables import TableSource, write_tables
 from splice.io.tables import reader as reader_module
-from splice.io.tables.values import cell_text, read
+from splice.io.tables.values import cell_text, read_cell
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature
 from splice.logic.syntax import ground_text, parse_atom, parse_ground_term
@@ -146,9 +146,9 @@ def test_cells_are_read_as_written(name: str, inner: str) -> None:
         Function("=", (Function("f", (Constant(name),)), Function("=", (Constant(inner),) * 2))),
         Function("f", (Function(name, (Constant(inner),)),)),
     ):
-        assert read(cell_text(term)) == term
+        assert read_cell(cell_text(term)) == term
         assert parse_ground_term(ground_text(term)) == term
-        assert read(ground_text(term), strict=True) == term
+        assert read_cell(ground_text(term), strict=True) == term
 
 
 def test_small_chunks_and_large_ones_say_the_same(

@@ -62,11 +62,11 @@ def greedy(
     return picks
 
 
-def situation(rule: Rule) -> str:
+def conditions_of(rule: Rule) -> str:
     """Return what a pattern is about in a few words: its conditions without arguments of time.
 
     >>> from splice.logic.syntax import parse_rule
-    >>> situation(parse_rule("holdsAt(meet(X0,X1),T) :- close(X0,X1,25,T), happensAt(active(X0),T)."))
+    >>> conditions_of(parse_rule("holdsAt(meet(X0,X1),T) :- close(X0,X1,25,T), happensAt(active(X0),T)."))
     'close(X0,X1,25), active(X0)'
     """
     words = [about(literal.atom) for literal in rule.body]
@@ -159,7 +159,7 @@ class Coverage(QueryStrategy):
 
 def _reason(pool: Pool, pattern: int, seen: float) -> str:
     said = "was never labelled" if not seen else f"has {seen:,.0f} labels only"
-    what = situation(pool.rule(pattern))
+    what = conditions_of(pool.rule(pattern))
     return f"the situation '{what}' {said}; it covers {pool.mass[pattern]:,.0f} points"
 
 
@@ -200,7 +200,7 @@ class Change(QueryStrategy):
             worth[own] /= 2
             return (
                 f"its answer may move {moved[best]:,.0f} points in the situation "
-                f"'{situation(pool.rule(best))}'; rules and completion differ on {disputed[best]:,.0f}"
+                f"'{conditions_of(pool.rule(best))}'; rules and completion differ on {disputed[best]:,.0f}"
             )
 
         return greedy(pool, count, score, take)
@@ -335,7 +335,7 @@ def _interleaved(
 
 
 def _need_in_words(pool: Pool, pattern: int, answers: float, doubt: float, likely: float) -> str:
-    what, points = situation(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
+    what, points = conditions_of(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
     if not answers:
         return f"the situation '{what}' was never labelled; it covers {points}"
     if doubt > 0.5:

@@ -15,7 +15,7 @@ from splice.errors import SpliceError
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import WordChoice
-from splice.stream.summary import CountedSource
+from splice.stream.summary import SummarisedSource
 
 
 def derive(
@@ -92,7 +92,7 @@ def derive(
             target=target,
         ),
     )
-    counted = CountedSource(source)
+    counted = SummarisedSource(source)
     left_out = write_source(counted, out, to, progress=tracked)
     tell_reading(source.report)
     if areas is None and not recorded:

@@ -14,7 +14,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.io.outputs import check_output
 from splice.lab.maritime import PRESETS, WordChoice, make_maritime
-from splice.stream.summary import CountedSource, Gaps, Summary
+from splice.stream.summary import Gaps, SummarisedSource, Summary
 
 _OPTIONS: Final = {
     "plaza": ("sequences", "people", "frames", "perfect"),
@@ -109,7 +109,7 @@ def _plaza(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summary:
 
     annotator = PERFECT if given.pop("perfect", False) else USUAL
     plaza = make_plaza(**given, seed=seed, annotator=annotator)
-    counted = CountedSource(plaza.source)
+    counted = SummarisedSource(plaza.source)
     write_source(counted, out, style, tracks=plaza.tracks)
     return counted.summary
 
@@ -126,7 +126,7 @@ def _maritime(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summar
         choice=given.get("vocabulary", WordChoice.Y2019),
         target=given.get("target", "rendezvous"),
     )
-    counted = CountedSource(source)
+    counted = SummarisedSource(source)
     write_source(counted, out, style, progress=tracked)
     return counted.summary
 

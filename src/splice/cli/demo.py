@@ -25,7 +25,7 @@ from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
 from splice.report.document import Curve, Figure, Note, Panel, Report, Section
-from splice.report.observer import Watched, Watcher
+from splice.report.observer import CompletionObserver, ObservedCompletion
 from splice.report.run import run_report, table_of
 from splice.report.timeline import LEGEND, label_lanes, strip
 from splice.stream.batch import TimePoints, batches, query_rows
@@ -63,7 +63,7 @@ def demo(
     note(f"hiding {_HIDDEN} % of the labels: all those of {_HIDDEN} % of the micro-batches")
     given = MemorySource(collect(masked), source.domain)
     note("completing them from the rest, batch by batch")
-    watched = Watched(given, profile("default"), _CUT)
+    watched = ObservedCompletion(given, profile("default"), _CUT)
     completed = MemorySource(collect(watched), source.domain)
     completion = _completion(source, given, completed)
     if style is Format.TABLE:
@@ -114,7 +114,7 @@ def _report(
     completion: list[dict[str, Any]],
     scores: list[dict[str, Any]],
     rules: list[LearnedRule],
-    watcher: Watcher,
+    watcher: CompletionObserver,
     learner: StructureLearner,
     source: MemorySource,
 ) -> Report:

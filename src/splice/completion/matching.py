@@ -69,6 +69,13 @@ def _match(
     cost: Floats, m: int, row: int, row_price: Floats, column_price: Floats, owner: Ints
 ) -> None:
     """Match one more row along the shortest augmenting path; column m stands for the start."""
+    # The method of Jonker and Volgenant (1987), a row at a time. Prices keep
+    # cost[i, j] - row_price[i] - column_price[j] >= 0 everywhere and = 0 where i owns j, so the cheapest way
+    # from the new row to a free column goes by reduced costs, as in Dijkstra. ``owner[j]`` is the row of
+    # column j (-1: free), ``before[j]`` the column from which j is reached. With costs
+    #     .1 .4       row 0 takes column 0. Row 1 reaches column 1 straight at .9, and by way of column 0
+    #     .2 .9       and its owner at .2 + (.4 - .1) = .5: so row 0 moves to column 1, row 1 gets column 0,
+    # and the matching costs .4 + .2, not .1 + .9.
     slack, before = np.full(m, np.inf), np.full(m, m)
     seen = np.zeros(m + 1, np.bool_)
     owner[m], column = row, m

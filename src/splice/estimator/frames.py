@@ -16,7 +16,7 @@ from splice.learners.predict import predict
 from splice.logic.theory import Theory
 from splice.report.document import Timeline
 from splice.report.lanes import recognised_timeline, timeline
-from splice.report.observer import Watcher
+from splice.report.observer import CompletionObserver
 from splice.stream.source import MemorySource, Source, sequences
 
 _QUESTION_SCHEMA: Final = {
@@ -60,7 +60,7 @@ def labelled(source: CompletedSource, theory: Theory | None, sequence: str | Non
     sequence
         The sequence; None: the first in which something is labelled true.
     """
-    watcher, names = Watcher(), dict[str, None]()
+    watcher, names = CompletionObserver(), dict[str, None]()
     for completer, done in source.completions():
         names[done.batch.sequence] = None
         if sequence in (None, done.batch.sequence):

@@ -20,7 +20,7 @@ from splice.inputs.open import Queries, open_input
 from splice.io.dataframes import AnyFrame
 from splice.io.outputs import new_file
 from splice.io.tables.frame_table import Frames, frames_of
-from splice.io.tables.values import counted
+from splice.io.tables.values import time_point_of
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.options import LearnerOptions
 from splice.learners.protocol import StructureLearner
@@ -133,7 +133,7 @@ class Inspection(Parameters):
         name = None if sequence is None else str(sequence)
 
         def moment(times: TimeFormat) -> int:
-            return counted(at, times)
+            return time_point_of(at, times)
 
         with told_in_python():
             frames = self._labelled(events, labels)

@@ -16,7 +16,7 @@ import polars as pl
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.dataframes import cell_place
 from splice.io.tables.frame_table import Frames, FrameTable
-from splice.io.tables.values import read
+from splice.io.tables.values import read_cell
 from splice.logic.terms import Constant, Function
 
 _SHOWN: Final = 5
@@ -216,7 +216,7 @@ def _entities(events: FrameTable) -> set[str]:
 
 def _arguments(text: str) -> Iterator[tuple[tuple[str, int], str]]:
     """Yield the constants of a fluent, each with the place at which it stands."""
-    term = read(text)
+    term = read_cell(text)
     if isinstance(term, Function):
         for number, part in enumerate(p for p in term.walk() if isinstance(p, Constant)):
             yield (term.functor, number), part.name

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.io.documents import parse_json
-from splice.io.outputs import new_file, release, sweep, take
+from splice.io.outputs import acquire_lock, new_file, release_lock, sweep
 from splice.states import anything, check_state, mapping, record, text
 
 _FORMAT: Final = 1
@@ -182,7 +182,7 @@ class Keeper:
         """Be the only run that keeps this checkpoint, as long as this process lives."""
         if self._lock is None:
             run = self.path.with_name(f"{self.path.name}.run")
-            self._lock = weakref.finalize(self, release, run, take(run))
+            self._lock = weakref.finalize(self, release_lock, run, acquire_lock(run))
 
     def keep(self, state: Callable[[], Plain]) -> None:
         """Write a checkpoint of the state, if it is time to."""

@@ -32,7 +32,7 @@ from splice.errors import OutputError
 if sys.platform != "win32":  # which has no such locks
     import fcntl
 
-PATIENCE: Final = 1.0
+LOCK_PATIENCE: Final = 1.0
 """Seconds to wait for another writer: files are written in less."""
 _MOMENT: Final = 0.02
 
@@ -40,19 +40,19 @@ _MOMENT: Final = 0.02
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Be the only writer of an output, or raise an error that says so."""
-    held = take(path)
+    held = acquire_lock(path)
     try:
         yield
     finally:
-        release(path, held)
+        release_lock(path, held)
 
 
-def take(path: Path) -> int | None:
-    """Lock an output and return what :func:`release` needs; None where locks are not to be had."""
+def acquire_lock(path: Path) -> int | None:
+    """Lock an output and return what :func:`release_lock` needs; None where locks are not to be had."""
     file = _place(path)
     if sys.platform == "win32" or file is None:
         return None
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + LOCK_PATIENCE
     while True:
         held = os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
@@ -70,7 +70,7 @@ def take(path: Path) -> int | None:
         os.close(held)
 
 
-def release(path: Path, held: int | None) -> None:
+def release_lock(path: Path, held: int | None) -> None:
     """Let others write."""
     file = _place(path)
     if held is None or file is None:

@@ -25,7 +25,7 @@ TIME = Variable("T")
 """The time of a pattern."""
 
 
-def counted(transitions: Transitions, size: int) -> Ints:
+def transition_counts(transitions: Transitions, size: int) -> Ints:
     """Return how many transitions there are, by pattern and labels before and after."""
     cell = 4 * transitions.pattern + 2 * (transitions.before > 0) + (transitions.after > 0)
     return np.bincount(cell, minlength=4 * size).reshape(size, 4).astype(np.int64)

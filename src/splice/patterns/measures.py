@@ -2,7 +2,7 @@
 
 A first reading looks at the numbers beside the labels that are given about the same entities, at the
 same time-point and at the next one (what a rule initiates holds from then on), and cuts where they
-tell the labels apart (:func:`cuts`). Where they tell nothing, a number is left out: a threshold that
+tell the labels apart (:func:`split_points`). Where they tell nothing, a number is left out: a threshold that
 means nothing only makes more patterns.
 
 Where to cut a measured number: thresholds that tell labels apart.
@@ -40,7 +40,7 @@ _FEWEST: Final = 5
 """A side of a cut has at least so many labelled values: fewer are an accident."""
 
 
-class Cut(NamedTuple):
+class SplitPoint(NamedTuple):
     """A cut between two neighbouring values, and how many bits it tells of the labels."""
 
     gain: float
@@ -48,13 +48,13 @@ class Cut(NamedTuple):
     high: float
 
 
-def cuts(values: Floats, labels: Mask, runs: int, most: int) -> list[Cut]:
+def split_points(values: Floats, labels: Mask, runs: int, most: int) -> list[SplitPoint]:
     """Return the cuts that tell most about labels, the best one first.
 
     ``runs`` is how many runs of equal labels there are in time. Cost: a sort, then linear for each cut.
 
     >>> values = np.array([1, 2, 3, 4, 5, 6, 7, 8] * 10, float)
-    >>> [(cut.low, cut.high) for cut in cuts(values, values > 5, runs=20, most=3)]
+    >>> [(cut.low, cut.high) for cut in split_points(values, values > 5, runs=20, most=3)]
     [(5.0, 6.0)]
     """
     if not len(values):
@@ -63,7 +63,7 @@ def cuts(values: Floats, labels: Mask, runs: int, most: int) -> list[Cut]:
     distinct, which = np.unique(values, return_inverse=True)
     sides = [np.bincount(which, labels == side, len(distinct)) for side in (False, True)]
     counts = np.stack(sides, axis=1).astype(np.float64)
-    found: list[Cut] = []
+    found: list[SplitPoint] = []
     waiting: list[tuple[float, int, int, int]] = []
     parts = [(0, len(distinct))]
     while len(found) < most:
@@ -74,7 +74,7 @@ def cuts(values: Floats, labels: Mask, runs: int, most: int) -> list[Cut]:
         if not waiting:
             break
         less, start, at, stop = heappop(waiting)
-        found.append(Cut(-less, float(distinct[at - 1]), float(distinct[at])))
+        found.append(SplitPoint(-less, float(distinct[at - 1]), float(distinct[at])))
         parts = [(start, at), (at, stop)]
     return found
 
@@ -214,11 +214,13 @@ class _Place:
 
     def limits(self) -> tuple[str, ...]:
         """Return its thresholds, ascending: those that tell most about the labels of a fluent."""
-        found: list[Cut] = []
+        found: list[SplitPoint] = []
         for parts in self.labelled.values():
             both = pl.concat(parts)
             labels = both["label"].to_numpy() > 0
-            found += cuts(both["value"].to_numpy(), labels, int(both["begins"].sum()), _MOST // 2)
+            found += split_points(
+                both["value"].to_numpy(), labels, int(both["begins"].sum()), _MOST // 2
+            )
         best = sorted(found, reverse=True)[:_MOST]
         return tuple(sorted({round_between(cut.low, cut.high) for cut in best}, key=float))
 

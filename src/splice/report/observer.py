@@ -39,7 +39,7 @@ class Doubt:
     why: Explanation
 
 
-class Watcher:
+class CompletionObserver:
     """Sees every completed batch once, in order."""
 
     def __init__(self) -> None:
@@ -131,10 +131,10 @@ class Watcher:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched(CompletedSource):
+class ObservedCompletion(CompletedSource):
     """A stream that is completed while somebody looks on."""
 
-    watcher: Watcher = field(default_factory=Watcher)
+    watcher: CompletionObserver = field(default_factory=CompletionObserver)
 
     def completions(self) -> Iterator[tuple[SupervisionCompleter, Completion]]:
         """Yield what became of each batch, once the watcher has seen it."""

@@ -35,7 +35,7 @@ from splice.report.document import (
     Table,
 )
 from splice.report.lanes import Labelling, timeline
-from splice.report.observer import Doubt, Watched, Watcher
+from splice.report.observer import CompletionObserver, Doubt, ObservedCompletion
 from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 from splice.stream.table import AtomTable
@@ -47,7 +47,7 @@ def run_report(
     title: str,
     overview: Sequence[Section],
     rules: Sequence[LearnedRule],
-    watcher: Watcher,
+    watcher: CompletionObserver,
     *,
     learner: StructureLearner | None = None,
     truth: AtomTable | None = None,
@@ -76,7 +76,7 @@ def table_of(
 
 
 def _timeline_tab(
-    watcher: Watcher,
+    watcher: CompletionObserver,
     rules: Sequence[LearnedRule],
     learner: StructureLearner | None,
     truth: AtomTable | None,
@@ -152,7 +152,7 @@ def _history(events: Iterable[Mapping[str, Any]]) -> Table:
     return Table("History", columns, tuple(rows))
 
 
-def _labels(watcher: Watcher, truth: AtomTable | None) -> Iterator[Section]:
+def _labels(watcher: CompletionObserver, truth: AtomTable | None) -> Iterator[Section]:
     assert watcher.completer is not None
     yield contradiction_table(watcher.completer.contradictions())
     reasons = tuple(reason(doubt, truth) for doubt in watcher.doubts())
@@ -259,13 +259,13 @@ def learned_report(
     )
 
 
-def _watched(source: Source, choices: LearnOptions) -> Watcher:
-    cut, watcher = TimePoints(choices.batch_size), Watcher()
+def _watched(source: Source, choices: LearnOptions) -> CompletionObserver:
+    cut, watcher = TimePoints(choices.batch_size), CompletionObserver()
     if choices.profile is None:
         for batch in batches(source, cut):
             watcher.see_labels(batch)
     else:
-        for _ in Watched(
+        for _ in ObservedCompletion(
             source, choices.profile, cut, choices.run_mode, watcher=watcher
         ).completions():
             pass

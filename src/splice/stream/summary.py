@@ -140,7 +140,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedSource(WrappedSource):
+class SummarisedSource(WrappedSource):
     """A source whose content is counted on its way to somebody else."""
 
     summary: Summary = field(default_factory=Summary)
@@ -168,7 +168,7 @@ class CountedSource(WrappedSource):
 
 def summarise(source: Source) -> Summary:
     """Count what a source holds; true evidence only is counted under its predicate."""
-    counted = CountedSource(source)
+    counted = SummarisedSource(source)
     for _ in counted.chunks():
         pass
     return counted.summary

@@ -126,7 +126,7 @@ class CellColumn:
         term = (
             _plain(text, self.name)
             if self._reading == "text"
-            else read(text, self.name, strict=self._reading == "term")
+            else read_cell(text, self.name, strict=self._reading == "term")
         )
         if not isinstance(term, Constant | Function | Variable):
             return term, []
@@ -135,12 +135,12 @@ class CellColumn:
         return Cell(_template(term)), list(leaves(term))
 
 
-def read(text: str, column: str = "", *, strict: bool = False) -> Term | Fault | None:
+def read_cell(text: str, column: str = "", *, strict: bool = False) -> Term | Fault | None:
     """Return the term that a cell stands for, None if it is empty, or what is wrong with it.
 
     With ``strict`` a text that is neither a name nor a function is a fault, not a constant.
 
-    >>> print(read("f(A, 2)"), read(r"'f(A)'"), read("John (CEO)"), read(" "))
+    >>> print(read_cell("f(A, 2)"), read_cell(r"'f(A)'"), read_cell("John (CEO)"), read_cell(" "))
     f('A',2) 'f(A)' 'John (CEO)' None
     """
     plain = _plain(text, column)
@@ -177,7 +177,7 @@ def leaves(term: Term) -> tuple[str, ...]:
 
 
 def cell_text(term: Term) -> str:
-    """Return the cell that is read as the given term: the inverse of :func:`read`.
+    """Return the cell that is read as the given term: the inverse of :func:`read_cell`.
 
     >>> cell_text(Constant("ID1")), cell_text(Constant("f(x)")), cell_text(Constant(""))
     ('ID1', "'f(x)'", "''")
@@ -278,7 +278,7 @@ def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
     return times.fill_null(NO_TIME).to_numpy(), bad.to_numpy()
 
 
-def counted(value: object, times: TimeFormat) -> int:
+def time_point_of(value: object, times: TimeFormat) -> int:
     """Return a time-point, as a number, a text, a date or a moment, as the stream counts it."""
     series = pl.Series([value])
     counts, bad = read_times(series, times.unit)

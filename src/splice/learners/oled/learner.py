@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from splice.arrays import Codes
-from splice.learners.bodies import counted
+from splice.learners.bodies import transition_counts
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import holds_next
 from splice.learners.oled.options import Growth, Negation, OledOptions, Points
@@ -84,7 +84,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
     def _learn(self, transitions: Transitions) -> None:
         patterns = self.patterns
-        table = counted(transitions, len(patterns)).astype(np.float64)
+        table = transition_counts(transitions, len(patterns)).astype(np.float64)
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for head, labels in about.items():
             self.transitions[head] = self.transitions.get(head, 0) + int(labels.sum())

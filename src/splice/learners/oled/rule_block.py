@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
-from splice.learners.bodies import counted, fires_by_join
+from splice.learners.bodies import fires_by_join, transition_counts
 from splice.learners.oled.options import OledOptions, Points, Precision, Selection
 from splice.learners.oled.rules import RuleState, counts_of, score_of
 from splice.learners.oled.scores import Counts, Coverage, Literals, scored
@@ -225,5 +225,5 @@ class RuleBlock:
 def _by_join(head: Atom, body: Body, transitions: Transitions, size: int) -> Floats:
     """Return how often a body is true, by labels before and after."""
     fired = transitions.take(fires_by_join(head, body, transitions))
-    found: Floats = counted(fired, size).sum(axis=0).astype(np.float64)
+    found: Floats = transition_counts(fired, size).sum(axis=0).astype(np.float64)
     return found

@@ -19,7 +19,7 @@ from splice.learners.oled.scores import (
     YES_YES,
     Counts,
     Literals,
-    Numbered,
+    NumberedBodies,
     initiation_counts,
     scored,
     termination_counts,
@@ -85,7 +85,7 @@ class RuleState:
     tests: int = 0
     born: int = 0
     history: list[Event] = field(default_factory=list)
-    _numbered: Numbered | None = field(default=None, init=False, repr=False)
+    _numbered: NumberedBodies | None = field(default=None, init=False, repr=False)
 
     @property
     def kind(self) -> tuple[str, Points]:
@@ -210,7 +210,7 @@ class RuleState:
         """Return the places in the bottom rule of a body with more literals."""
         return tuple(sorted((*self.picked, *(i for i in extra if i != NOTHING))))
 
-    def numbered(self, options: OledOptions, literals: Literals) -> Numbered:
+    def numbered(self, options: OledOptions, literals: Literals) -> NumberedBodies:
         """Return the bodies by the numbers of their literals."""
         if self._numbered is None:
             bottom = literals.numbers(self.bottom)
@@ -219,7 +219,7 @@ class RuleState:
             begun = sum(1 << number for number in own)
             sets = (begun + sum(1 << n for n in row if n >= 0) for row in added.tolist())
             rows = {body: row for row, body in enumerate(sets)}
-            self._numbered = Numbered(own, added, rows)
+            self._numbered = NumberedBodies(own, added, rows)
         return self._numbered
 
     def add(self, other: RuleState) -> None:

@@ -150,7 +150,7 @@ class Literals:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Numbered:
+class NumberedBodies:
     """The bodies of a rule and of its candidates, by the numbers of their literals."""
 
     own: list[int]
@@ -170,7 +170,7 @@ class Coverage:
     """The bodies of some rules side by side: each rule's own and then its candidates'."""
 
     def __init__(
-        self, heads: Sequence[Atom], bodies: Sequence[Numbered], literals: Literals
+        self, heads: Sequence[Atom], bodies: Sequence[NumberedBodies], literals: Literals
     ) -> None:
         self._literals = literals
         self._heads = list(dict.fromkeys(heads))

@@ -9,7 +9,7 @@ import numpy as np
 
 from splice.arrays import Codes, Floats, Ints, Mask
 from splice.events.weighted.axioms import standard_axioms
-from splice.learners.bodies import counted
+from splice.learners.bodies import transition_counts
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import Chains
 from splice.learners.online import OnlineLearner
@@ -103,7 +103,7 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         )
 
     def _count(self, transitions: Transitions) -> None:
-        table = counted(transitions, len(self.patterns))
+        table = transition_counts(transitions, len(self.patterns))
         table[: len(self._table)] += self._table
         self._table = table
 
