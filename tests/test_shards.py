@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -39,6 +40,7 @@ from splice.pipeline.shards import (
     ShardSource,
     count_labels,
     cut_shards,
+    located_shards,
     merge_counts,
     open_shard,
     sequence_sizes,
@@ -89,21 +91,30 @@ b,"near(x,y)",2,4,false
 """
 
 
-@pytest.mark.parametrize("labels", ["points", "intervals"])
+def write_events(folder: Path, style: str) -> None:
+    """Write events in which names hold quotes, commas and line ends; interval labels beside them."""
+    names = ["a", "b", "'", "c,\nd", 'e"f']
+    rows = [(s, t, "walking", p) for s in names for t in range(5) for p in ("x", "y\nz")]
+    events = pl.DataFrame(rows, ["sequence", "time", "event", "arg1"], orient="row")
+    if style == "parquet":
+        events.write_parquet(folder / "events.parquet", row_group_size=4)
+    else:
+        events.write_csv(folder / "events.csv", include_bom=True, line_terminator=style)
+    (folder / "labels.csv").write_text(INTERVALS)
+
+
+@pytest.mark.parametrize("style", ["plaza", "parquet", "\n", "\r\n"])
 @pytest.mark.parametrize("count", [2, 3, 5])
-def test_a_part_of_a_parquet_file_reads_its_own_rows(
-    folders: tuple[Path, Path], tmp_path: Path, labels: str, count: int
+def test_a_part_of_a_table_reads_its_own_rows(
+    folders: tuple[Path, Path], tmp_path: Path, style: str, count: int
 ) -> None:
     folder = folders[0]
-    if labels == "intervals":
+    if style != "plaza":
         folder = tmp_path
-        rows = [(s, t, "walking", p) for s in "ab'c" for t in range(5) for p in "xy"]
-        events = pl.DataFrame(rows, ["sequence", "time", "event", "arg1"], orient="row")
-        events.write_parquet(folder / "events.parquet", row_group_size=4)
-        (folder / "labels.csv").write_text(INTERVALS)
+        write_events(folder, style)
     opened = opener(folder, InputOptions())
     whole = opened()
-    shards = cut_shards(sequence_sizes(whole), count)
+    shards = located_shards(count, whole)
     parts = [open_shard(opened, shard) for shard in shards]
     for part, shard in zip(parts, shards, strict=True):
         mine, right = (
@@ -115,6 +126,47 @@ def test_a_part_of_a_parquet_file_reads_its_own_rows(
     read = [len(collect(part.inner)) for part in parts]
     assert sum(read) == len(collect(whole))
     assert max(read) < sum(read)
+
+
+def test_a_worker_reads_no_byte_of_other_parts(tmp_path: Path) -> None:
+    """The events of other parts may be anything once the parts are cut, types are known, too."""
+    write_events(tmp_path, "\n")
+    file = tmp_path / "events.csv"
+    opened = opener(tmp_path, InputOptions())
+    shards = located_shards(5, opened())
+    right = [len(collect(open_shard(opened, shard))) for shard in shards]
+    head = file.read_bytes().index(b"\n") + 1
+    for shard, count in zip(shards, right, strict=True):
+        (extent,) = shard.extents
+        whole, span = file.read_bytes(), extent.span
+        end = len(whole) if span.end is None else span.end
+        kept = range(span.start, end)
+        damaged = [b if i < head or i in kept else ord("?") for i, b in enumerate(whole)]
+        file.write_bytes(bytes(damaged))
+        assert len(collect(open_shard(opened, shard))) == count
+        file.write_bytes(whole)
+
+
+def test_a_bad_row_of_a_part_is_told_by_its_line(tmp_path: Path) -> None:
+    write_events(tmp_path, "\n")
+    opened = opener(tmp_path, InputOptions())
+    *_, last = located_shards(5, opened())
+    file = tmp_path / "events.csv"
+    lines = file.read_text().split("\n")
+    lines[-2] = lines[-2].replace(",4,", ",four,") if ",4," in lines[-2] else lines[-2]
+    lines[-3] = lines[-3].replace(",4,", ",4x,")
+    file.write_text("\n".join(lines))
+    with pytest.raises(SpliceError, match=rf"events\.csv:{len(lines) - 2}:"):
+        collect(open_shard(opened, last))
+
+
+def test_sequences_that_come_back_and_packed_files_are_read_whole(tmp_path: Path) -> None:
+    rows = "sequence,time,event,arg1\na,1,walking,x\nb,1,walking,x\n"
+    (tmp_path / "events.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    opened = opener(tmp_path / "events.csv.gz", InputOptions())
+    shards = located_shards(2, opened())
+    assert [shard.extents for shard in shards] == [(), ()]
+    assert [len(collect(open_shard(opened, shard))) for shard in shards] == [1, 1]
 
 
 def exit_code(*words: str) -> object:

@@ -35,9 +35,8 @@ from splice.pipeline.shards import (
     RelabelledSource,
     Shard,
     count_labels,
-    cut_shards,
+    located_shards,
     open_shard,
-    sequence_sizes,
     unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener, with_measures
@@ -143,7 +142,7 @@ def complete(
             guarded(files, watch),
             chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers,
         ):
-            parts = cut_shards(sequence_sizes(source), shards)
+            parts = located_shards(shards, source, *([true()] if true else ()))
             counts, labels = _complete_in_shards(task, parts, source.domain, workers, files, watch)
         write(RelabelledSource(source, labels))
         if files is not None:

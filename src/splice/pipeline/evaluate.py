@@ -21,7 +21,7 @@ from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
-from splice.pipeline.shards import OpenSource, Shard, cut_shards, open_shard, sequence_sizes
+from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard, sequence_sizes
 from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport, Source, collect
 from splice.stream.table import AtomTable
@@ -122,16 +122,18 @@ def evaluate_shards(
 ) -> Evaluated:
     """Compare in at most so many parts; the scores are those of one piece."""
     source = asked.opened()
-    sizes = sequence_sizes(source)
+    intervals = holds_intervals(Path(asked.predicted))
+    other = () if intervals else (_labelled(asked.predicted, asked.options)(),)
+    shards = located_shards(count, source, *other)
     watch(Read(source.report))
-    shards = cut_shards(sizes, count)
-    only = next(iter(sizes)) if len(sizes) == 1 else None
+    names = [name for shard in shards for name in shard.sequences]
+    only = names[0] if len(names) == 1 else None
     promises = [
         engine.submit(evaluate, asked, shard, only, name=f"{shard}, evaluating") for shard in shards
     ]
     parts = list(follow(engine.results(promises), Stage.EVALUATE_SHARDS, watch, len(shards)))
     said = frozenset[str]().union(*(part.said for part in parts))
-    if not said and not holds_intervals(Path(asked.predicted)):
+    if not said and not intervals:
         # No part met a sequence of its own: the other side may be about others.
         said = frozenset(sequence_sizes(_labelled(asked.predicted, asked.options)()))
     return Evaluated(

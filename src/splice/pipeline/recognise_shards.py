@@ -17,7 +17,7 @@ from splice.inputs.open import InputOptions, Inputs, Queries, open_input
 from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
-from splice.pipeline.shards import OpenSource, Shard, cut_shards, open_shard, sequence_sizes
+from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def recognise_shards(
     """Recognise in at most so many parts; ``choices`` are those of :func:`recognise`."""
     opened = partial(open_input, data, options, queries=Queries.WRITTEN)
     source = opened()
-    shards = cut_shards(sequence_sizes(source), count)
+    shards = located_shards(count, source)
     promises = [
         engine.submit(
             _recognise_shard, theory, opened, shard, choices, name=f"{shard}, recognising"

@@ -36,7 +36,7 @@ from splice.pipeline.progress import (
     ignore,
 )
 from splice.pipeline.rounds import TEACHING, Teaching, check_rounds
-from splice.pipeline.shards import OpenSource, cut_shards, sequence_sizes
+from splice.pipeline.shards import OpenSource, located_shards
 from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.pipeline.splice import Splice, StepReport
 from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
@@ -164,7 +164,7 @@ def _learn_in_shards(
     """Learn from the parts of an input side by side, and merge what was learned."""
     begun = time.perf_counter()
     source = opened()
-    parts = cut_shards(sequence_sizes(source), shards)
+    parts = located_shards(shards, source)
     files = keeper if isinstance(keeper, PartFiles) else None
     learner, total = learn_shards(opened, choices, parts, source.domain, engine, watch, files)
     learned = Learned(learner, seconds=time.perf_counter() - begun, checkpoint=keeper)

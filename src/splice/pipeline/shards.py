@@ -9,7 +9,7 @@ of the others: the labels that they have counted, all of the parts before it mer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,7 @@ from splice.errors import SpliceError
 from splice.inputs.open import open_input
 from splice.io.checkpoints import pack, unpack
 from splice.io.tables import TableSource
+from splice.io.tables.reader import Extent
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.pipeline.part_files import Codec, PartFiles, submit_part
@@ -50,6 +51,8 @@ class Shard:
     number: int
     count: int
     sequences: tuple[str, ...]
+    extents: tuple[Extent, ...] = field(default=(), repr=False)
+    """Where they stand in files, so that a worker reads these rows alone."""
 
     def __str__(self) -> str:
         return f"part {self.number + 1} of {self.count}"
@@ -101,6 +104,26 @@ def cut_shards(sizes: Mapping[str, int], count: int) -> list[Shard]:
     return [Shard(number, len(held), tuple(names)) for number, names in enumerate(held)]
 
 
+def located_shards(count: int, source: Source, *others: Source) -> list[Shard]:
+    """Return the parts of a source, each with where it stands in its files and in those of others.
+
+    One reading says how long the sequences are, another of one column where they begin; workers then
+    read their own part.
+    """
+    shards = cut_shards(sequence_sizes(source), count)
+    indexes = [inner.index() for each in (source, *others) if (inner := _tables_in(each))]
+    return [
+        replace(shard, extents=tuple(i.extent(shard.sequences) for i in indexes if i))
+        for shard in shards
+    ]
+
+
+def _tables_in(source: Source) -> TableSource | None:
+    while isinstance(source, WrappedSource):
+        source = source.inner
+    return source if isinstance(source, TableSource) else None
+
+
 @dataclass(frozen=True, eq=False)
 class ShardSource(WrappedSource):
     """The sequences of a source that are in one part."""
@@ -123,13 +146,19 @@ class ShardSource(WrappedSource):
 
 def open_shard(opened: OpenSource, shard: Shard) -> ShardSource:
     """Open one part of an input; where files allow it, no more than the part is read."""
-    source = inner = opened()
-    while isinstance(inner, WrappedSource):
-        inner = inner.inner
+    source = opened()
+    inner = _tables_in(source)
     # A source that was given as such is everybody's, and stays as it is.
-    if isinstance(inner, TableSource) and getattr(opened, "func", None) is open_input:
-        inner.restrict(shard.sequences)
+    if inner is not None and _opens_anew(opened):
+        inner.restrict(shard.sequences, shard.extents)
     return ShardSource(source, shard)
+
+
+def _opens_anew(opened: object) -> bool:
+    """Whether each call opens an input, by itself or by what it wraps."""
+    if not isinstance(opened, partial):
+        return False
+    return opened.func is open_input or any(map(_opens_anew, opened.args))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ import polars as pl
 from splice.arrays import Codes, Ints, Mask
 from splice.errors import Place, Problem
 from splice.io.layout import TableSpec
+from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.encode import Encoded, RowEncoder
-from splice.io.tables.frames import Chunk, Table
+from splice.io.tables.frames import Chunk, Span, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.parquet_table import ScannedTable
 from splice.io.tables.source import BadRows, Order
@@ -117,15 +118,14 @@ class AtomReader:
         return self._columns.predicate
 
     def rows(
-        self, bad: BadRows, *, ordered: bool = False, only: frozenset[str] | None = None
+        self, bad: BadRows, *, ordered: bool = False, span: Span | None = None
     ) -> Iterator[Rows]:
-        """Yield the atoms of the table, in the order of its rows.
+        """Yield the atoms of the table, or of a span of it, in the order of its rows.
 
-        Where rows must be ordered by sequence and time, one that comes too late is bad. ``only`` are
-        sequences that stand together: rows before and after them may be left out.
+        Where rows must be ordered by sequence and time, one that comes too late is bad.
         """
         order = Order() if ordered else None
-        for chunk in self._chunks(only):
+        for chunk in self._chunks(span):
             total = len(chunk) + len(chunk.problems)
             kept = self._chosen(chunk)
             rows, faulty = self._encoded(kept, order)
@@ -137,21 +137,35 @@ class AtomReader:
                 yield rows
         bad.settle()
 
-    def _chunks(self, only: frozenset[str] | None) -> Iterator[Chunk]:
-        """Yield the rows; if the table can tell where some sequences are, from the first to the last."""
+    def index(self) -> dict[str, Span] | None:
+        """Return where each sequence stands, if the table can be read from there, and it is one piece."""
         name, table = self._columns.spec.sequence, self.table
-        if only is None or name is None or not isinstance(table, ScannedTable):
-            return table.chunks(self._columns.wanted)
+        if name is None or not isinstance(table, CsvTable | ScannedTable):
+            return None
         names = Symbols()  # this is but a look: what it meets gets no number in the stream
         cells = CellColumn(name, names, "text")
-        found, read = list[int](), 0
+        begins, last = dict[int, tuple[int, int]](), -1
         for chunk in table.chunks([name]):
-            leaf = cells.leaf(cells.codes(chunk.frame[name]), 0)
-            own = [code for code, text in enumerate(names) if text in only]
-            rows = np.flatnonzero(np.isin(leaf, own))
-            found += [read + int(row) for row in rows[[0, -1]]] if len(rows) else []
-            read += len(chunk)
-        return table.chunks(self._columns.wanted, (found[0], found[-1] + 1) if found else (0, 0))
+            if chunk.starts is None:
+                return None
+            codes = cells.leaf(cells.codes(chunk.frame[name]), 0)
+            for row in np.flatnonzero(codes != np.append(last, codes[:-1])).tolist():
+                code = int(codes[row])
+                if code in begins:
+                    return None
+                if code >= 0:  # a row without a sequence is told of by whoever reads it
+                    begins[code] = int(chunk.starts[row]), int(chunk.lines[row])
+            last = int(codes[-1]) if len(codes) else last
+        ends = [*(start for start, _ in begins.values()), None][1:]
+        return {
+            names[code]: Span(start, end, line)
+            for (code, (start, line)), end in zip(begins.items(), ends, strict=True)
+        }
+
+    def _chunks(self, span: Span | None) -> Iterator[Chunk]:
+        if span is None or not isinstance(self.table, CsvTable | ScannedTable):
+            return self.table.chunks(self._columns.wanted)
+        return self.table.chunks(self._columns.wanted, span)
 
     @cached_property
     def _encoder(self) -> RowEncoder:

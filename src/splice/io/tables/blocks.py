@@ -15,7 +15,7 @@ import numpy as np
 
 from splice.arrays import Ints
 from splice.errors import InputError, LimitExceeded, Place, Problem
-from splice.io.tables.frames import FileTable
+from splice.io.tables.frames import FileTable, Span
 from splice.limits import LIMITS, Limits
 
 BLOCK_BYTES: Final = 8 << 20
@@ -37,11 +37,21 @@ class Block:
     file: str
     data: bytes
     first_line: int
+    offset: int | None = 0
+    """Where the lines stand in the file; None where it is packed."""
 
     @cached_property
     def newlines(self) -> Ints:
         """The offsets of the newlines, one for each line."""
         return np.flatnonzero(np.frombuffer(self.data, np.uint8) == _NEWLINE)
+
+    def starts(self, lines: Ints) -> Ints | None:
+        """Return where lines start in the file, by their numbers."""
+        if self.offset is None:
+            return None
+        begins = np.append(0, self.newlines + 1)
+        found: Ints = self.offset + begins[lines - self.first_line]
+        return found
 
     def line(self, number: int) -> str:
         """Return a line by its number in the file, without its end."""
@@ -91,24 +101,35 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def blocks(
-    path: Path, *, quotes: bool = False, size: int = BLOCK_BYTES, limits: Limits = LIMITS
+    path: Path,
+    *,
+    quotes: bool = False,
+    size: int = BLOCK_BYTES,
+    limits: Limits = LIMITS,
+    span: Span | None = None,
 ) -> Iterator[Block]:
-    """Yield a file as blocks of whole lines; an empty file is an error.
+    """Yield a file, or a span of it, as blocks of whole lines; an empty file is an error.
 
     With ``quotes`` a newline between double quotes does not end a line of the table, and no
     block ends there. Memory is bounded by a few blocks, or by the longest line that is allowed.
     """
-    line, rest, empty, total = 1, b"", True, 0
+    rest, empty, total = b"", span is None, 0
+    span = span or Span(0, None, 1)
+    line, place = span.line, span.start
     with opened(path) as stream:
+        packed = isinstance(stream, gzip.GzipFile)
         most = limits.unpacked(path.stat().st_size)
+        stream.seek(span.start)
         while True:
-            read = stream.read(size)
+            read = stream.read(
+                size if span.end is None else min(size, span.end - span.start - total)
+            )
             total += len(read)
             if total > most:
                 raise limits.exceeded("bytes", Place(str(path), line, 1))
             data = rest + read
-            if line == 1 and empty:
-                data = data.removeprefix(_BOM)
+            if line == 1 and empty and data.startswith(_BOM):
+                data, place = data.removeprefix(_BOM), len(_BOM)
             if not read:
                 break
             end = _last_line_end(data, quotes)
@@ -117,13 +138,15 @@ def blocks(
             if end:
                 if data[:end].strip():
                     empty = False
-                    yield Block(str(path), data[:end], line)
+                    yield Block(str(path), data[:end], line, None if packed else place)
                 line += data.count(b"\n", 0, end)
+                place += end
             elif len(rest) >= size:
                 size *= 2
     if data.strip():
         empty = False
-        yield Block(str(path), data if data.endswith(b"\n") else data + b"\n", line)
+        last = data if data.endswith(b"\n") else data + b"\n"
+        yield Block(str(path), last, line, None if packed else place)
     if empty:
         raise InputError(
             Problem(Place(str(path), 1, 1), "the file is empty", "", "was it written completely?")

@@ -19,6 +19,7 @@ from splice.io.tables.blocks import Block, BlockTable, block_bytes, blocks
 from splice.io.tables.frames import (
     CHUNK_ROWS,
     Chunk,
+    Span,
     Table,
     TableFormat,
     check_names,
@@ -69,15 +70,21 @@ class CsvTable(BlockTable):
             self._names = self._header(first)[0]
         return self._names
 
-    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """Yield the rows of some columns, or of all, a block at a time."""
+    def chunks(
+        self, columns: Sequence[str] | None = None, span: Span | None = None
+    ) -> Iterator[Chunk]:
+        """Yield the rows of some columns, or of all, a block at a time; of a span, if one is given."""
         names = list(self.names)
         wanted = select(names, columns)
-        stream = blocks(self.path, quotes=True, size=self._block_bytes, limits=self._limits)
-        first = next(stream)
-        _, used, lines = self._header(first)
-        body = Block(first.file, first.data[used:], first.first_line + lines)
-        for block in chain([body], stream):
+        size, limits = self._block_bytes, self._limits
+        stream = blocks(self.path, quotes=True, size=size, limits=limits, span=span)
+        if span is None:
+            first = next(stream)
+            _, used, lines = self._header(first)
+            place = None if first.offset is None else first.offset + used
+            body = Block(first.file, first.data[used:], first.first_line + lines, place)
+            stream = chain([body], stream)
+        for block in stream:
             if block.data.strip():
                 yield _read(block, names, wanted, self._limits)
 
@@ -143,7 +150,8 @@ def _read(block: Block, names: list[str], wanted: list[str], limits: Limits) -> 
     if frame.height != len(lines):
         return _read_slowly(block, names, wanted, limits)
     frame = frame.rename({f"c{names.index(name)}": name for name in wanted})
-    chunk = Chunk(frame, lines, lambda row, column: _where(block, names, int(lines[row]), column))
+    where = lambda row, column: _where(block, names, int(lines[row]), column)  # noqa: E731
+    chunk = Chunk(frame, lines, where, starts=block.starts(lines))
     blank = _blank(block, lines)
     return chunk if blank is None else chunk.filter(~blank)
 
@@ -226,7 +234,8 @@ def _read_slowly(block: Block, names: list[str], wanted: list[str], limits: Limi
     columns = {name: [row[names.index(name)] or None for row in rows] for name in wanted}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(wanted, pl.String))
     where = lambda row, column: _where(block, names, lines[row], column)  # noqa: E731
-    return Chunk(frame, np.asarray(lines, np.int64), where, problems)
+    numbers = np.asarray(lines, np.int64)
+    return Chunk(frame, numbers, where, problems, starts=block.starts(numbers))
 
 
 def _row_problem(block: Block, line: int, fields: list[str], width: int) -> Problem | None:

@@ -34,6 +34,24 @@ Where = Callable[[int, str], tuple[Place, str]]
 """Turns a row of a chunk and a column's name into a place and the text that stands there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some rows of a file that follow each other, so that nothing else of it need be read.
+
+    Parameters
+    ----------
+    start, end
+        Where they stand, half-open: bytes of a text, rows of a Parquet file. Without an end, all that
+        follow.
+    line
+        The number of the first row, as places in errors count it.
+    """
+
+    start: int
+    end: int | None
+    line: int
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Some rows of a table, their numbers in the file, and the rows that could not be read."""
@@ -44,6 +62,8 @@ class Chunk:
     problems: list[Problem] = field(default_factory=list)
     free: Mask | None = None
     """Which rows may stand anywhere in time, where others are in order."""
+    starts: Ints | None = None
+    """Where each row starts, as a :class:`Span` says it; None where reading cannot begin there."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -67,6 +87,7 @@ class Chunk:
             lambda row, column: self.where(int(rows[row]), column),
             self.problems,
             None if self.free is None else self.free[rows],
+            None if self.starts is None else self.starts[rows],
         )
 
 

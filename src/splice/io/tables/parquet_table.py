@@ -14,7 +14,16 @@ import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
-from splice.io.tables.frames import CHUNK_ROWS, Chunk, FileTable, Table, TableFormat, Where, select
+from splice.io.tables.frames import (
+    CHUNK_ROWS,
+    Chunk,
+    FileTable,
+    Span,
+    Table,
+    TableFormat,
+    Where,
+    select,
+)
 from splice.io.tables.values import NO_CELLS, beyond_calendar
 from splice.limits import LIMITS, Limits
 
@@ -91,17 +100,18 @@ class ScannedTable(FileTable):
         return self._schema
 
     def chunks(
-        self, columns: Sequence[str] | None = None, rows: tuple[int, int] | None = None
+        self, columns: Sequence[str] | None = None, span: Span | None = None
     ) -> Iterator[Chunk]:
-        """Yield the rows of some columns, or of all; of a range of rows, if one is given."""
+        """Yield the rows of some columns, or of all; of a span, if one is given."""
         names = list(self.names)
         wanted = select(names, columns)
         self._check_types(names, wanted)
-        row = 1 + (rows[0] if rows else 0)
-        for frame in self._batches(wanted, rows):
+        row = span.line if span else 1
+        for frame in self._batches(wanted, span):
             self._check_times(frame, names, row)
             lines = np.arange(row, row + frame.height, dtype=np.int64)
-            yield Chunk(frame, lines, _where(str(self.path), names, frame, row))
+            where = _where(str(self.path), names, frame, row)
+            yield Chunk(frame, lines, where, starts=lines - 1)
             row += frame.height
 
     def _check_types(self, names: list[str], wanted: list[str]) -> None:
@@ -126,12 +136,10 @@ class ScannedTable(FileTable):
                 problem = "a time that is in no year from 1 to 9999"
                 raise InputError(Problem(place, problem, "", "is it counted in another unit?"))
 
-    def _batches(
-        self, wanted: list[str], rows: tuple[int, int] | None = None
-    ) -> Iterator[pl.DataFrame]:
+    def _batches(self, wanted: list[str], span: Span | None = None) -> Iterator[pl.DataFrame]:
         query = self._scan(self.path).select(wanted)
-        if rows is not None:
-            query = query.slice(rows[0], rows[1] - rows[0])
+        if span is not None:
+            query = query.slice(span.start, None if span.end is None else span.end - span.start)
         with self._reading():
             stream = iter(query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True))
         while True:

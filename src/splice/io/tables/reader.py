@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,8 @@ from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
 from splice.io.tables.atom_reader import AtomReader, Rows, place_of
 from splice.io.tables.files import find_tables, open_table
-from splice.io.tables.frames import CHUNK_ROWS, Table
+from splice.io.tables.frames import CHUNK_ROWS, Span, Table
+from splice.io.tables.kinds import KindMaker
 from splice.io.tables.merge import Labels, merged
 from splice.io.tables.source import BadRows, InferredSource
 from splice.io.tables.values import check_unit
@@ -32,6 +33,33 @@ from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Where some sequences stand in the events of a source, and what its atoms mean.
+
+    ``source`` is its text, so that nobody takes it for another's; no span: they have no events.
+    """
+
+    source: str
+    span: Span
+    domain: Domain
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceIndex:
+    """Where each sequence stands in the events of a source, in their order."""
+
+    source: str
+    spans: dict[str, Span]
+    domain: Domain
+
+    def extent(self, sequences: Iterable[str]) -> Extent:
+        """Return where some sequences stand that follow each other."""
+        found = [span for name in sequences if (span := self.spans.get(name))]
+        span = Span(found[0].start, found[-1].end, found[0].line) if found else Span(0, 0, 1)
+        return Extent(self.source, span, self.domain)
 
 
 class TableSource(InferredSource):
@@ -83,6 +111,7 @@ class TableSource(InferredSource):
         check_unit(self._unit)
         self._label_sequences = Symbols()
         self._only: frozenset[str] | None = None
+        self._span: Span | None = None
 
     def __repr__(self) -> str:
         inputs = self._inputs
@@ -97,18 +126,42 @@ class TableSource(InferredSource):
         chunks = merged(self._events(), labels, self._vocabulary, self._locate, self._only)
         yield from without_duplicates(chunks, self._locate, self._report)
 
-    def restrict(self, sequences: Iterable[str]) -> None:
+    def index(self) -> SequenceIndex | None:
+        """Return where sequences stand, if reading can begin there: in one CSV or Parquet file of events.
+
+        That takes a reading of one column.
+        """
+        self._infer_types(self._again)
+        domain = self._kinds.domain
+        parts = [part for part in self._parts if self._is_evidence(part)]
+        if not self._spanned(parts):
+            return None
+        spans = parts[0].index()
+        return None if spans is None else SequenceIndex(repr(self), spans, domain)
+
+    def _spanned(self, evidence: Sequence[AtomReader]) -> bool:
+        # A share of bad rows is one of all rows.
+        streamed = self._streams and not self._max_bad
+        return streamed and len(evidence) == 1 and not evidence[0].is_interval
+
+    def restrict(self, sequences: Iterable[str], extents: Iterable[Extent] = ()) -> None:
         """Read no more than is needed for some sequences that follow each other.
 
-        A Parquet file is then read from the first of them to the last; other files whole. What comes
-        may still hold rows of other sequences. Labels are those of all sequences, as before.
+        Where an extent says where they stand, their events are read and no others; else what comes may
+        hold rows of other sequences. Labels are those of all sequences, as before.
 
         Parameters
         ----------
         sequences
             The names of the sequences.
+        extents
+            What :meth:`index` says of them; those of other sources do not matter.
         """
         self._only = frozenset(sequences)
+        for extent in extents:
+            if extent.source == repr(self):
+                self._span = extent.span
+                self._kinds, self._typed = KindMaker(extent.domain, self._vocabulary), True
 
     def interval_labels(self) -> AtomTable:
         """Return the labels that are given as intervals, one row each; events are not read."""
@@ -208,8 +261,7 @@ class TableSource(InferredSource):
     def _rows(self, part: AtomReader) -> Iterable[Rows]:
         bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
         streamed = self._streams and self._is_evidence(part) and not part.is_interval
-        whole = self._max_bad or not streamed  # a share of bad rows is one of all rows
-        return part.rows(bad, ordered=streamed, only=None if whole else self._only)
+        return part.rows(bad, ordered=streamed, span=self._span if streamed else None)
 
     def _is_evidence(self, part: AtomReader) -> bool:
         if isinstance(part.spec.atom, str):
