@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import numpy as np
 import uvicorn
+from starlette.applications import Starlette
 
 import splice
 from splice.inputs.open import InputOptions
@@ -42,24 +43,9 @@ def write_square(folder: Path, **options: Any) -> MemorySource:
 class Server:
     """``splice studio`` in a process of its own."""
 
-    def __init__(self, square: Path, project: Path) -> None:
-        words = [
-            str(square / "events.csv"),
-            "--domain",
-            str(square / "domain.toml"),
-            "--open-world",
-        ]
+    def __init__(self, *words: str) -> None:
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "splice",
-                "studio",
-                *words,
-                "--project",
-                str(project),
-                "--no-browser",
-            ],
+            [sys.executable, "-m", "splice", "studio", *words, "--no-browser"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -72,6 +58,16 @@ class Server:
             assert self.process.stderr is not None
             raise AssertionError(line + self.process.stderr.read())
         self.address, self.origin = found[1], found[2]
+
+    @classmethod
+    @contextmanager
+    def studio(cls, *words: str) -> Iterator[Server]:
+        """Run ``splice studio`` with some words, and end it."""
+        server = cls(*words)
+        try:
+            yield server
+        finally:
+            server.kill()
 
     @contextmanager
     def client(self) -> Iterator[httpx.Client]:
@@ -89,12 +85,10 @@ class Server:
 
 @contextmanager
 def running(square: Path, project: Path) -> Iterator[Server]:
-    """Run a studio, and end it."""
-    server = Server(square, project)
-    try:
+    """Run a studio on a square, and end it."""
+    words = [str(square / "events.csv"), "--domain", str(square / "domain.toml"), "--open-world"]
+    with Server.studio(*words, "--project", str(project)) as server:
         yield server
-    finally:
-        server.kill()
 
 
 def opened(square: Path, project: Path) -> Studio:
@@ -107,8 +101,18 @@ def opened(square: Path, project: Path) -> Studio:
 def local(square: Path, project: Path) -> Iterator[httpx.Client]:
     """Give a client that speaks to a studio in this process, served and guarded as it always is."""
     studio = opened(square, project)
+    try:
+        with guarded(make_app(studio)) as client:
+            yield client
+    finally:
+        studio.close()
+
+
+@contextmanager
+def guarded(app: Starlette) -> Iterator[httpx.Client]:
+    """Give a client that speaks to an application in this process, and has its cookie."""
     bound = socket.create_server(("127.0.0.1", 0))
-    guard = Guard(make_app(studio), ["127.0.0.1"], bound.getsockname()[1])
+    guard = Guard(app, ["127.0.0.1"], bound.getsockname()[1])
     served = uvicorn.Server(uvicorn.Config(guard, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=served.run, args=([bound],))
     thread.start()
@@ -121,7 +125,6 @@ def local(square: Path, project: Path) -> Iterator[httpx.Client]:
         served.should_exit = True
         thread.join()
         bound.close()
-        studio.close()
 
 
 class Expert:

@@ -29,6 +29,16 @@ def studio(
         Path | None,
         typer.Option("--project", metavar="DIR", help="Where labels, rules and the journal go."),
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live", help="INPUT is what `splice run` was started with: look at that run."
+        ),
+    ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="DIR", help="Where the checkpoints of the live run are."),
+    ] = None,
     length: Annotated[
         int,
         typer.Option("--length", metavar="N", min=1, help="Time-points in a question, at most."),
@@ -47,33 +57,43 @@ def studio(
     """See what happened and what is believed, answer questions and edit rules, in a browser.
 
     Answers are on disk before the next question: journal.ndjson, labels.csv and theory.rules in the
-    project's folder, which the next start goes on from. It ends when interrupted.
+    project's folder, which the next start goes on from. With --live nothing is asked or changed: the page shows
+    what a live run says, how it stands and what it tells of rules and habits, while it runs. It ends when interrupted.
     """
     if host in _EVERYWHERE:
         raise SpliceError(
             f"'{host}' is no address that a browser can name", "give the one that others would use"
         )
     try:
-        from splice.studio.serve import serve
+        from splice.studio.app import make_app, make_live_app
+        from splice.studio.serve import open_studio, serve
     except ModuleNotFoundError as error:
         raise SpliceError(
             f"the studio needs '{error.name}'", "pip install 'splice-cer[studio]'"
         ) from None
-    from splice.studio.serve import open_studio
-
-    folder = project or Path(f"studio-{input_title(data).replace(', ', '-')}")
-    opened = open_studio(data, options, folder, chosen, length)
     if host not in _LOCAL:
         note(
             f"warning: everybody who reaches {host} and has the token can read and label this data"
         )
-    if opened.trouble:
-        note(f"warning: {opened.trouble}")
 
     def tell(address: str) -> None:
         print(f"studio: {address}", flush=True)
-        note(f"answers are kept in {folder}; end it with Ctrl-C")
         if browser:
             webbrowser.open(address)
 
-    serve(opened, host, port, tell)
+    if live:
+        from splice.live.project import Project
+        from splice.studio.live import LiveView
+
+        view = LiveView(Project.find(data, state=state), input_title(data))
+        serve(make_live_app(view), host, port, tell)
+        return
+    folder = project or Path(f"studio-{input_title(data).replace(', ', '-')}")
+    opened = open_studio(data, options, folder, chosen, length)
+    if opened.trouble:
+        note(f"warning: {opened.trouble}")
+    note(f"answers are kept in {folder}; end it with Ctrl-C")
+    try:
+        serve(make_app(opened), host, port, tell)
+    finally:
+        opened.close()

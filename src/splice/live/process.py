@@ -22,6 +22,7 @@ from splice.live.engine import Engine
 from splice.live.feeds.seam import Feed, Item, Sink, Unreachable
 from splice.live.generations import Generations
 from splice.live.output import Channel
+from splice.live.recent import RecentRows
 from splice.logic.theory import Theory
 
 T = TypeVar("T")
@@ -128,6 +129,7 @@ class Process:
         self._changed = False
         self._due = self.beat = time.monotonic()
         self._told: dict[str, int] = {}
+        self._recent = RecentRows(self.generations.folder) if self.generations else None
         self.last_row: float | None = None
         """When the last row came."""
 
@@ -255,6 +257,9 @@ class Process:
         """Send what sinks do not have yet; return when all have it."""
         for channel, sink in self.sinks.items():
             self._patiently(partial(self._send, channel, sink))
+        if self._recent and len(self.engine.out):
+            self._recent.add(self.engine.out)
+            self._recent.write()
         self.engine.out.clear()
 
     def _send(self, channel: Channel, sink: Sink) -> None:

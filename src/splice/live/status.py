@@ -8,6 +8,7 @@ from splice.live.generations import Generations
 from splice.live.project import Project
 from splice.live.score import Score
 from splice.logic.syntax import parse_theory
+from splice.stream.plain import Plain
 
 
 def summary(project: Project, now: float) -> dict[str, Any] | None:
@@ -21,8 +22,21 @@ def summary(project: Project, now: float) -> dict[str, Any] | None:
         The time, in seconds since 1970.
     """
     state = project.last_state()
-    if state is None:
-        return None
+    return None if state is None else standing(project, state, now)
+
+
+def standing(project: Project, state: Plain, now: float) -> dict[str, Any]:
+    """Return what there is to know of a run by a state of it.
+
+    Parameters
+    ----------
+    project
+        What the run is about.
+    state
+        Its newest state.
+    now
+        The time, in seconds since 1970.
+    """
     engine, newest = state["engine"], Generations(project.state, {}).paths()[-1]
     f1 = Score.restored(engine["rules"]["score"]).f1
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from starlette.applications import Starlette
@@ -22,8 +22,12 @@ from splice.errors import InputError, SpliceError
 from splice.labels import UNKNOWN
 from splice.studio import why
 from splice.studio.columns import in_window
+from splice.studio.live import LiveView
 from splice.studio.rulebook import plain_problem
 from splice.studio.state import Studio
+
+Shown = TypeVar("Shown")
+"""What a page is about: a studio, or a live run."""
 
 _TYPES: Final = {
     "html": "text/html; charset=utf-8",
@@ -58,7 +62,7 @@ def make_app(studio: Studio) -> Starlette:
     }
     return Starlette(
         routes=[
-            Route("/", _page),
+            Route("/", _page("index.html")),
             Route("/assets/{name}", _asset),
             *(Route(f"/api/{path}", _reader(studio, read)) for path, read in reads.items()),
             *(
@@ -67,6 +71,32 @@ def make_app(studio: Studio) -> Starlette:
             ),
         ]
     )
+
+
+def make_live_app(view: LiveView) -> Starlette:
+    """Return the application around a live run: nothing can be changed there."""
+    reads: dict[str, Callable[[LiveView, Mapping[str, str]], Any]] = {
+        "live": lambda view, _: view.state(),
+        "sequence": _live_sequence,
+        "columns": _columns,
+    }
+    return Starlette(
+        routes=[
+            Route("/", _page("live.html")),
+            Route("/assets/{name}", _asset),
+            *(Route(f"/api/{path}", _reader(view, read)) for path, read in reads.items()),
+        ]
+    )
+
+
+def _live_sequence(view: LiveView, query: Mapping[str, str]) -> dict[str, Any]:
+    lanes = view.lanes(_whole(query, "n"))
+    return {
+        "lanes": lanes.names,
+        "first": lanes.first,
+        "last": lanes.last,
+        "wall": view.wall(lanes),
+    }
 
 
 def state(studio: Studio) -> dict[str, Any]:
@@ -110,7 +140,7 @@ def _sequence(studio: Studio, query: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _columns(studio: Studio, query: Mapping[str, str]) -> Response:
+def _columns(studio: Studio | LiveView, query: Mapping[str, str]) -> Response:
     lanes = studio.lanes(_whole(query, "n"))
     found = lanes.intervals
     if "start" in query:
@@ -175,9 +205,9 @@ def _change_rule(studio: Studio, body: dict[str, Any]) -> dict[str, Any]:
     return state(studio)
 
 
-def _reader(studio: Studio, read: Callable[[Studio, Mapping[str, str]], Any]) -> Any:
+def _reader(shown: Shown, read: Callable[[Shown, Mapping[str, str]], Any]) -> Any:
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(_told, lambda: read(studio, request.query_params))
+        return await run_in_threadpool(_told, lambda: read(shown, request.query_params))
 
     return endpoint
 
@@ -224,8 +254,11 @@ def _text(body: dict[str, Any], name: str) -> str:
     return text
 
 
-async def _page(_: Request) -> Response:
-    return Response(_assets()["index.html"], media_type=_TYPES["html"])
+def _page(name: str) -> Any:
+    async def endpoint(_: Request) -> Response:
+        return Response(_assets()[name], media_type=_TYPES["html"])
+
+    return endpoint
 
 
 async def _asset(request: Request) -> Response:

@@ -1,7 +1,4 @@
-"""Start the studio on this machine, and say its address.
-
-Open an input and a project as a studio.
-"""
+"""Open an input and a project as a studio; start an application on this machine, and say its address."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
 from splice.active.session import LabelSession
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.pipeline.source import opener
-from splice.studio.app import make_app
 from splice.studio.project import Project
 from splice.studio.security import Guard
 from splice.studio.state import Studio
@@ -40,14 +37,14 @@ def open_studio(
     return Studio(session, Project(folder, data), input_title(data))
 
 
-def serve(studio: Studio, host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Serve until somebody interrupts; ``tell`` is given the address, token included.
+def serve(app: Starlette, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Serve an application until somebody interrupts; ``tell`` is given the address, token included.
 
     Port 0 is any that is free.
     """
     bound = _bound(host, port)
     port = bound.getsockname()[1]
-    guard = Guard(make_app(studio), {host, "127.0.0.1", "localhost"}, port)
+    guard = Guard(app, {host, "127.0.0.1", "localhost"}, port)
     configuration = uvicorn.Config(
         guard, log_level="warning", access_log=False, server_header=False, lifespan="off"
     )
@@ -57,7 +54,6 @@ def serve(studio: Studio, host: str, port: int, tell: Callable[[str], None]) -> 
         uvicorn.Server(configuration).run([bound])
     finally:
         bound.close()
-        studio.close()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 import { columns, get, make, post, safely } from "./api.js";
 import { Ask } from "./ask.js";
+import { formatter } from "./clock.js";
 import { Contradictions, Progress } from "./progress.js";
 import { Rules } from "./rules.js";
 import { Timeline } from "./timeline.js";
@@ -154,13 +155,6 @@ class Studio {
     else if (!(this.open === "ask" && this.views.ask.key(event))) return;
     event.preventDefault();
   }
-}
-
-// Times as the input writes them: numbers, or what a clock on the wall shows.
-function formatter({ first, wall }) {
-  if (!wall) return (time) => String(Math.round(time));
-  const [begin, unit] = wall;
-  return (time) => new Date(begin + (time - first) * unit).toISOString().slice(0, 19).replace("T", " ");
 }
 
 const studio = new Studio();
