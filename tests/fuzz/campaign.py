@@ -42,6 +42,10 @@ _CHILD = 50_000
 """Inputs before a child is renewed."""
 
 
+PATIENCE = (60.0, 1800.0)
+"""Seconds of the processor, and of the day, after which an input hangs: a busy machine lets everybody wait."""
+
+
 class Slow(BaseException):
     """An input takes longer than it may; nothing catches it."""
 
@@ -188,16 +192,19 @@ def _watch(
     start: int,
 ) -> int:
     """Follow a child to its end; return the number that is tried next."""
-    reached, moved, mark = start, time.monotonic(), start
+    reached, moved, mark = start, _clocks(child.pid), start
     while True:
         try:
             message = out.get(timeout=1.0)
         except Exception:
             message = None
         if at.value != mark:
-            mark, moved = at.value, time.monotonic()
+            mark, moved = at.value, _clocks(child.pid)
         if message is None:
-            stuck = time.monotonic() - moved > 60
+            stuck = any(
+                now - then > most
+                for now, then, most in zip(_clocks(child.pid), moved, PATIENCE, strict=True)
+            )
             if child.is_alive() and not stuck and time.monotonic() < ends:
                 continue
             over = time.monotonic() >= ends and child.is_alive() and not stuck
@@ -219,6 +226,15 @@ def _watch(
         else:
             child.join()
             return int(message[1])
+
+
+def _clocks(pid: int) -> tuple[float, float]:
+    """Return the time of the processor that a process has had, and the time of day."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError:  # it is gone
+        return 0.0, time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), time.monotonic()
 
 
 def _keep(name: str, number: int, outcome: str, trace: str, data: bytes, seen: set[str]) -> None:

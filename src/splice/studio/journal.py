@@ -5,14 +5,16 @@ Nothing is ever changed in it. What is taken back is a further entry, ``{"do": "
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from splice.errors import InputError, Place, Problem, SpliceError
+from splice.errors import InputError, OutputError, Place, Problem, SpliceError
 from splice.states import (
     Shape,
     StateError,
@@ -70,8 +72,11 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a+b")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b", buffering=0)
+        except OSError as error:
+            raise OutputError(f"cannot write '{path}': {error.strerror}") from error
         try:
             _lock(self._file.fileno(), path)
             self._file.seek(0)
@@ -94,9 +99,20 @@ class Journal:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         entry = {"n": len(self.entries) + 1, "at": now, "do": do, **what}
         line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            written = self._file.write(line)
+            if written != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            # What is there of the line was never acknowledged; where it cannot be removed, the next
+            # start removes it.
+            with suppress(OSError):
+                self._file.truncate(self._size)
+            raise OutputError(
+                f"'{self._path.name}' cannot be written, so nothing was kept: {error.strerror}",
+                "make room, or end the studio and choose another --project",
+            ) from error
         self._size += len(line)
         self.entries.append(entry)
         return entry
