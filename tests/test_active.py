@@ -107,7 +107,7 @@ def test_a_session_believes_what_completion_in_hindsight_says() -> None:
     session = LabelSession(masked)
     done = [
         part
-        for _, part in CompletedSource(masked, PROFILES["default"], TimePoints(25)).completions()
+        for _, part in CompletedSource(masked, PROFILES["regression"], TimePoints(25)).completions()
     ]
     for name in ("labels", "values", "reached"):
         oracle = np.concatenate([getattr(part, name) for part in done])
@@ -143,6 +143,23 @@ def test_chosen_labels_help_more_than_random_ones() -> None:
     random = np.mean([answered("random", 6, seed=seed) for seed in range(4)])
     assert chosen > 0.9
     assert chosen > random
+
+
+def test_half_of_the_questions_are_about_doubt_once_both_labels_are_there() -> None:
+    """However many are asked at once, and all by need before."""
+    session, truth = unlabelled()
+    mixed, alone = STRATEGIES.parse("mix:0.75:0:1:0.5"), STRATEGIES.parse("mix:0.75:0:1:0")
+    rng = np.random.default_rng(0)
+    assert mixed.pick(session.pool(), 8, rng) == alone.pick(session.pool(), 8, rng)
+    for stretch in (0, int(session.stretches.of[(truth > 0).argmax()])):
+        session.answer(session.atoms(stretch), truth[session.atoms(stretch)])
+    pool = session.pool()
+    many = mixed.pick(pool, 8, rng)
+    assert [pick.reason.startswith("completion is") for pick in many] == [False, True] * 4
+    (doubted, *_) = STRATEGIES.parse("uncertainty").pick(pool, 1, rng)
+    assert many[1] == doubted
+    assert many[0] == alone.pick(pool, 1, rng)[0] == mixed.pick(pool, 1, rng)[0]
+    assert len({pick.stretch for pick in many}) == 8
 
 
 def test_asking_again_goes_on_where_answers_ended() -> None:

@@ -7,10 +7,11 @@ import numpy as np
 from splice.active.question import Question
 from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES, Mix, Pick, QueryStrategy
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.inputs.open import InputOptions
 from splice.labels import UNKNOWN
-from splice.pipeline.source import Input, opener
+from splice.pipeline.source import Input, opener, with_measures
 from splice.stream.mask import Unit
 
 DEFAULT_STRATEGY = Mix()
@@ -25,7 +26,7 @@ def ask(
     strategy: QueryStrategy | str = DEFAULT_STRATEGY,
     length: int = 25,
     unit: Unit = Unit.PAIR,
-    profile: Profile = PROFILES["default"],
+    profile: Profile = PROFILES["regression"],
     seed: int = 0,
 ) -> list[Question]:
     """Return the stretches of an input whose labels would help most, the best first.
@@ -62,7 +63,8 @@ def ask(
     >>> [(question.fluents, question.points) for question in found]
     [(('meet(ID2,ID3)', 'meet(ID3,ID2)'), 50), (('move(ID2,ID3)', 'move(ID3,ID2)'), 50)]
     """
-    session = LabelSession(opener(data, options or InputOptions())(), profile, length, unit)
+    opened = with_measures(opener(data, options or InputOptions()), profile.mode(Mode.HINDSIGHT))
+    session = LabelSession(opened(), profile, length, unit)
     chosen = STRATEGIES.parse(strategy) if isinstance(strategy, str) else strategy
     return questions(session, budget, chosen, np.random.default_rng(seed))
 

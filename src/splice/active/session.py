@@ -39,7 +39,8 @@ class LabelSession:
     source
         The stream; it is read once and held in memory.
     profile
-        How missing labels are completed: in hindsight where the profile can.
+        How missing labels are completed: in hindsight where the profile can. Default: as ``learn``
+        does where nothing is held out to choose by.
     length
         How many time-points a stretch has at most.
     unit
@@ -49,7 +50,7 @@ class LabelSession:
     def __init__(
         self,
         source: Source,
-        profile: Profile = PROFILES["default"],
+        profile: Profile = PROFILES["regression"],
         length: int = 25,
         unit: Unit = Unit.PAIR,
     ) -> None:

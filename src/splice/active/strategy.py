@@ -21,6 +21,8 @@ from splice.logic.words import about
 
 _LITERALS: Final = 4
 """A reason names so many conditions of a situation."""
+_TORN: Final = 0.2
+"""So near to one half is a share of true answers that a reason says they disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class Chance(QueryStrategy):
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
         """Return stretches at random."""
         chosen = rng.permutation(np.flatnonzero(pool.askable))[:count]
-        return [Pick(int(stretch), 0.0, "picked at random") for stretch in chosen]
+        reason = "picked at random: what is wrongly taken for sure is found in no other way"
+        return [Pick(int(stretch), 0.0, reason) for stretch in chosen]
 
 
 @STRATEGIES.register("uncertainty")
@@ -114,9 +117,10 @@ class Uncertainty(QueryStrategy):
             if not pool.reached[own].any():
                 return "no label says anything about it yet"
             value = pool.values[own][pool.doubt[own].argmax()]
+            word = "true" if value > 0 else "false"
             return (
-                f"its labels are uncertain: by {pool.doubt[own].mean():.0%} on average, "
-                f"with a value of {value:+.2f} where it is most so"
+                f"completion is {1 - pool.doubt[own].mean():.0%} sure of it on average; at the least "
+                f"sure point it says {word}, and is {abs(value):.0%} sure"
             )
 
         return greedy(pool, count, score, take)
@@ -213,40 +217,48 @@ class Mix(QueryStrategy):
 
     The share of a pattern that is true is a number to be estimated. Each answered stretch is one
     observation of it, however many points it labelled, since they are of one piece; before any, the
-    share is that of all answers. The variance of the estimate, and where completion is torn between labels
-    its doubt, times the points of the pattern to a ``power``, is the need for a label. So what was never
-    labelled comes before what was, what is said to be true (which is rare) is asked again before what is
-    said to be false, and what is sure is left alone.
+    share is that of all answers. The variance of the estimate, times the points of the pattern to a
+    ``power``, is the need for a label. So what was never labelled comes before what was, what is said to be
+    true (which is rare) is asked again before what is said to be false, and what is sure is left alone.
 
     Where more is observed, more can hold: the need counts as often as its pattern has conditions, and once
     more, to a power (``observed``). So the first true label, without which nothing is known, is met sooner.
 
     A stretch is worth the needs of its patterns, of each in full if it is there half as often as it
-    ever is in one: the border of a situation says little about it. A share of the questions is random,
-    since what completion is wrongly sure of nothing else finds.
+    ever is in one: the border of a situation says little about it.
+
+    Once there is a label of each kind, every other question is about what completion is least sure of
+    (:class:`Uncertainty`), since patterns alone do not say where values change along time. And a share of
+    the questions is random: what completion is wrongly sure of nothing else finds.
 
     Parameters
     ----------
     power
         From 0 to 1.
-    doubt
-        How much the doubt of completion counts.
     random
         The share of random questions.
     observed
         How much more is asked about situations in which more is observed.
+    unsure
+        The share of questions about what completion is least sure of.
     """
 
     power: float = 0.75
-    doubt: float = 1.0
     random: float = 0.1
     observed: float = 1.0
+    unsure: float = 0.5
 
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
-        """Return stretches by the needs of their patterns, now and then a random one."""
+        """Return stretches by the needs of their patterns, by doubt in turns, now and then a random one."""
+        picks = self._by_need(pool, count)
+        if (pool.given > 0).any() and (pool.given < 0).any():
+            picks = _in_turns(pool, picks, Uncertainty().pick(pool, count, rng), self.unsure)
+        return _interleaved(picks, Chance().pick(pool, count, rng), self.random, rng)
+
+    def _by_need(self, pool: Pool, count: int) -> list[Pick]:
         half = np.maximum(1.0, _densest(pool) / 2)
         answers, true, share = _observed(pool, half)
-        given, doubt = answers.copy(), _doubts(pool)
+        given = answers.copy()
         owner, pattern, found = pool.cells
         present = np.minimum(1.0, found / half[pattern])
         points: Floats = pool.mass**self.power * _conditions(pool) ** self.observed
@@ -257,8 +269,7 @@ class Mix(QueryStrategy):
 
         def need() -> Floats:
             likely = estimate()
-            torn = self.doubt * doubt * share * (1 - share) / np.sqrt(1 + answers)
-            return points * (likely * (1 - likely) / (answers + 1) + torn)
+            return points * likely * (1 - likely) / (answers + 1)
 
         def score() -> Floats:
             worth = need()[pattern] * present
@@ -268,14 +279,12 @@ class Mix(QueryStrategy):
             own, counts = pool.patterns_of(stretch)
             observed = np.minimum(1.0, counts / half[own])
             best = int(own[(need()[own] * observed).argmax()])
-            reason = _need_in_words(pool, best, given[best], doubt[best], estimate()[best])
+            reason = _need_in_words(pool, best, given[best], estimate()[best])
             true[own] += estimate()[own] * observed
             answers[own] += observed
-            doubt[own] /= 2
             return reason
 
-        by_need = greedy(pool, count, score, take)
-        return _interleaved(by_need, Chance().pick(pool, count, rng), self.random, rng)
+        return greedy(pool, count, score, take)
 
 
 def _cells(pool: Pool, rows: Mask) -> tuple[Indices, Ints, Floats]:
@@ -317,9 +326,20 @@ def _conditions(pool: Pool) -> Floats:
     return counts
 
 
-def _doubts(pool: Pool) -> Floats:
-    """Return the mean doubt of completion about each pattern that a label reaches."""
-    return pool.by_pattern(pool.doubt * pool.reached) / np.maximum(pool.mass, 1)
+def _in_turns(pool: Pool, one: list[Pick], two: list[Pick], share: float) -> list[Pick]:
+    """Return as many picks, a share of them by the second, evenly spread.
+
+    Turns are counted from the first answer on, so that it does not matter how many are asked at once.
+    """
+    answered = int((pool.total(~pool.open) > 0).sum())
+    turns = np.diff(np.floor(share * (answered + np.arange(len(one) + 1)))) > 0
+    found: dict[int, Pick] = {}
+    for turn in turns:
+        first, other = (two, one) if turn else (one, two)
+        pick = next((p for p in (*first, *other) if p.stretch not in found), None)
+        if pick is not None:
+            found[pick.stretch] = pick
+    return list(found.values())
 
 
 def _interleaved(
@@ -334,12 +354,12 @@ def _interleaved(
     ]
 
 
-def _need_in_words(pool: Pool, pattern: int, answers: float, doubt: float, likely: float) -> str:
+def _need_in_words(pool: Pool, pattern: int, answers: float, likely: float) -> str:
     what, points = conditions_of(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
     if not answers:
         return f"the situation '{what}' was never labelled; it covers {points}"
-    if doubt > 0.5:
-        return f"labels of the situation '{what}' disagree; it covers {points}"
-    often = "one answer" if answers <= 1 else f"{answers:.0f} answers"
+    if answers > 1 and abs(likely - 0.5) < _TORN:
+        return f"answers about the situation '{what}' disagree; it covers {points}"
+    often = "one answer" if round(answers) <= 1 else f"{answers:.0f} answers"
     word = "true" if likely > 0.5 else "false"
     return f"that '{what}' is {word} rests on {often}; it covers {points}"

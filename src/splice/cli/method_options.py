@@ -87,8 +87,16 @@ def with_completion_options(command: Callable[..., R]) -> Callable[..., R]:
     return bundled(command, "chosen", _chosen, (_NAME, *COMPLETION_PARAMETERS))
 
 
-def _chosen(profile: str, **options: Any) -> Profile:
-    return completion_profile(profile, **options)
+def with_teaching_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the same options, and the profile that ``learn`` begins with as their default."""
+    name = (_NAME[0], _ProfileName, None)
+    return bundled(command, "chosen", _chosen, (name, *COMPLETION_PARAMETERS))
+
+
+def _chosen(profile: str | None, **options: Any) -> Profile:
+    named = {key for key, value in options.items() if value is not None}
+    teaching = "default" if named - {"abstain", "threshold"} else "regression"
+    return completion_profile(profile or teaching, **options)
 
 
 _NAME: Final = (
