@@ -1,10 +1,11 @@
 """How the house is built, in numbers: modules, lines, comments, and the way of one `splice learn`.
 
-`python -m benchmarks.house` prints them. They are counts, not times: the same on any machine.
+`python -m benchmarks.house` prints them, and what the lines of each room are. They are counts, not times: the same on any machine.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import sys
@@ -97,6 +98,40 @@ def comments(path: Path) -> int:
     return sum(not text.startswith(("# noqa", "# type:", "# fmt", "# pragma")) for text in found)
 
 
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def lines_of(path: Path) -> Counter[str]:
+    """Return what the lines of a file are: code, docstrings, blank lines, imports, comments."""
+    text = path.read_text("utf-8")
+    lines = text.splitlines()
+    kinds = ["code" if line.strip() else "blank" for line in lines]
+    for i, line in enumerate(lines):
+        if line.strip().startswith("#"):
+            kinds[i] = "comments"
+    for node in ast.walk(ast.parse(text)):
+        own: ast.stmt | None = None
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            own, kind = node.body[0], "docstrings"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            own, kind = node, "imports"
+        if own is not None:
+            end = own.end_lineno or own.lineno
+            kinds[own.lineno - 1 : end] = [kind] * (end - own.lineno + 1)
+    return Counter(kinds)
+
+
+def rooms() -> dict[str, Counter[str]]:
+    """Return the modules and the kinds of lines of each room, the largest first."""
+    found: dict[str, Counter[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE).parts
+        room = found.setdefault(inside[0] if len(inside) > 1 else "(root)", Counter())
+        lines = lines_of(path)
+        room.update(lines, modules=1, lines=lines.total())
+    return dict(sorted(found.items(), key=lambda item: -item[1]["lines"]))
+
+
 def main() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     lines = sum(len(path.read_text("utf-8").splitlines()) for path in files)
@@ -117,6 +152,12 @@ def main() -> None:
     }
     for name, value in rows.items():
         print(f"{name:<60} {value:>10,}")
+    columns = ("modules", "lines", "code", "docstrings", "blank", "imports", "comments")
+    print("\n" + " ".join(f"{name:>12}" for name in ("room", *columns)))
+    table = rooms()
+    total = sum(table.values(), Counter[str]())
+    for room, counts in {**table, "all": total}.items():
+        print(f"{room:>12}", *(f"{counts[name]:>12,}" for name in columns))
 
 
 if __name__ == "__main__":
