@@ -2,21 +2,26 @@
 
     python -m benchmarks.live_drift
 
+Several sequences arrive at once, in the order of time, and in the middle of the time something changes for all of them.
 *Plaza*: another tracker is put up, with other eyes: what it calls walking was active, running was walking, and so on.
-*Sea*: everybody is faster, by three bands of speed: vessels no longer
-stop to meet. Half of the batches have labels. Told are, for each policy: alarms before the change (false), batches
-with labels from the change to the first alarm by errors, F1 of the rules in use on the last forty batches that had labels, and
-the same of a run that saw the new habits alone.
+*Sea*: every speed is reported three bands higher. Half of the batches' worth of labels are hidden, the same ones in every run.
+Told are, for each policy: alarms of each signal before the change (false), batches from the change to the first alarm and to the
+moment when a newcomer is ahead, and F1 of all that was said against the whole truth, hidden labels included: in the second half of the
+time before the change, and of the time after it. Beside it stands a run that saw the new habits alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from splice.evaluation.confusion import Confusion
 from splice.inputs.domains import load_domain
 from splice.io.tables.rows import RowMaker
 from splice.lab.maritime import make_maritime
@@ -24,10 +29,11 @@ from splice.lab.plaza import make_plaza
 from splice.live.engine import Engine
 from splice.live.learner import LearnSettings
 from splice.live.settings import LiveSettings
+from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.stream.source import MemorySource, Source, collect
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
 
 _OTHER_EYES = {
     "walking": "running",
@@ -37,128 +43,175 @@ _OTHER_EYES = {
 }
 _FASTER = 3
 """So many bands of speed."""
+_HIDDEN = 0.5
+"""The share of batches without labels."""
+_POINTS = 25
+_PORTIONS = 200
+_FRESH = "new"
+"""A run that saw the new habits alone."""
+_WATCHED = ("errors", "patterns", "ahead")
+"""Alarms by signal, and newcomers that are ahead."""
 
 
-def rows_of(source: Source) -> tuple[list[Rows], list[Rows]]:
-    """Return the events and the labels of each sequence."""
-    events, labels = [], []
-    for piece in collect(source).by_sequence():
-        frames = RowMaker(MemorySource(piece, source.domain)).frames(piece)
-        names = ("sequence", "time", "event", "arg1", "arg2", "arg3")
-        events.append(
-            [
-                {k: v for k, v in row.items() if k in names and v is not None}
-                for row in frames["events"].to_dicts()
-            ]
+def see_otherwise(row: Row) -> Row:
+    return {**row, "event": _OTHER_EYES.get(row["event"], row["event"])}
+
+
+def measure_higher(row: Row) -> Row:
+    if row["event"] != "velocity" or "arg3" in row:
+        return row
+    return {**row, "arg2": str(int(row["arg2"]) + _FASTER)}
+
+
+def plaza(size: int, seed: int) -> tuple[Source, Domain, Callable[[Row], Row]]:
+    source = make_plaza(sequences=size, people=4, frames=1200, seed=seed).source
+    return source, load_domain("plaza").domain, see_otherwise
+
+
+def sea(size: int, seed: int) -> tuple[Source, Domain, Callable[[Row], Row]]:
+    source = make_maritime(vessels=2 * size, days=3.0, seed=seed)
+    return source, source.domain, measure_higher
+
+
+_WORLDS = {"plaza": (plaza, 8), "sea": (sea, 8)}
+_EVENT = ("sequence", "time", "event", "arg1", "arg2", "arg3")
+
+
+@dataclass
+class World:
+    """A stream whose habits change at a time: events and labels in the order of time, and the truth."""
+
+    domain: Domain
+    events: list[Row]
+    labels: list[Row]
+    truth: list[Row]
+    first: int
+    change: int
+    last: int
+
+    @classmethod
+    def make(cls, name: str, size: int | None, seed: int) -> World:
+        make, usual = _WORLDS[name]
+        source, domain, change = make(size or usual, seed)
+        frames = RowMaker(collected := MemorySource(collect(source), domain)).frames(
+            collect(collected)
         )
-        labels.append(
-            [
-                {
-                    "sequence": r["sequence"],
-                    "fluent": r["fluent"],
-                    "time": r["time"],
-                    "label": r["label"] > 0,
-                }
-                for r in frames["labels"].to_dicts()
-            ]
-        )
-    return events, labels
-
-
-def plaza(sequences: int, seed: int) -> tuple[list[Rows], list[Rows], Any]:
-    events, labels = rows_of(
-        make_plaza(sequences=sequences, people=4, frames=300, seed=seed).source
-    )
-    for own in events[sequences // 2 :]:
-        for row in own:
-            row["event"] = _OTHER_EYES.get(row["event"], row["event"])
-    return events, labels, load_domain("plaza").domain
-
-
-def sea(sequences: int, seed: int) -> tuple[list[Rows], list[Rows], Any]:
-    source = make_maritime(vessels=2 * sequences, days=1.5, seed=seed)
-    events, labels = rows_of(source)
-    for own in events[sequences // 2 :]:
-        for row in own:
-            if row["event"] == "velocity" and "arg3" not in row:
-                row["arg2"] = str(int(row["arg2"]) + _FASTER)
-    return events, labels, source.domain
-
-
-def run(
-    events: list[Rows], labels: list[Rows], domain: Any, policy: str, seed: int
-) -> dict[str, Any]:
-    """Let a run see sequences one after the other; every other batch's worth of labels is hidden."""
-    settings = LiveSettings(learn=LearnSettings(every=10), drift=policy)
-    engine = Engine(Theory(), domain, settings)
-    rng = np.random.default_rng(seed)
-    alarms: list[tuple[int, str]] = []
-    half, at_change = len(events) // 2, 0
-    for number, (own, known) in enumerate(zip(events, labels, strict=True)):
-        if number == half:
-            at_change = engine.counts["batches"]
-        times = sorted({row["time"] for row in known})
-        shown = {
-            t: bool(b)
-            for block in range(0, len(times), 25)
-            for b in [rng.random() < 0.5]
-            for t in times[block : block + 25]
-        }
-        engine.labels(
-            [
-                ("", json.dumps({**r, "label": r["label"] if shown[r["time"]] else None}).encode())
-                for r in known
-            ]
-        )
-        items = [("", json.dumps(row).encode()) for row in own]
-        for start in range(0, len(items), 1000):
-            engine.events(items[start : start + 1000])
-            alarms += [
-                (engine.counts["batches"], row["signal"])
-                for row in taken(engine)
-                if row["type"] == "drift"
-            ]
-        engine.events([("", json.dumps({"end": True, "sequence": own[0]["sequence"]}).encode())])
-        alarms += [
-            (engine.counts["batches"], row["signal"])
-            for row in taken(engine)
-            if row["type"] == "drift"
+        events = [
+            {k: v for k, v in row.items() if k in _EVENT and v is not None}
+            for row in frames["events"].to_dicts()
         ]
-    after = [at - at_change for at, signal in alarms if signal == "errors" and at >= at_change]
+        times = [row["time"] for row in events if "time" in row]
+        first, last = min(times), max(times) + 1
+        middle = (first + last) // 2
+        events = [change(row) if row.get("time", first) >= middle else row for row in events]
+        events.sort(key=lambda row: row.get("time", first))
+        truth = [
+            {"sequence": r["sequence"], "fluent": r["fluent"], "time": r["time"], "label": r["label"] > 0}
+            for r in frames["labels"].to_dicts()
+        ]  # fmt: skip
+        truth.sort(key=lambda row: row["time"])
+        return cls(domain, events, list(_masked(truth, seed)), truth, first, middle, last)
+
+    def f1(self, said: list[tuple[str, str, int, int]], start: int, end: int) -> float:
+        """Return the F1 of intervals against the truth within a time."""
+        holds = defaultdict(list)
+        for sequence, fluent, begin, stop in said:
+            holds[sequence, fluent].append((begin, stop))
+        counts = np.zeros((2, 2), int)
+        for row in self.truth:
+            if start <= (at := row["time"]) < end:
+                own = holds.get((row["sequence"], row["fluent"]), ())
+                counts[int(row["label"]), int(any(a <= at < b for a, b in own))] += 1
+        (tn, fp), (fn, tp) = counts.tolist()
+        return round(Confusion(tp, fp, fn, tn).f1, 3)
+
+
+def _masked(truth: list[Row], seed: int) -> Iterator[Row]:
+    """Yield labels, of which some stretches of each sequence are hidden."""
+    rng = np.random.default_rng(seed)
+    points: dict[str, list[int]] = defaultdict(list)
+    for row in truth:
+        if not points[row["sequence"]] or points[row["sequence"]][-1] != row["time"]:
+            points[row["sequence"]].append(row["time"])
+    hidden = {}
+    for sequence, times in sorted(points.items()):
+        blocks = rng.random(len(times) // _POINTS + 1) < _HIDDEN
+        hidden |= {(sequence, at): blocks[i // _POINTS] for i, at in enumerate(times)}
+    for row in truth:
+        yield {**row, "label": None} if hidden[row["sequence"], row["time"]] else row
+
+
+class Listener:
+    """Keeps what an engine says: intervals, and alarms and trials with the batch they came after."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.said: list[tuple[str, str, int, int]] = []
+        self._told: list[tuple[int, str]] = []
+
+    def listen(self) -> None:
+        batch = self._engine.counts["batches"]
+        for _, text in self._engine.out.rows.get("out", []):
+            row = json.loads(text)
+            if row["type"] == "interval":
+                self.said.append((row["sequence"], row["fluent"], row["start"], row["end"]))
+            elif row["type"] in ("drift", "trial"):
+                self._told.append((batch, row.get("signal") or row["outcome"]))
+        self._engine.out.clear()
+
+    def false(self, what: str, change: int) -> int:
+        return sum(own == what and at < change for at, own in self._told)
+
+    def delay(self, what: str, change: int) -> int | None:
+        after = (at - change for at, own in self._told if own == what and at >= change)
+        return min(after, default=None)
+
+
+def run(world: World, policy: str, since: int, every: int) -> dict[str, Any]:
+    """Let a run see what comes from a time on; return what came of it."""
+    settings = LiveSettings(learn=LearnSettings(every=every), drift=policy)
+    engine = Engine(Theory(), world.domain, settings)
+    heard, change = Listener(engine), 0
+    events = [row for row in world.events if row.get("time", since) >= since]
+    labels = [row for row in world.labels if row["time"] >= since]
+    step = (world.last - world.first) // _PORTIONS + 1
+    for start in range(since, world.last, step):
+        if start <= world.change < start + step:
+            change = engine.counts["batches"]
+        for rows, take in ((labels, engine.labels), (events, engine.events)):
+            ripe = 0
+            while ripe < len(rows) and rows[ripe].get("time", since) < start + step:
+                ripe += 1
+            take([("", json.dumps(row).encode()) for row in rows[:ripe]])
+            del rows[:ripe]
+        heard.listen()
+    engine.finish()
+    heard.listen()
     return {
         "policy": policy,
         "batches": engine.counts["batches"],
-        "false, errors": sum(at < at_change and s == "errors" for at, s in alarms),
-        "false, patterns": sum(at < at_change and s == "patterns" for at, s in alarms),
-        "delay, errors": min(after, default=None),
-        "delay, patterns": min(
-            (at - at_change for at, s in alarms if s == "patterns" and at >= at_change),
-            default=None,
-        ),
-        "f1": round(engine.score.f1 or 0.0, 3),
+        "false": {what: heard.false(what, change) for what in _WATCHED},
+        "delay": {what: heard.delay(what, change) for what in _WATCHED},
+        "f1 before": world.f1(heard.said, (world.first + world.change) // 2, world.change),
+        "f1": world.f1(heard.said, (world.change + world.last) // 2, world.last),
     }
-
-
-def taken(engine: Engine) -> list[dict[str, Any]]:
-    rows = [json.loads(row) for _, row in engine.out.rows.get("out", [])]
-    engine.out.clear()
-    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sequences", type=int, default=24)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", type=int, help="How many sequences.")
+    parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--policy", action="append")
-    parser.add_argument("--world", choices=("plaza", "sea"), action="append")
+    parser.add_argument("--world", choices=list(_WORLDS), action="append")
+    parser.add_argument("--every", type=int, default=20, help="Batches between two theories.")
     options = parser.parse_args()
-    for name in options.world or ("plaza", "sea"):
-        events, labels, domain = {"plaza": plaza, "sea": sea}[name](options.sequences, options.seed)
-        for policy in options.policy or ("tell", "decay", "ask", "forget", "relearn"):
-            print(name, json.dumps(run(events, labels, domain, policy, options.seed)), flush=True)
-        half = options.sequences // 2
-        fresh = run(events[half:], labels[half:], domain, "tell", options.seed)
-        print(name, "new habits alone", json.dumps(fresh), flush=True)
+    for name in options.world or _WORLDS:
+        for seed in options.seed or (11, 12, 13):
+            world = World.make(name, options.size, seed)
+            for policy in options.policy or (_FRESH, "tell", "decay", "forget", "relearn"):
+                since = world.change if policy == _FRESH else world.first
+                found = run(world, "tell" if policy == _FRESH else policy, since, options.every)
+                print(name, seed, json.dumps({**found, "policy": policy}), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -35,6 +36,7 @@ from splice.io.tables.rows import RowMaker
 from splice.lab.plaza import make_plaza
 from splice.live.engine import Engine
 from splice.live.generations import Generations
+from splice.live.learner import LearnSettings
 from splice.live.metrics import resident_bytes
 from splice.live.settings import LiveSettings
 from splice.stream.source import MemorySource, collect
@@ -152,10 +154,13 @@ def consumer(source: str, out: str, state: Path, *more: str) -> subprocess.Popen
     )
 
 
-def timed(source: str, out: str, state: Path) -> float:
-    begun = time.perf_counter()
+def timed(source: str, out: str, state: Path) -> tuple[float, float]:
+    """Let a consumer read all that is there; return its seconds, and those of its processor time."""
+    begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     assert consumer(source, out, state, "--once").wait() == 0
-    return time.perf_counter() - begun
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = now.ru_utime - used.ru_utime + now.ru_stime - used.ru_stime
+    return time.perf_counter() - begun, cpu
 
 
 def counted(state: Path) -> int:
@@ -170,7 +175,7 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
     (folder / "events.ndjson").write_bytes(b"\n".join(rows) + b"\n")
     (folder / "server").mkdir()
     broker = Broker(folder / "server")
-    file_route = timed(str(folder / "events.ndjson"), str(folder / "out"), folder / "file")
+    timed(str(folder / "events.ndjson"), str(folder / "out"), folder / "file")
     producer = threading.Thread(target=produce, args=(broker, rows, rate), daemon=True)
     producer.start()
     state, dead = folder / "killed", set(rng.sample(range(1, kills), broker_kills))
@@ -198,25 +203,43 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
     counts = found["engine"]["counts"]
     said = [fields[b"row"] for _, fields in broker.client().xrange("said")]
     expected = (folder / "out").read_bytes().splitlines()
-    broker_route = timed(broker.address("events"), broker.address("again"), folder / "again")
-    broker.kill()
     print(
         f"produced {events:,}, counted {counts['events']:,}, late {counts['late']}, dead {counts['dead']}"
     )
-    print(f"said {len(said):,} rows, equal to the file route: {said == expected}")
-    print(f"file route {events / file_route:,.0f} rows/s, broker route {events / broker_route:,.0f} rows/s, "
-          f"ratio {file_route / broker_route:.2f}")  # fmt: skip
+    print(f"said {len(said):,} rows, equal to the file route: {said == expected}", flush=True)
+    compare(broker, events, folder)
+    broker.kill()
 
 
-def memory(events: int) -> None:
-    """Tell the memory of an engine as events pass, with a checkpoint's worth of state in between."""
-    engine = Engine(load_theory("caviar-meet"), load_domain("plaza").domain, LiveSettings(lateness=LATENESS, sequences=20))  # fmt: skip
+def compare(broker: Broker, events: int, folder: Path) -> None:
+    """Tell how fast both routes are, three times in turn: the machine may have other work."""
+    for turn in range(3):
+        routes = {
+            "file": (str(folder / "events.ndjson"), str(folder / f"out-{turn}")),
+            "broker": (broker.address("events"), broker.address(f"again-{turn}")),
+        }
+        took = {name: timed(*ends, folder / f"{name}-{turn}") for name, ends in routes.items()}
+        seconds, cpu = (took["file"][i] / took["broker"][i] for i in range(2))
+        print(f"rows a second: file {events / took['file'][0]:,.0f}, broker {events / took['broker'][0]:,.0f}; "
+              f"ratio {seconds:.2f}, of processor time {cpu:.2f}", flush=True)  # fmt: skip
+
+
+def memory(events: int, learning: bool) -> None:
+    """Tell the memory of an engine as events pass, with a checkpoint's worth of state in between.
+
+    Where it learns, labels are given for the first frame in twenty of each sequence, two people at a time.
+    """
+    learn = LearnSettings(every=500) if learning else None
+    settings = LiveSettings(lateness=LATENESS, sequences=20, learn=learn)
+    engine = Engine(load_theory("caviar-meet"), load_domain("plaza").domain, settings)
     portion: list[tuple[str, bytes]] = []
     told, done = 0, 0
     for row in rows_of(events):
         portion.append(("", row))
         if len(portion) < 5000:
             continue
+        if learning:
+            engine.labels(labels_for(portion))
         engine.events(portion)
         done += len(portion)
         portion = []
@@ -226,9 +249,28 @@ def memory(events: int) -> None:
         if done - told >= events / 10:
             told = done
             print(
-                f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes",
+                f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes, "
+                f"{engine.counts['batches']:,} batches learned from, {engine.counts['given']:,} labels",
                 flush=True,
             )
+
+
+def labels_for(portion: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Return labels of some frames: whether two people are close and one of them is inactive."""
+    close, still = set(), set()
+    for _, text in portion:
+        row = json.loads(text)
+        if row["time"] % 20:
+            continue
+        if row["event"] == "Close" and row.get("arg3") == "25":
+            close.add((row["sequence"], row["time"], row["arg1"], row["arg2"]))
+        elif row["event"] == "inactive":
+            still.add((row["sequence"], row["time"], row["arg1"]))
+    rows = [
+        {"sequence": sequence, "time": at, "fluent": f"meet({one},{other})", "label": (sequence, at, one) in still}
+        for sequence, at, one, other in sorted(close)
+    ]  # fmt: skip
+    return [("", json.dumps(row).encode()) for row in rows]
 
 
 def main() -> None:
@@ -237,10 +279,11 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--broker-kills", type=int, default=3)
     parser.add_argument("--rate", type=float, default=4_000.0)
-    parser.add_argument("--memory", type=int, default=0)
+    parser.add_argument("--memory", type=int, default=0, help="Tell memory over so many events.")
+    parser.add_argument("--learn", action="store_true", help="Learn meanwhile.")
     options = parser.parse_args()
     if options.memory:
-        memory(options.memory)
+        memory(options.memory, options.learn)
         return
     with tempfile.TemporaryDirectory() as folder:
         soak(options.events, options.kills, options.broker_kills, options.rate, Path(folder))

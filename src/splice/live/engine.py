@@ -161,7 +161,7 @@ class Engine:
             return
         self.rules.feed(taken)
         if self._trial:
-            self._trial.rules.feed(taken)
+            self._trial.feed(taken)
         if self.learner:
             self.learner.take_events(taken)
 
@@ -228,8 +228,7 @@ class Engine:
             return
         for batch in self.learner.batches_of(code, self.domain, before):
             counts = self.rules.compare(code, batch)
-            if self._trial:
-                self._trial.step(code, batch, counts)
+            changed_sides = self._trial.step(code, batch) if self._trial else False
             report = self.learner.step(batch)
             self._count(report)
             if self._monitor:
@@ -237,11 +236,12 @@ class Engine:
                 worse = self._monitor.see_errors(counts) if counts else None
                 changed = self._monitor.see_patterns(self.learner.patterns_of(report))
                 self._answer(worse or changed)
-            self._decide()
+            if changed_sides or (self._trial and self._trial.over):
+                self._change_sides()
             if self.learner.due:
                 self._renew()
         if waiting := self.learner.waiting.get(code):
-            for rules in (self.rules, *([self._trial.rules] if self._trial else ())):
+            for rules in (self.rules, *(self._trial.both if self._trial else ())):
                 rules.forget(code, waiting.done)
 
     def _answer(self, drift: Drift | None) -> None:
@@ -269,28 +269,35 @@ class Engine:
         for row in answer.rows:
             self.out.put(Channel.OUT, **row)
         if answer.newcomer:
-            self._trial = Trial(answer.newcomer, self.rules.rival(answer.newcomer.theory))
+            new = self.rules.rival(answer.newcomer.theory)
+            self._trial = Trial(answer.newcomer, self.rules.rival(self.theory), new)
 
-    def _decide(self) -> None:
-        """End a trial that is won or lost, and say so."""
+    def _change_sides(self) -> None:
+        """Let the other one of a trial speak, or end the trial; say so."""
         trial = self._trial
-        if trial is None or trial.won is None:
-            return
+        assert trial is not None
         assert self.learner is not None
-        assert self._monitor is not None
         old, new = trial.f1
-        outcome = "taken" if trial.won else "dropped"
-        words = f"on the last {len(trial.pairs)} batches in which something held the rules in use have F1 {old:.3f}, those learned since the change {new:.3f}"
+        outcome = (
+            ("taken" if trial.ahead else "dropped")
+            if trial.over
+            else "ahead"
+            if trial.ahead
+            else "behind"
+        )
+        words = (
+            f"on the last {len(trial.pairs)} batches in which something held, rules learned before the change "
+            f"have F1 {old:.3f}, those learned since {new:.3f}"
+        )
         self.out.put(
-            Channel.OUT, type="trial", outcome=outcome, f1=round(old, 4), f1_since=round(new, 4),
-            words=words,
+            Channel.OUT, type="trial", outcome=outcome, f1_before=round(old, 4),
+            f1_since=round(new, 4), words=words,
         )  # fmt: skip
-        self._trial = None
-        if trial.won:
-            self.learner.take_over(trial.learner)
-            self._monitor.errors.forget()
-            self.rules.score = trial.rules.score
-            self._renew(trial.rules.theory)
+        if trial.over:
+            self._trial = None
+            if trial.ahead:
+                self.learner.take_over(trial.learner)
+        self._renew(trial.theory)
 
     def _count(self, report: StepReport) -> None:
         self.counts["batches"] += 1
@@ -320,6 +327,10 @@ class Engine:
         """Recognise by what was learned, where that has changed."""
         assert self.learner is not None
         learned = self.learner.theory if learned is None else learned
+        if self._trial:
+            if len(learned) and learned is not self._trial.theory:
+                self._trial.old.use(learned)
+            learned = self._trial.theory
         if not len(learned) or str(learned) == str(self.theory):
             return
         self.rules.use(learned)
@@ -347,8 +358,8 @@ class Engine:
         self._learn(code, None)
         self._slid.pop(code, None)
         self.rules.forget(code)
-        if self._trial:
-            self._trial.rules.forget(code)
+        for rules in self._trial.both if self._trial else ():
+            rules.forget(code)
         self.clocks.forget(code)
         self.counts["ended"] += 1
 
@@ -403,7 +414,7 @@ class Engine:
         if self.learner and state["trial"]:
             newcomer = self.learner.beginner()
             newcomer.restore(state["trial"]["learner"], self.domain)
-            self._trial = Trial(newcomer, self.rules.rival(Theory()))
+            self._trial = Trial(newcomer, self.rules.rival(Theory()), self.rules.rival(Theory()))
             self._trial.restore(state["trial"])
         self.out = Outbox.restored(state["out"])
 

@@ -1,8 +1,9 @@
-"""A trial: rules learned since a change, beside the rules in use, until labels say which are better.
+"""A trial: rules learned since a change beside those learned before it; who is better on labels speaks.
 
 An alarm may be false, and whoever has just begun to learn knows less than whoever has not. So both learn on and are
-scored on the same labels before they learn from them; the newcomer takes over when it is better, and
-not before (after the stable and the reactive learner of Bach and Maloof, *Paired learners for concept drift*, 2008).
+scored on the same labels before they learn from them. The rules in use are those of whoever is better of late, and after
+a while the other one is let go (after the stable and the reactive learner of Bach and Maloof, *Paired learners for
+concept drift*, 2008).
 """
 
 from __future__ import annotations
@@ -14,97 +15,116 @@ from splice.evaluation.confusion import Confusion
 from splice.live.learner import LiveLearner
 from splice.live.output import Outbox
 from splice.live.rules_in_use import RulesInUse
+from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain
+from splice.stream.table import AtomTable
 
 _LATE: Final = 20
-"""What is told of both is their F1 on so many batches of late in which something held."""
-_LAST: Final = 80
-"""After so many of them a trial that is not won is lost."""
-_SLACK: Final = 0.1
-_ENOUGH: Final = 2.5
-"""The newcomer has won when the share of contradictions that it spares, beyond the slack, adds up to this."""
+"""Both are compared by their F1 on so many batches of late in which something held."""
+_FIRST: Final = 5
+"""Before so many of them the newcomer does not speak."""
+_LAST: Final = 60
+"""After so many of them the trial ends."""
+_MARGIN: Final = 0.02
+"""By so much F1 one must be better to take the word from the other."""
 
 
 @dataclass
 class Trial:
-    """A newcomer, and how it and the rules in use agreed with the same labels.
+    """What was learned before a change and since, each at work and heard by nobody.
 
     Parameters
     ----------
     learner
-        What has learned since the change.
-    rules
-        What it has learned, at work; it is heard by nobody.
+        The newcomer, who has learned since the change.
+    old
+        What was learned before and since.
+    new
+        What the newcomer has learned.
     pairs
-        The counts of the rules in use and of the newcomer, of late.
+        How both agreed with the same labels, of late.
     seen
         How many batches were compared.
-    lead
-        What the newcomer has spared of late (a cumulated sum that never falls below 0, so that what it
-        did as a beginner is not held against it).
+    ahead
+        Whether the newcomer speaks.
     """
 
     learner: LiveLearner
-    rules: RulesInUse
+    old: RulesInUse
+    new: RulesInUse
     pairs: list[tuple[Confusion, Confusion]] = field(default_factory=list)
     seen: int = 0
-    lead: float = 0.0
+    ahead: bool = False
 
-    def step(self, code: int, batch: MicroBatch, counts: Confusion | None) -> None:
-        """Compare on a batch, then learn from it.
-
-        Parameters
-        ----------
-        code
-            Its sequence.
-        batch
-            With the labels that were given.
-        counts
-            How the rules in use agreed with these, if there are any.
-        """
-        own = self.rules.compare(code, batch)
-        if own and counts and (own.positive or counts.positive):
-            self.pairs = [*self.pairs, (counts, own)][-_LATE:]
+    def step(self, code: int, batch: MicroBatch) -> bool:
+        """Compare on a batch of a sequence, then learn from it; return whether another one speaks now."""
+        before = self.ahead
+        old, new = self.old.compare(code, batch), self.new.compare(code, batch)
+        if old and new and (old.positive or new.positive):
+            self.pairs = [*self.pairs, (old, new)][-_LATE:]
             self.seen += 1
-            self.lead = max(0.0, self.lead + counts.contradicted - own.contradicted - _SLACK)
+            if self.seen >= _FIRST:
+                self.ahead = self._lead() > (-_MARGIN if before else _MARGIN)
         self.learner.step(batch)
         if self.learner.due and len(theory := self.learner.theory):
-            self.rules.use(theory)
+            self.new.use(theory)
+        return self.ahead != before
 
-    def slide(self, code: int, now: int) -> None:
-        """Move a window on."""
-        self.rules.slide(code, now, Outbox())
-
-    def end(self, code: int) -> None:
-        """End a sequence."""
-        self.rules.end(code, Outbox())
+    def _lead(self) -> float:
+        old, new = self.f1
+        return new - old
 
     @property
     def f1(self) -> tuple[float, float]:
-        """The F1 of the rules in use and of the newcomer, on the same batches of late."""
+        """The F1 of both on the same batches of late."""
         old, new = zip(*self.pairs, strict=True)
         return Confusion.total(old).f1, Confusion.total(new).f1
 
     @property
-    def won(self) -> bool | None:
-        """Whether the newcomer takes over; None: that is not decided."""
-        if self.lead > _ENOUGH:
-            return True
-        return False if self.seen >= _LAST else None
+    def theory(self) -> Theory:
+        """The rules of whoever speaks."""
+        return self.new.theory if self.ahead else self.old.theory
+
+    @property
+    def over(self) -> bool:
+        """Whether enough was seen."""
+        return self.seen >= _LAST
+
+    @property
+    def both(self) -> tuple[RulesInUse, RulesInUse]:
+        """What was learned before, and since."""
+        return self.old, self.new
+
+    def feed(self, taken: AtomTable) -> None:
+        """Take in events that are in time."""
+        for rules in self.both:
+            rules.feed(taken)
+
+    def slide(self, code: int, now: int) -> None:
+        """Move the windows of a sequence on."""
+        for rules in self.both:
+            rules.slide(code, now, Outbox())
+
+    def end(self, code: int) -> None:
+        """End a sequence."""
+        for rules in self.both:
+            rules.end(code, Outbox())
 
     def to_state(self) -> Plain:
         """Return everything as plain values."""
         return {
             "learner": self.learner.to_state(),
-            "rules": self.rules.to_state(),
+            "old": self.old.to_state(),
+            "new": self.new.to_state(),
             "pairs": [[astuple(one) for one in pair] for pair in self.pairs],
             "seen": self.seen,
-            "lead": self.lead,
+            "ahead": self.ahead,
         }
 
     def restore(self, state: Plain) -> None:
         """Go on from a state."""
-        self.rules.restore(state["rules"])
+        self.old.restore(state["old"])
+        self.new.restore(state["new"])
         self.pairs = [(Confusion(*old), Confusion(*new)) for old, new in state["pairs"]]
-        self.seen, self.lead = state["seen"], state["lead"]
+        self.seen, self.ahead = state["seen"], state["ahead"]
