@@ -13,7 +13,7 @@ from splice.errors import SpliceError
 from splice.inputs.check import input_warnings
 from splice.inputs.open import InputOptions, Queries, open_input
 from splice.pipeline.learned import LearnOptions
-from splice.pipeline.progress import Told
+from splice.pipeline.progress import Notice
 from splice.pipeline.run import learn
 from splice.stream.batch import query_rows
 from splice.stream.source import collect
@@ -117,7 +117,7 @@ def test_a_fluent_without_a_false_label_gets_no_rules(tmp_path: Path) -> None:
     name = _folder(tmp_path / "d", labels, events="time,event,arg1\n" + rows)
     told = list[str]()
     found = learn(
-        name, watch=lambda event: told.append(event.text) if isinstance(event, Told) else None
+        name, watch=lambda event: told.append(event.text) if isinstance(event, Notice) else None
     )
     assert any("no false label for up" in text for text in told)
     assert found.rules

@@ -10,12 +10,12 @@ from splice.pipeline.progress import (
     Event,
     LearnedBatch,
     NoCheckpoint,
+    Notice,
     Read,
     Resumed,
     ResumedParts,
     Stopped,
     Taught,
-    Told,
     Warned,
 )
 
@@ -43,7 +43,7 @@ class RunProgress:
             case Read(report):
                 tell_reading(report)
             case (
-                Told()
+                Notice()
                 | Warned()
                 | Taught()
                 | Resumed()
@@ -70,9 +70,9 @@ def _spell(event: LearnedBatch) -> str:
     return f"learning: {', '.join(words)}"
 
 
-def _told(event: Told | Warned | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
+def _told(event: Notice | Warned | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
     match event:
-        case Told(text):
+        case Notice(text):
             return f"warning: {text}"
         case Warned(problem):
             return str(problem)

@@ -223,6 +223,12 @@ def _ranks(batches: Sequence[MicroBatch], number: Indices, time: Ints) -> tuple[
     A moment is the number of a batch and a time; ranks count on from batch to batch, and one
     more entry says where they would go on.
     """
+    # Time-points are ranked within their batch, by all rows of it and not by query atoms alone: two
+    # query atoms are neighbours in time where nothing was observed between them, and a chain ends where
+    # its atom was away. Many batches are ranked at once under one key, batch * distinct times + place of
+    # the time. Two batches with times (3, 5) and (5, 9) have distinct times 3 5 9, moments 0 1 4 5 and
+    # ranks 0 1 | 2 3: time 5 of the second batch is rank 2, and ``begin`` is 0 2 4. Chains are
+    # told apart by their batch, too, so none crosses a border here: what goes on is ``LinkMemory.last``.
     times = np.concatenate([batch.table.time for batch in batches])
     owner = np.repeat(np.arange(len(batches)), [len(batch.table) for batch in batches])
     timed = times != NO_TIME

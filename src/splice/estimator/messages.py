@@ -16,7 +16,7 @@ from splice.inputs.frame_checks import duplicates
 from splice.inputs.open import InputOptions
 from splice.io.tables.frame_table import Frames
 from splice.pipeline.learned import LearnOptions
-from splice.pipeline.progress import Event, Read, Told, Warned, Watch
+from splice.pipeline.progress import Event, Notice, Read, Warned, Watch
 
 _HERE: Final = str(Path(__file__).parents[1])
 _OPTION: Final = re.compile(r"--([a-z][a-z-]*[a-z])( [a-z0-9.]+)?")
@@ -39,7 +39,7 @@ def warned(watch: Watch, frames: Frames) -> Callable[[Event], None]:
 
     def see(event: Event) -> None:
         match event:
-            case Told(text):
+            case Notice(text):
                 warn(text)
             case Warned(problem):
                 warn(str(problem))

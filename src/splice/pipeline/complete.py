@@ -27,7 +27,7 @@ from splice.logic.domain import Domain
 from splice.pipeline.checkpoint import PARTS, Checkpointing, guarded, run_identity
 from splice.pipeline.counts import CompletionCounts, CountedSource
 from splice.pipeline.part_files import Codec, PartFiles, open_part_files, submit_part
-from splice.pipeline.progress import Read, Stage, Told, Watch, follow, ignore
+from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import (
     LabelCounting,
     OpenSource,
@@ -140,7 +140,7 @@ def complete(
             files = open_part_files(Checkpointing(place, resume, force), identity, watch)
         with (
             guarded(files, watch),
-            chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers,
+            chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers,
         ):
             parts = located_shards(shards, source, *([true()] if true else ()))
             counts, labels = _complete_in_shards(task, parts, source.domain, workers, files, watch)

@@ -22,7 +22,7 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
-from splice.pipeline.progress import Told, Warned, Watch
+from splice.pipeline.progress import Notice, Warned, Watch
 from splice.pipeline.rounds import Round
 from splice.pipeline.splice import StepReport
 from splice.pipeline.verdict import AUTO, Findings, Verdict, find_out
@@ -277,9 +277,9 @@ def _check_sides(learned: Learned, watch: Watch) -> None:
     if learned.untold and learned.untold == {n for n, c in learned.labels.items() if c["true"]}:
         raise SpliceError(f"{text}: any rule would look right", CLOSING_HINT)
     if learned.untold:
-        watch(Told(f"{text}, so no rules for it: {CLOSING_HINT}"))
+        watch(Notice(f"{text}, so no rules for it: {CLOSING_HINT}"))
     if text := one_sided_text(learned.labels, "true"):
-        watch(Told(f"{text}: nothing can say when it holds"))
+        watch(Notice(f"{text}: nothing can say when it holds"))
 
 
 def _fluent_name(statement: Statement) -> str | None:

@@ -89,7 +89,7 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notice:
     """Something worth knowing of the whole input, in a sentence."""
 
     text: str
@@ -141,7 +141,7 @@ Event: TypeAlias = (
     | Ended
     | Read
     | Warned
-    | Told
+    | Notice
     | Taught
     | Resumed
     | ResumedParts

@@ -27,10 +27,10 @@ from splice.pipeline.progress import (
     Begun,
     Ended,
     LearnedBatch,
+    Notice,
     Read,
     Stage,
     Taught,
-    Told,
     Watch,
     follow,
     ignore,
@@ -141,7 +141,7 @@ def learn(
         choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch))
         spent = time.perf_counter() - begun
         if shards > 1:
-            with chosen_engine(engine, jobs, lambda text: watch(Told(text))) as workers:
+            with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
                 learned = _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
         else:
             learned = _learn_in_passes(
