@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from crash.campaign import COMMANDS, build, campaign
+from crash.campaign import COMMANDS, build, campaign, content, write_data
 from splice.cli import main
 from splice.errors import OutputError
 from splice.io import outputs
 from splice.io.outputs import new_file, new_folder, sweep
+from splice.studio.journal import Journal
 
 
 @pytest.mark.skipif(
@@ -116,13 +117,56 @@ def test_a_place_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> No
             pass
 
 
+def test_parts_that_outlived_their_output_are_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped between the output and the removal of its parts: ``--resume`` writes it again."""
+    from splice.pipeline import part_files
+
+    write_data(tmp_path / "data")
+    asked = ["complete", str(tmp_path / "data"), "--out", str(tmp_path / "m"), "--shards", "2"]
+    with monkeypatch.context() as patch:
+        patch.setattr(part_files.PartFiles, "remove", lambda _: None)
+        assert _ended([*asked, "--jobs", "1"]) == 0
+    whole = content(tmp_path / "m")
+    assert (tmp_path / "m.parts").is_dir()
+    assert _ended([*asked, "--jobs", "1"]) == 1
+    assert _ended([*asked, "--jobs", "1", "--resume"]) == 0
+    assert content(tmp_path / "m") == whole
+    assert not (tmp_path / "m.parts").exists()
+
+
+def test_a_journal_that_cannot_be_written_keeps_what_it_had(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.ndjson")
+    journal.append("rule", {"action": "pin", "text": "a."})
+    before = (tmp_path / "journal.ndjson").read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OutputError, match="nothing was kept"):
+            journal.append("rule", {"action": "pin", "text": "b."})
+    assert (tmp_path / "journal.ndjson").read_bytes() == before
+    assert journal.append("rule", {"action": "pin", "text": "c."})["n"] == 2
+    journal.close()
+    again = Journal(tmp_path / "journal.ndjson")
+    again.close()
+    assert [entry["n"] for entry in again.entries] == [1, 2]
+
+
 # a run that was stopped after its theory was there
 
 
-def _learn(*words: object) -> int:
+def _ended(words: list[str]) -> int:
     with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in ("learn", *words)])
+        main(words)
     return int(ended.value.code or 0)
+
+
+def _learn(*words: object) -> int:
+    return _ended([str(word) for word in ("learn", *words)])
 
 
 def test_a_finished_run_says_so_when_it_is_resumed(

@@ -147,7 +147,7 @@ def _made(kind: str, times: str, columns: dict[str, list[Any]]) -> Any:
 
 def _given_frames(data: bytes) -> tuple[dict[str, Any], dict[str, str]] | None:
     kind, times, shuffled, renamed, frames = json.loads(data)
-    if not isinstance(frames, dict):
+    if not isinstance(frames, dict) or not all(isinstance(f, dict) for f in frames.values()):
         return None
     try:
         made = {name: _made(kind, times, columns) for name, columns in frames.items()}

@@ -144,6 +144,8 @@ class _Reader:
             if isinstance(value, dict):
                 self._check.keys(path, value, ("name", "args"))
                 name = self._check.text((*path, "name"), value.get("name")) or name
+                if not spelling and name:  # no spelling means that of the name
+                    self._check.fail(path, f"the predicate '{name}' is spelled as nothing")
                 types = value.get("args")
             for args in self._check.overloads(path, types):
                 decl = PredicateDecl(name, args, spelling)

@@ -113,7 +113,9 @@ def complete(
     check_choice(engine, shards)
     name = name_of(data)
     if out is not None:
-        check_output(out, input_paths(name) if name is not None else (), force=force)
+        # Stopped when the output was there and its parts were not removed yet: it is written again.
+        own = force or (resume and out.with_name(out.name + PARTS).is_dir())
+        check_output(out, input_paths(name) if name is not None else (), force=own)
     mode = profile.mode(mode)
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)

@@ -56,7 +56,7 @@ def make_app(studio: Studio) -> Starlette:
         "answer": _answer,
         "undo": lambda studio, _: {"undone": studio.undo(), **state(studio)},
         "rules/check": lambda studio, body: why.effect(
-            studio, _text(body, "text"), body.get("instead_of") or ""
+            studio, _text(body, "text"), _text(body, "instead_of") if body.get("instead_of") else ""
         ),
         "rules/change": _change_rule,
     }
