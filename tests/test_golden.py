@@ -49,7 +49,7 @@ def road(data: str, out: Path, *mode: str, levels: tuple[str, ...] = ("10",)) ->
     masked = str(out / "masked")
     for level in levels:
         run("mask", data, "--level", level, "--scope", "batches", "--seed", "1", "--out", masked)
-        run("complete", masked, *mode, "--out", str(out / "completed"))
+        run("complete", masked, *mode, *DEFAULT, "--out", str(out / "completed"))
         paper = ("--connector", "knn:2", "--profile", "paper")
         run("complete", masked, *paper, "--out", str(out / "paper"))
         for learner, ending in (("oled", "rules"), ("osla", "mln")):

@@ -16,8 +16,19 @@ from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
 from splice.learners.registry import LEARNERS
+from splice.patterns.reading import Reading
 from splice.pipeline.complete import complete
-from splice.pipeline.holdout import ENOUGH, FOLDS, folds, sample, score_labels, total
+from splice.pipeline.holdout import (
+    ENOUGH,
+    FOLDS,
+    Fold,
+    Scores,
+    complete_folds,
+    folds,
+    sample,
+    score_labels,
+    total,
+)
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
 from splice.pipeline.verdict import ENOUGH_LABELS, FluentVerdict, Verdict, find_out
@@ -75,12 +86,19 @@ def test_a_sample_is_bounded_and_takes_labels_first(many: list[MicroBatch]) -> N
     assert np.count_nonzero(stretch[0].labels) == max(np.count_nonzero(b.labels) for b in one)
 
 
+def labels_of(every: list[Fold], name: str) -> list[Scores]:
+    """Return how right a profile completes what is held out, fold by fold."""
+    first = every[0].stream[0]
+    reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
+    return score_labels(every, complete_folds(every, PROFILES[name], Mode.HINDSIGHT, reading))
+
+
 def test_labels_that_are_held_out_are_not_looked_at(few: list[MicroBatch]) -> None:
     """Other labels there change the score and not what is said."""
     fold = folds(few)[0]
-    right = total(score_labels([fold], PROFILES["regression"], Mode.HINDSIGHT))
-    flipped = type(fold)(fold.stream, [-own for own in fold.labels], fold.train, fold.tests)
-    wrong = total(score_labels([flipped], PROFILES["regression"], Mode.HINDSIGHT))
+    right = total(labels_of([fold], "regression"))
+    flipped = type(fold)(fold.stream, [-own for own in fold.labels], fold.trains, fold.tests)
+    wrong = total(labels_of([flipped], "regression"))
     for name, counts in right.items():
         assert wrong[name] == Confusion(tp=counts.fp, fp=counts.tp, fn=counts.tn, tn=counts.fn)
 
@@ -90,8 +108,7 @@ def test_regression_gives_way_only_to_what_is_better_in_every_fold(few: list[Mic
     assert found.profile is not None
     means = {
         name: [
-            np.mean([counts.f1 for counts in fold.values()])
-            for fold in score_labels(folds(few), PROFILES[name], Mode.HINDSIGHT)
+            np.mean([counts.f1 for counts in fold.values()]) for fold in labels_of(folds(few), name)
         ]
         for name in ("regression", "default", "patterns")
     }
@@ -159,8 +176,11 @@ def test_completing_has_a_verdict_as_well() -> None:
         == counts.given
     )
     assert told["fluents"]["meet"]["rules"] is None
-    plain = complete(source).as_json()["verdict"]["fluents"]["meet"]
+    assert complete(source).as_json()["verdict"] == told, "it is what is done unless told otherwise"
+    plain = complete(source, profile=PROFILES["default"]).as_json()["verdict"]["fluents"]["meet"]
     assert (plain["chosen"], plain["held_out"]) == ("default", None)
+    online = complete(source, mode=Mode.ONLINE).as_json()["verdict"]["fluents"]["meet"]
+    assert (online["chosen"], online["held_out"]) == ("default", None)
 
 
 def test_a_verdict_in_words() -> None:
@@ -170,9 +190,22 @@ def test_a_verdict_in_words() -> None:
             "move": FluentVerdict(0, 4, 9, 0, None, {}, "default", "", ("no true label",)),
         }
     )  # fmt: skip
-    text = "\n".join(told.lines())
-    assert "meet: 3 true and 5 false labels given; F1 0.857 on labels held out" in text
-    assert "no rules for: move" in text
+    lines = list(told.lines())
+    assert lines[0].split() == [
+        "fluent",
+        "true",
+        "false",
+        "completed",
+        "rules",
+        "held",
+        "out",
+        "majority",
+    ]
+    assert lines[1].split() == ["meet", "3", "5", "9", "2", "0.857", "0.000"]
+    assert lines[3].split() == ["all", "0.857"]
+    assert lines[4].split() == ["mean", "0.857", "0.000"]
+    assert lines[-2:] == ["move: no true label", "no rules for: move"]
+    assert max(map(len, lines)) <= 96
     assert (told.micro, told.macro) == (told.fluents["meet"].held_out.f1,) * 2
 
 
@@ -190,4 +223,5 @@ def test_the_command_tells_the_verdict(tmp_path: Path, capsys: pytest.CaptureFix
     assert told["verdict"]["fluents"].keys() == {"meet", "move"}
     text = rules.read_text(encoding="utf-8")
     assert "mode hindsight" in text
-    assert "% meet: " in text
+    assert "% meet   " in text
+    assert max(map(len, text.splitlines()[:12])) <= 140

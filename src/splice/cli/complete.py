@@ -9,7 +9,7 @@ import typer
 
 from splice.cli.console import Format, emit, note
 from splice.cli.formats import Written
-from splice.cli.method_options import Online, mode_of, with_completion_options
+from splice.cli.method_options import Online, mode_of, with_auto_completion
 from splice.cli.options import (
     BatchSize,
     EngineOption,
@@ -27,7 +27,7 @@ from splice.pipeline.complete import complete as run
 
 
 @with_input_options
-@with_completion_options
+@with_auto_completion
 def complete(
     data: InputArgument,
     options: InputOptions,
@@ -59,7 +59,8 @@ def complete(
 
     The input is read twice: all labels are counted before the first is filled in. With --online it
     is read once, and each batch has the labels up to it, as in the paper; the profiles paper and
-    lomrf-2019 know nothing else.
+    lomrf-2019 know nothing else. Unless a profile is named, labels that are held out choose one, and
+    tell how far to trust it.
     """
     counts = run(
         data,
@@ -81,6 +82,9 @@ def complete(
         note(f"wrote {out}")
     if not counts.completed:
         note("no label is missing: time-points that nobody labels are so only with --open-world")
+    if counts.verdict is not None and counts.verdict.micro is not None:
+        for line in counts.verdict.lines():
+            note(line)
     report = counts.as_json()
     rows = [{"what": key, "value": value} for key, value in report.items() if key != "verdict"]
     emit(rows, style, report)

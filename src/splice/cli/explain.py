@@ -11,7 +11,7 @@ from splice.cli.learn import tell_learned, tell_what_helps
 from splice.cli.method_options import (
     Online,
     mode_of,
-    with_completion_options,
+    with_auto_completion,
     with_learning_options,
 )
 from splice.cli.options import (
@@ -37,13 +37,14 @@ from splice.pipeline.completed import explain_label as explain_query
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn as run
 from splice.pipeline.source import opener, with_measures
-from splice.stream.batch import TimePoints
+from splice.pipeline.verdict import settle
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import one_sequence
 from splice.stream.times import TimeFormat
 
 
 @with_input_options
-@with_completion_options
+@with_auto_completion
 def explain_label(
     data: InputArgument,
     fluent: Annotated[str, typer.Argument(metavar="FLUENT", help="Such as 'meet(ID1,ID2)'.")],
@@ -63,7 +64,9 @@ def explain_label(
     """Explain the label of one query atom: what it was like, and how the labels of those weigh."""
     cut, mode = TimePoints(batch_size), mode_of(online)
     opened = with_measures(opener(data, options), chosen.mode(mode))
-    source = CompletedSource(opened(), chosen, cut, mode)
+    first = opened()
+    chosen = settle(chosen, batches(first, cut), mode).profile or chosen
+    source = CompletedSource(first, chosen, cut, mode)
 
     def moment(times: TimeFormat) -> int:
         return moment_of(time_point, options, times)

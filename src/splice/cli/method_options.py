@@ -7,7 +7,7 @@ is an option of the command, in a panel of the learner's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
@@ -70,39 +70,63 @@ def mode_of(online: bool) -> Mode:
     return Mode.ONLINE if online else Mode.HINDSIGHT
 
 
-def completion_profile(name: str, **options: Any) -> Profile:
+def completion_profile(profile: str, **options: Any) -> Profile:
     """Return a profile with the choices that are given by the options of these names."""
     given = {key: value for key, value in options.items() if value is not None}
     # The filter and its confidence are choices of the cache.
     caching = {key: given.pop(key) for key in ("filter", "delta") if key in given}
     changes = {"margin" if key == "abstain" else key: value for key, value in given.items()}
-    chosen = profile_of(name, {**changes, **({"caching": caching} if caching else {})})
+    chosen = profile_of(profile, {**changes, **({"caching": caching} if caching else {})})
     if "solver" in given and chosen.links and chosen.solver.name != "harmonic":
         note("--solver says nothing here: temporal links make chains, which are solved exactly")
     return chosen
 
 
-def with_completion_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Give a command the options that say how to complete, as one value, ``chosen: Profile``."""
+def with_auto_completion(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the options that say how to complete, as one value, ``chosen: Profile``.
+
+    Where no profile is named, it is ``auto``: the command has it chosen by labels that are held out.
+    """
     return bundled(command, "chosen", _chosen, (_NAME, *COMPLETION_PARAMETERS))
+
+
+def with_completion_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the same options; where no profile is named, it is ``default``."""
+    return bundled(command, "chosen", _plain, (_NAME, *COMPLETION_PARAMETERS))
 
 
 def with_teaching_options(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command the same options, and the profile that ``learn`` begins with as their default."""
-    name = (_NAME[0], _ProfileName, None)
-    return bundled(command, "chosen", _chosen, (name, *COMPLETION_PARAMETERS))
+    return bundled(command, "chosen", _teaching, (_NAME, *COMPLETION_PARAMETERS))
+
+
+def _plain(profile: str | None, **options: Any) -> Profile:
+    return completion_profile(profile or "default", **options)
 
 
 def _chosen(profile: str | None, **options: Any) -> Profile:
-    named = {key for key, value in options.items() if value is not None}
-    teaching = "default" if named - {"abstain", "threshold"} else "regression"
-    return completion_profile(profile or teaching, **options)
+    return completion_profile(profile or usual_profile(options), **options)
+
+
+def _teaching(profile: str | None, **options: Any) -> Profile:
+    usual = usual_profile(options)
+    return completion_profile(profile or ("regression" if usual == "auto" else usual), **options)
+
+
+def usual_profile(options: Mapping[str, object], *, online: bool = False) -> str:
+    """Return the profile where none is named: who names a strategy has chosen.
+
+    Online nothing can be held out to choose by: that would be looking ahead.
+    """
+    strategies = {key for key, value in options.items() if value is not None}
+    chosen = online or strategies - {"abstain", "threshold"}
+    return "default" if chosen else "auto"
 
 
 _NAME: Final = (
     "profile",
     Annotated[
-        str,
+        str | None,
         typer.Option(
             "--profile",
             metavar="P",
@@ -110,7 +134,7 @@ _NAME: Final = (
             rich_help_panel=_PANEL,
         ),
     ],
-    "default",
+    None,
 )
 
 
@@ -242,10 +266,8 @@ def _choices(
             "--unlabelled skip leaves out what has no label, and completion gives all a label",
             "say --no-complete too, to learn from the given labels alone",
         )
-    # Online nothing can be held out to choose by: that would be looking ahead. And who names a
-    # strategy has chosen.
     strategies = sorted(filled.keys() - {"abstain", "threshold"})
-    name = profile or ("default" if online or strategies else "auto")
+    name = profile or usual_profile(filled, online=online)
     for strategy in strategies if complete and name == "auto" else ():
         note(
             f"--{strategy} says nothing here: the profile auto chooses by labels that it holds out"

@@ -6,7 +6,7 @@ import base64
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -40,7 +40,7 @@ from splice.pipeline.shards import (
     unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener, with_measures
-from splice.pipeline.verdict import AUTO, Findings, find_out
+from splice.pipeline.verdict import AUTO, settle
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
@@ -74,7 +74,8 @@ def complete(
     options
         What a named input means.
     profile
-        How labels are completed (default: the profile ``default``).
+        How labels are completed (default: ``auto``, chosen by labels that are held out; online,
+        where that would be looking ahead, ``default``).
     mode
         Whether all labels of the input are counted before the first batch is completed, or each
         batch is completed with those up to it. Some profiles know the latter alone.
@@ -109,7 +110,7 @@ def complete(
     >>> complete(make_plaza(sequences=2, people=2, frames=50, seed=1).source).completed
     0
     """
-    options, profile = options or InputOptions(), profile or PROFILES["default"]
+    options, profile = options or InputOptions(), profile or PROFILES[AUTO]
     check_choice(engine, shards)
     name = name_of(data)
     if out is not None:
@@ -120,13 +121,10 @@ def complete(
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
     source = opened()
-    findings = Findings(profile)
-    if profile.name == AUTO:
-        stream = follow(batches(source, TimePoints(batch_size)), Stage.HOLD_OUT, watch)
-        found = find_out(stream, mode)
-        assert found.profile is not None
-        profile = replace(found.profile, margin=profile.margin, threshold=profile.threshold)
-        findings = replace(found, profile=profile)
+    stream = batches(source, TimePoints(batch_size))
+    findings = settle(profile, follow(stream, Stage.HOLD_OUT, watch), mode)
+    profile = findings.profile
+    assert profile is not None
     task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
 
     def write(completed: Source) -> None:

@@ -18,7 +18,7 @@ from splice.completion.baselines import NearestInTime
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
-from splice.completion.source import in_hindsight, label_counts
+from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
@@ -26,7 +26,7 @@ from splice.evaluation.recognition import fluent_names
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
-from splice.pipeline.splice import Splice
+from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
@@ -85,14 +85,19 @@ def _stretch(own: list[MicroBatch], room: int) -> list[MicroBatch]:
 class Fold:
     """A stream without the labels that are held out, what is learned from, and where they are.
 
-    ``stream`` and ``labels`` go together, batch by batch: what is to be found out. ``train`` is what rules are
-    learned from, ``tests`` whole sequences whose labels are those held out.
+    ``stream`` and ``labels`` go together, batch by batch: what is to be found out. ``trains`` says from which
+    of its batches rules are learned; ``tests`` are whole sequences whose labels are those held out.
     """
 
     stream: list[MicroBatch]
     labels: list[LabelArray]
-    train: list[MicroBatch]
+    trains: list[bool]
     tests: list[MicroBatch]
+
+    @property
+    def train(self) -> list[MicroBatch]:
+        """What rules are learned from."""
+        return [batch for batch, kept in zip(self.stream, self.trains, strict=True) if kept]
 
 
 def folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fold]:
@@ -121,9 +126,9 @@ def _fold(
         batch.labels if out else empty
         for batch, empty, out in zip(batches, none, held, strict=True)
     ]
-    train = [batch for batch, out in zip(stream, held, strict=True) if not (whole and out)]
+    trains = [not (whole and out) for out in held]
     marked = [batch.with_labels(own) for batch, own in zip(batches, labels, strict=True)]
-    return Fold(stream, labels, train, [one for one in _joined(marked) if one.labels.any()])
+    return Fold(stream, labels, trains, [one for one in _joined(marked) if one.labels.any()])
 
 
 def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
@@ -134,35 +139,55 @@ def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
         yield replace(own[0], table=table, facts=own[-1].facts)
 
 
-def score_labels(every: Sequence[Fold], profile: Profile, mode: Mode) -> list[Scores]:
-    """Return how right a profile completes what is held out, fold by fold."""
+def complete_folds(
+    every: Sequence[Fold], profile: Profile, mode: Mode, reading: Reading
+) -> list[list[MicroBatch]]:
+    """Return the streams of folds, completed by a profile without the labels that are held out.
 
-    def said(fold: Fold) -> list[LabelArray]:
-        completer = SupervisionCompleter(profile)
+    ``reading`` is one that lasts: what a batch is like depends neither on fold nor on profile.
+    """
+    found = []
+    for fold in every:
+        completer = SupervisionCompleter(profile, reading)
         if profile.mode(mode) is Mode.HINDSIGHT:
-            completer = in_hindsight(profile, label_counts(profile, fold.stream))
-        return [done.labels for done in completer.completions(fold.stream)]
+            count_all(completer, fold.stream)
+            completer.freeze()
+        found.append([done.completed() for done in completer.completions(fold.stream)])
+    return found
 
-    return [_scored(fold.stream, fold.labels, said(fold)) for fold in every]
+
+def score_labels(every: Sequence[Fold], completed: Sequence[Sequence[MicroBatch]]) -> list[Scores]:
+    """Return how right streams were completed at what was held out of them, fold by fold."""
+    return [
+        _scored(fold.stream, fold.labels, [batch.labels for batch in done])
+        for fold, done in zip(every, completed, strict=True)
+    ]
 
 
 def score_rules(
     every: Sequence[Fold],
     learner: Callable[[], StructureLearner],
-    profile: Profile | None,
-    mode: Mode,
+    streams: Sequence[Sequence[MicroBatch]],
+    reading: Reading,
 ) -> list[Scores]:
     """Return how right rules are at what is held out, fold by fold.
 
-    Without a profile they are learned from the given labels alone.
+    ``streams`` are what they are learned from, completed or as it was given; sequences that are held out
+    whole are left out.
     """
 
-    def said(fold: Fold) -> list[LabelArray]:
-        completer = SupervisionCompleter(profile) if profile else None
-        theory = Splice(learner(), completer, mode).fit(fold.train).theory_
+    def said(fold: Fold, stream: Sequence[MicroBatch]) -> list[LabelArray]:
+        taught = learner()
+        taught.share(reading)
+        theory = taught.fit(
+            [b for b, kept in zip(stream, fold.trains, strict=True) if kept]
+        ).theory_
         return [predict(theory, test) for test in fold.tests]
 
-    return [_scored(fold.tests, [test.labels for test in fold.tests], said(fold)) for fold in every]
+    return [
+        _scored(fold.tests, [test.labels for test in fold.tests], said(fold, stream))
+        for fold, stream in zip(every, streams, strict=True)
+    ]
 
 
 def score_baselines(every: Sequence[Fold]) -> dict[str, Scores]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from textwrap import wrap
 from typing import Any, Final
 
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
 from splice.learners.protocol import StructureLearner
+from splice.patterns.reading import Reading
 from splice.pipeline.holdout import (
-    Fold,
     Scores,
+    complete_folds,
     folds,
     sample,
     score_baselines,
@@ -35,6 +37,20 @@ ENOUGH_LABELS: Final = 200
 """With fewer labels of a fluent, of both kinds, too little can be held out to choose by."""
 
 ALONE: Final = "given labels alone"
+
+_HELD_OUT: Final = "held out"
+_SHORT: Final = {ALONE: "alone", "nearest in time": "nearest", "decision tree": "tree"}
+"""What columns are called where there is little room."""
+_LONG: Final = {
+    ALONE: "rules from given labels alone",
+    "nearest in time": "the label nearest in time",
+    "majority": "the commoner label",
+    "decision tree": "a decision tree",
+}
+
+_WIDTH: Final = 96
+_LONGEST: Final = 30
+"""So many characters of a fluent's name are shown."""
 
 CANDIDATES: Final = ("regression", "default", "patterns")
 """The profiles that are tried, the one that is taken where nothing can be told first."""
@@ -137,35 +153,83 @@ class Verdict:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the verdict in words, a line for each fluent."""
+        """Yield the verdict as a table and some sentences, none longer than a screen is wide."""
+        yield from self._table()
+        for sentence in self.sentences():
+            yield from wrap(sentence, _WIDTH, subsequent_indent="  ", break_long_words=False)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what a table of the verdict leaves open."""
+        if self.micro is not None:
+            rivals = ", ".join(_LONG.get(name, name) for name in self._rivals())
+            yield (
+                "held out: F1 of this run without them on given labels that were held out; "
+                f"beside it, on the same, that of {rivals}"
+            )
+        reasons: dict[tuple[str, str], list[str]] = {}
         for name, one in self.fluents.items():
-            parts = [f"{one.given_true:,} true and {one.given_false:,} false labels given"]
-            if one.held_out is not None:
-                parts.append(f"F1 {one.held_out.f1:.3f} on labels held out")
-                rivals = [f"{rival} {f1:.3f}" for rival, f1 in one.baselines.items()]
-                parts.append(", ".join(rivals))
-            if one.chosen:
-                parts.append(f"{one.chosen} ({one.why})" if one.why else one.chosen)
-            yield f"{name}: {'; '.join(filter(None, [*parts, *one.warnings]))}"
-        if len(self.fluents) > 1 and self.micro is not None and self.macro is not None:
-            yield f"all: F1 {self.micro:.3f} on labels held out, {self.macro:.3f} on the average of fluents"
+            reasons.setdefault((one.chosen, one.why), []).append(name)
+        for (chosen, why), names in reasons.items():
+            whom = f"{', '.join(names)}: " if len(reasons) > 1 else ""
+            about = whom if chosen == ALONE else f"{whom}completed by "
+            yield f"{about}{chosen} ({why})" if why else f"{about}{chosen}"
+        for name, one in self.fluents.items():
+            if one.warnings and one.warnings != ("no rules",):
+                yield f"{name}: {', '.join(one.warnings)}"
         if self.without_rules:
             yield f"no rules for: {', '.join(self.without_rules)}"
 
+    def _table(self) -> Iterator[str]:
+        """Yield the lines of a table of :meth:`rows`, without the choices."""
+        rows = self.rows()
+        names = [name for name in rows[0] if name != "chosen"] if rows else []
+        cells = [[_SHORT.get(name, name) for name in names]]
+        cells += [[_cell(row[name]) for name in names] for row in rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for row in cells:
+            first, *others = zip(row, widths, strict=True)
+            yield "  ".join([first[0].ljust(first[1]), *(t.rjust(w) for t, w in others)]).rstrip()
+
+    def _rivals(self) -> Iterable[str]:
+        """Return the names of what the fluents are compared with, in order."""
+        return dict.fromkeys(name for one in self.fluents.values() for name in one.baselines)
+
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each fluent, for a table."""
-        return [
+        """Return a row for each fluent, then all of them together and their means; for a table."""
+        rows: list[dict[str, Any]] = [
             {
                 "fluent": name,
                 "true": one.given_true,
                 "false": one.given_false,
+                "completed": one.completed,
                 "rules": one.rules,
-                "held-out F1": None if one.held_out is None else round(one.held_out.f1, 3),
-                **{rival: round(f1, 3) for rival, f1 in one.baselines.items()},
+                _HELD_OUT: None if one.held_out is None else one.held_out.f1,
+                **{rival: one.baselines.get(rival) for rival in self._rivals()},
                 "chosen": one.chosen,
             }
             for name, one in self.fluents.items()
         ]
+        if len(rows) > 1 and self.micro is not None:
+            means = {name: _mean([row[name] for row in rows]) for name in self._rivals()}
+            rows.append({**dict.fromkeys(rows[0]), "fluent": "all", _HELD_OUT: self.micro})
+            rows.append({**rows[-1], "fluent": "mean", _HELD_OUT: self.macro, **means})
+        told = [
+            name for name in (rows[0] if rows else ()) if any(r[name] is not None for r in rows)
+        ]
+        return [{name: row[name] for name in told} for row in rows]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else f"{value:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +271,19 @@ def _warnings(counts: Mapping[str, int], rules: int | None) -> Iterator[str]:
         yield "no rules"
 
 
+def settle(asked: Profile, stream: Iterable[MicroBatch], mode: Mode) -> Findings:
+    """Return a profile and what is known of it; ``auto`` is chosen by labels that are held out.
+
+    Online, where that would be looking ahead, ``auto`` is ``default``.
+    """
+    if asked.name != AUTO:
+        return Findings(asked)
+    found = Findings(PROFILES["default"]) if mode is Mode.ONLINE else find_out(stream, mode)
+    assert found.profile is not None
+    taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
+    return replace(found, profile=taken)
+
+
 def find_out(
     batches: Iterable[MicroBatch],
     mode: Mode,
@@ -214,8 +291,8 @@ def find_out(
 ) -> Findings:
     """Choose how labels are completed, by labels that are held out.
 
-    The profile is ``regression``, unless another completes better in every fold, on the average of
-    fluents. With a learner, rules from its labels are compared with rules from the given labels alone,
+    The profile is ``regression``, unless another completes clearly better, on the average of fluents;
+    where it is so good that none can, none is tried. With a learner, rules from its labels are compared with rules from the given labels alone,
     fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
     sample: some seconds.
     """
@@ -228,23 +305,33 @@ def find_out(
     if not every:
         few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
         return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
-    tried = {name: score_labels(every, PROFILES[name], mode) for name in CANDIDATES}
-    means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
+    first = looked_at[0]
+    reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
+    completed = {usual.name: complete_folds(every, usual, mode, reading)}
+    tried = {usual.name: score_labels(every, completed[usual.name])}
     usual_means = [_macro(fold, enough) for fold in tried[usual.name]]
+    for name in CANDIDATES[1:] if _is_better([1.0] * len(every), usual_means) else ():
+        completed[name] = complete_folds(every, PROFILES[name], mode, reading)
+        tried[name] = score_labels(every, completed[name])
+    means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
     rivals = [
         name
-        for name in CANDIDATES[1:]
-        if _is_better([_macro(fold, enough) for fold in tried[name]], usual_means)
+        for name, scores in tried.items()
+        if _is_better([_macro(fold, enough) for fold in scores], usual_means)
     ]
     best = max(rivals, key=lambda name: means[name], default=usual.name)
-    told = ", ".join(f"{name} {means[name]:.3f}" for name in CANDIDATES)
+    told = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
     found = Findings(
         PROFILES[best],
         dict.fromkeys(tally, (best, f"labels held out are completed with F1: {told}")),
         total(tried[best]),
         score_baselines(every),
     )
-    return found if learner is None else _with_rules(found, every, learner, mode, enough)
+    if learner is None:
+        return found
+    of_completed = score_rules(every, learner, completed[best], reading)
+    alone = score_rules(every, learner, [fold.stream for fold in every], reading)
+    return _with_rules(found, of_completed, alone, enough)
 
 
 _CLEARLY: Final = 0.1
@@ -261,16 +348,10 @@ def _is_better(one: Sequence[float], usual: Sequence[float]) -> bool:
 
 
 def _with_rules(
-    found: Findings,
-    every: Sequence[Fold],
-    learner: Callable[[], StructureLearner],
-    mode: Mode,
-    enough: set[str],
+    found: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
 ) -> Findings:
     """Compare rules from completed labels with those from the given ones alone."""
     assert found.profile is not None
-    completed = score_rules(every, learner, found.profile, mode)
-    alone = score_rules(every, learner, None, mode)
     of_completed, of_alone = total(completed), total(alone)
     better = {
         name

@@ -249,7 +249,13 @@ def learned_report(
         ("of these, not reached by any label", watcher.unreached),
         ("rules", len(learned.rules)),
     )
+    verdict = learned.verdict
+    rows = [
+        {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}
+        for row in verdict.rows()
+    ]
     overview = (
+        table_of("Verdict", rows, "; ".join(verdict.sentences())),
         Note(f"Rules learned from {name}, a stream of which a part is labelled."),
         Table("What was read", ("what", "number"), counts),
         Table("How it was learned", ("choice", "value"), tuple(choices.words.items())),
