@@ -22,6 +22,7 @@ from splice.io.layout import step_in
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, undeclared_modes
+from splice.io.remote import as_path
 from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, FrameSource, as_frames
 from splice.io.text import natural_key, read_text
@@ -140,7 +141,7 @@ def input_paths(name: Inputs) -> tuple[Path, ...]:
     if len(names) == 1 and _is_dataset(names[0]):
         dataset = DATASETS[names[0]]
         return () if dataset.simulated else (local_copy(dataset),)
-    return tuple(map(Path, names))
+    return tuple(map(as_path, names))
 
 
 def input_title(name: Inputs | Frames) -> str:
@@ -184,7 +185,7 @@ def _open(name: str, options: InputOptions) -> Source:
         if not (options.domain or options.schema):
             options = replace(options, domain=dataset.domain)
     else:
-        path = Path(name)
+        path = as_path(name)
     return _open_path(path, options)
 
 
@@ -206,13 +207,13 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise SpliceError(f"'{twice[0]}' is named twice", "name each file once")
-    folders = [name for name in names if Path(name).is_dir() or _is_dataset(name)]
+    folders = [name for name in names if as_path(name).is_dir() or _is_dataset(name)]
     if folders:
         raise SpliceError(
             f"'{folders[0]}' is not a file",
             "several inputs are files, such as events.csv labels.csv; name a folder or a dataset alone",
         )
-    located = [locate(Path(name)) for name in names]
+    located = [locate(as_path(name)) for name in names]
     languages = {found.language: str(found.root) for found in reversed(located)}
     if len(languages) > 1:
         first, second = list(languages.values())[:2]
@@ -221,7 +222,7 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
             "several files are tables, or evidence (.db), or RTEC's csv",
         )
     paths = tuple(path for found in located for path in found.paths)
-    described = _domain(Path(names[0]), options)
+    described = _domain(as_path(names[0]), options)
     found = Located(located[0].language, paths, paths[0])
     return _opened(partial(found.language.open, found), described, options)
 

@@ -52,6 +52,7 @@ from splice.io.documents import parse_toml
 from splice.io.domain_checks import Checker
 from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern, step_in
 from splice.io.lomrf.modes import format_modes, parse_modes_all
+from splice.io.remote import as_path
 from splice.io.text import read_text
 from splice.limits import LIMITS, Limits
 from splice.logic.atoms import Literal
@@ -83,7 +84,7 @@ class DomainFile:
 
 def read_domain_file(path: str | Path, limits: Limits = LIMITS) -> DomainFile:
     """Read a ``domain.toml``; raise all its problems at once."""
-    return parse_domain(read_text(Path(path), limits), str(path), limits)
+    return parse_domain(read_text(as_path(path), limits), str(path), limits)
 
 
 def parse_domain(text: str, file: str = "<domain>", limits: Limits = LIMITS) -> DomainFile:

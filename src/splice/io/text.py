@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, Place, Problem
+from splice.io.remote import RemotePath
 from splice.limits import LIMITS, Limits
 
 _PIECE: Final = 1 << 20
@@ -117,8 +118,11 @@ def sum_of(files: Iterable[tuple[Path, str]]) -> str:
     total = hashlib.sha256()
     for path, name in files:
         try:
-            with path.open("rb") as content:
-                own = hashlib.file_digest(content, "sha256").hexdigest()
+            if isinstance(path, RemotePath):
+                own = path.version()  # not its content: that may be much, and is far away
+            else:
+                with path.open("rb") as content:
+                    own = hashlib.file_digest(content, "sha256").hexdigest()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName, did_you_mean
 from splice.io.layout import AtomPattern, Layout, Role, TableSpec, pattern_columns
+from splice.io.remote import as_path
 from splice.io.tables.csv_table import Csv
 from splice.io.tables.frames import CHUNK_ROWS, Table, TableFormat
 from splice.io.tables.ndjson_table import Json, Ndjson
@@ -107,12 +108,12 @@ def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Tab
     columns can be used for it.
     """
     if isinstance(inputs, str | PathLike):
-        root = Path(inputs)
+        root = as_path(inputs)
         if root.is_dir():
             return _folder_tables(root, layout, open_table)
         paths = [root]
     else:
-        paths = [Path(path) for path in inputs]
+        paths = [as_path(path) for path in inputs]
     return _file_tables(paths, layout, open_table)
 
 

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
+from splice.io.remote import RemotePath
 from splice.io.tables.frames import (
     CHUNK_ROWS,
     Chunk,
@@ -50,7 +51,10 @@ _GROUP: Final = 1 << 15
 
 
 def _scan(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    source: Any = path
+    if isinstance(path, RemotePath):
+        source = str(path) if path.scanned else path.open("rb")
+    return pl.scan_parquet(source, glob=False, hive_partitioning=False)
 
 
 class ScannedTable(FileTable):

@@ -14,6 +14,7 @@ import numpy as np
 from splice.errors import InputError, Place, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
+from splice.io.remote import as_path
 from splice.io.tables.atom_reader import AtomReader, Rows, place_of
 from splice.io.tables.files import find_tables, open_table
 from splice.io.tables.frames import CHUNK_ROWS, Span, Table
@@ -320,9 +321,9 @@ class TableSource(InferredSource):
 
 
 def _own_domain(inputs: Inputs) -> tuple[Domain | None, Layout | None]:
-    if not isinstance(inputs, str | PathLike) or not (Path(inputs) / DOMAIN_FILE).is_file():
+    if not isinstance(inputs, str | PathLike) or not (as_path(inputs) / DOMAIN_FILE).is_file():
         return None, None
-    found = read_domain_file(Path(inputs) / DOMAIN_FILE)
+    found = read_domain_file(as_path(inputs) / DOMAIN_FILE)
     return found.domain, found.layout
 
 
