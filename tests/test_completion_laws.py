@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.distance import Lifted
 from splice.completion.persistence import Temporal
 from splice.completion.profile import Profile, profile
+from splice.completion.selection import Selected
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import write_source
@@ -121,10 +123,12 @@ LINKED = [
     profile("default"),
     replace(profile("default"), links=Temporal(3.0)),
     profile("patterns"),
+    profile("splice-plus", distance=Lifted()),
+    profile("splice-plus", distance=Selected()),
 ]
 
 
-@pytest.mark.parametrize("chosen", LINKED, ids=["default", "weak", "patterns"])
+@pytest.mark.parametrize("chosen", LINKED, ids=["default", "weak", "patterns", "fixed", "selected"])
 @settings(max_examples=30, deadline=None)
 @given(sparse(), st.integers(1, 7), st.integers(8, 20))
 def test_where_batches_are_cut_does_not_matter_without_labels_between(

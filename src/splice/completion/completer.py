@@ -201,6 +201,8 @@ class SupervisionCompleter:
             state["chains"] = writer.chains(parts.chains, classes)
             counts = parts.chains.persistence.counts
             state["transitions"] = writer.transitions(counts, classes)
+        if self.profile.distance.observes:
+            state["examples"] = writer.examples(parts.examples)
         return state
 
     def restore(self, state: dict[str, Any], domain: Domain, vocabulary: Vocabulary) -> None:
@@ -234,6 +236,8 @@ class SupervisionCompleter:
         if not batch.labels.any():
             if parts.chains:
                 parts.chains.forget(batch.sequence)
+            if self.profile.distance.observes:
+                self._observe(parts, parts.prefetcher.read(batch))
             return
         read = parts.prefetcher.read(batch)
         _, patterns, vertices, _, layout = self._count(batch, parts, read)
@@ -245,7 +249,7 @@ class SupervisionCompleter:
 
     def pop_counts(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last time, for ``merge``, and forget them."""
-        if not self._seen.any():
+        if not self._seen.any() and not (self._parts and self._parts.examples):
             return None
         state = self.to_state()
         self._started().forget_labels()
@@ -274,10 +278,16 @@ class SupervisionCompleter:
         own = ground[-1] if ground else patterns
         vertices = Vertices(own, examples.entities, examples.queries.time)
         cache = parts.cache if self.profile.caching else LabelCache(UNFILTERED)
-        layout = parts.chains.layout(batch, vertices) if parts.chains else None
+        layout = parts.chains.layout(batch) if parts.chains else None
         if not self._frozen:
+            self._observe(parts, read)
             self._count_in(cache, batch.labels, examples, patterns, vertices, layout, parts)
         return examples, patterns, vertices, cache, layout
+
+    def _observe(self, parts: Workspace, read: tuple[Examples, list[Ints]]) -> None:
+        """Count the examples of a batch, where the distance learns from them."""
+        examples, (patterns, *_) = read
+        parts.observe(patterns[~self._blind(examples)])
 
     def _count_in(
         self,
@@ -321,6 +331,8 @@ class SupervisionCompleter:
         classes = parts.classes(patterns)
         labelled = cache.labelled()
         votes = self._ballot(batch.queries) if self._ballot else None
+        if self.profile.teacher is None:
+            parts.learn_distance(cache)
         chains, graph, which = None, None, np.zeros(len(missing), np.intp)
         ends = values
         if self.profile.teacher is not None:
@@ -363,6 +375,7 @@ class SupervisionCompleter:
             chains,
             solved.firm,
             self.mode,
+            parts.decisive,
         )
         self._start_in_scene = 0
         return done

@@ -180,6 +180,12 @@ class Distance(Strategy, ABC):
     ground: ClassVar[bool] = False
     """Whether the atoms are ground, with the constants and times of the query atom, or lifted."""
 
+    learns: ClassVar[bool] = False
+    """Whether labels change it."""
+
+    observes: ClassVar[bool] = False
+    """Whether examples change it, with a label or without."""
+
     @abstractmethod
     def atoms(self, left: Atom, right: Atom, modes: Modes) -> float:
         """Return how far two atoms are apart, from 0 to 1, the same both ways round."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,17 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Decisive:
+    """A literal of the atom's pattern, and the weight that labels gave it.
+
+    To a teacher it is what the literal adds to the log-odds; to a learned distance how much it counts, from 0 to 1.
+    """
+
+    literal: Atom
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The value of a query atom as the average that it is.
 
@@ -102,6 +113,8 @@ class Explanation:
         Unlabelled patterns of the same batch that it was linked to.
     links
         The same entities at neighbouring time-points.
+    decisive
+        The literals of its pattern that labels gave a weight, the heaviest first.
     """
 
     query: Atom
@@ -113,6 +126,7 @@ class Explanation:
     neighbours: tuple[Neighbour, ...] = ()
     peers: tuple[Peer, ...] = ()
     links: tuple[Link, ...] = ()
+    decisive: tuple[Decisive, ...] = ()
 
     def average(self) -> float | None:
         """Return the weighted average of neighbours and links: what the value must be."""
@@ -155,6 +169,9 @@ class Explanation:
             ],
             "links": [{"time": k.time, "value": k.value, "weight": k.weight} for k in self.links],
             "average": self.average(),
+            "decisive": [
+                {"literal": stream_text(one.literal), "weight": one.weight} for one in self.decisive
+            ],
         }
 
     def __str__(self) -> str:
@@ -167,6 +184,9 @@ class Explanation:
         lines.append("what is known: " + ", ".join(map(stream_text, self.evidence)))
         if not self.reached:
             lines.append("no label reaches it: nothing like it has been labelled so far")
+        if self.decisive:
+            told = (f"{stream_text(one.literal)} {one.weight:+.3g}" for one in self.decisive)
+            lines.append("what decides, by the labels so far: " + ", ".join(told))
         for neighbour in self.neighbours:
             lines.extend(_told(neighbour))
         lines.extend(_told_peer(peer) for peer in self.peers)
@@ -221,6 +241,7 @@ class Scene:
     chains: Chains | None
     conductance: Floats
     mode: Mode
+    decisive: Callable[[int], Mapping[Atom, float]]
 
 
 def explain(scene: Scene, row: int) -> Explanation:
@@ -239,7 +260,14 @@ def explain(scene: Scene, row: int) -> Explanation:
         neighbours=() if cls is None else tuple(_neighbours(scene, cls, row)),
         peers=() if cls is None else tuple(_peers(scene, cls)),
         links=() if cls is None else tuple(_links(scene, row)),
+        decisive=tuple(_decisive(scene, row)),
     )
+
+
+def _decisive(scene: Scene, row: int) -> Iterator[Decisive]:
+    weights = scene.decisive(int(scene.completion.patterns[row]))
+    for literal in sorted(weights, key=lambda one: (-abs(weights[one]), str(one))):
+        yield Decisive(literal, weights[literal])
 
 
 def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:

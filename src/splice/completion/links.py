@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
-from splice.completion.persistence import Persistence, Temporal
+from splice.completion.persistence import Temporal
 from splice.completion.similarity import Similarity, Vertices
 from splice.labels import UNKNOWN, LabelArray
 from splice.patterns.reading import BatchMemo
@@ -32,14 +32,12 @@ _Key = tuple[int, ...]
 class Layout:
     """The query atoms of a batch, chain by chain: all that no label changes.
 
-    ``after[i]`` says whether the i-th in ``order`` is the one before it, a time-point later, and
-    ``alike[i]`` how similar the two are, 0 where they are not linked; ``first`` and ``last`` say
-    which chains begin at the first and end at the last time-point of the batch.
+    ``after[i]`` says whether the i-th in ``order`` is the one before it, a time-point later; ``first``
+    and ``last`` say which chains begin at the first and end at the last time-point of the batch.
     """
 
     order: Indices
     after: Mask
-    alike: Floats
     starts: Indices
     ends: Indices
     first: Mask
@@ -88,24 +86,24 @@ class LinkMemory:
 
     def __init__(self, links: Temporal, similarity: Similarity) -> None:
         self._similarity = similarity
-        self.persistence = Persistence(links.strength)
+        self.persistence = links.persistence()
         self._seen: BatchMemo[Layout] = BatchMemo()
         self.sequence = ""
         self.last: dict[_Key, Terminal] = {}
 
-    def prefetch(self, batches: Sequence[MicroBatch], vertices: Vertices) -> None:
-        """Lay out consecutive batches that will come next; ``vertices`` are those of all."""
-        self._seen.keep(batches, self._layouts(batches, vertices))
+    def prefetch(self, batches: Sequence[MicroBatch]) -> None:
+        """Lay out consecutive batches that will come next."""
+        self._seen.keep(batches, _layouts(batches))
 
     def forget(self, sequence: str) -> None:
         """Forget where chains stood: a batch of a sequence is passed over."""
         self.sequence, self.last = sequence, {}
 
-    def layout(self, batch: MicroBatch, vertices: Vertices) -> Layout:
+    def layout(self, batch: MicroBatch) -> Layout:
         """Return the layout of a batch; what is kept of another sequence is forgotten."""
         if batch.sequence != self.sequence:
             self.sequence, self.last = batch.sequence, {}
-        return self._seen.take(batch) or self._layouts([batch], vertices)[0]
+        return self._seen.take(batch) or _layouts([batch])[0]
 
     def count(self, layout: Layout, classes: Ints, labels: LabelArray, empty: Mask) -> None:
         """Count the labels that follow a label, over the border of the batch as well.
@@ -133,7 +131,12 @@ class LinkMemory:
         order = layout.order
         cls = classes[order]
         changed = np.append(True, cls[1:] != cls[:-1])[: len(order)]
-        link = layout.alike * odds[cls, changed.astype(np.int64)]
+        after = np.flatnonzero(layout.after)
+        link = np.zeros(len(order))
+        link[after] = self._similarity.paired(
+            vertices.take(order[after - 1]), vertices.take(order[after])
+        )
+        link *= odds[cls, changed.astype(np.int64)]
         carried, value = np.zeros(len(order)), np.zeros(len(order))
         for start, terminal in self.continued(layout):
             before, own = terminal.vertex, vertices.take(order[start : start + 1])
@@ -150,45 +153,6 @@ class LinkMemory:
         for start, first, key in begun:
             if first and key in self.last:
                 yield start, self.last[key]
-
-    def _layouts(self, batches: Sequence[MicroBatch], vertices: Vertices) -> list[Layout]:
-        """Return the layout of each of some batches, worked out together."""
-        queries = AtomTable.concat([b.queries for b in batches], batches[0].table.vocabulary)
-        sizes = [len(batch.queries) for batch in batches]
-        number = np.repeat(np.arange(len(batches)), sizes)
-        columns = (number[:, None], queries.kind[:, None], queries.args)
-        instances = np.concatenate(columns, axis=1).astype(np.int64)
-        first, which = unique_rows(instances)
-        order = np.lexsort((queries.time, which))
-        chain = which[order]
-        rank, begin = _ranks(batches, number[order], queries.time[order])
-        after = 1 + np.flatnonzero((chain[1:] == chain[:-1]) & (rank[1:] == rank[:-1] + 1))
-        linked, alike = np.zeros(len(order), bool), np.zeros(len(order))
-        linked[after] = True
-        alike[after] = self._similarity.paired(
-            vertices.take(order[after - 1]), vertices.take(order[after])
-        )
-        starts = np.searchsorted(chain, np.arange(len(first)))
-        ends = np.append(starts[1:], len(order))[: len(starts)] - 1
-        owner = number[order[starts]]
-        at_first = rank[starts] == begin[owner]
-        at_last = rank[ends] == begin[owner + 1] - 1
-        keys = [tuple(v for v in row if v >= 0) for row in instances[first, 1:].tolist()]
-        rows = np.append(0, np.cumsum(sizes)).tolist()
-        lots = np.searchsorted(owner, np.arange(len(batches) + 1)).tolist()
-        return [
-            Layout(
-                order[row:stop] - row,
-                linked[row:stop],
-                alike[row:stop],
-                starts[lot:end] - row,
-                ends[lot:end] - row,
-                at_first[lot:end],
-                at_last[lot:end],
-                keys[lot:end],
-            )
-            for row, stop, lot, end in zip(rows, rows[1:], lots, lots[1:], strict=False)
-        ]
 
     def remember(
         self,
@@ -215,6 +179,42 @@ class LinkMemory:
                     int(classes[row]),
                     vertices.take(row[None]),
                 )
+
+
+def _layouts(batches: Sequence[MicroBatch]) -> list[Layout]:
+    """Return the layout of each of some batches, worked out together."""
+    queries = AtomTable.concat([b.queries for b in batches], batches[0].table.vocabulary)
+    sizes = [len(batch.queries) for batch in batches]
+    number = np.repeat(np.arange(len(batches)), sizes)
+    columns = (number[:, None], queries.kind[:, None], queries.args)
+    instances = np.concatenate(columns, axis=1).astype(np.int64)
+    first, which = unique_rows(instances)
+    order = np.lexsort((queries.time, which))
+    chain = which[order]
+    rank, begin = _ranks(batches, number[order], queries.time[order])
+    after = 1 + np.flatnonzero((chain[1:] == chain[:-1]) & (rank[1:] == rank[:-1] + 1))
+    linked = np.zeros(len(order), bool)
+    linked[after] = True
+    starts = np.searchsorted(chain, np.arange(len(first)))
+    ends = np.append(starts[1:], len(order))[: len(starts)] - 1
+    owner = number[order[starts]]
+    at_first = rank[starts] == begin[owner]
+    at_last = rank[ends] == begin[owner + 1] - 1
+    keys = [tuple(v for v in row if v >= 0) for row in instances[first, 1:].tolist()]
+    rows = np.append(0, np.cumsum(sizes)).tolist()
+    lots = np.searchsorted(owner, np.arange(len(batches) + 1)).tolist()
+    return [
+        Layout(
+            order[row:stop] - row,
+            linked[row:stop],
+            starts[lot:end] - row,
+            ends[lot:end] - row,
+            at_first[lot:end],
+            at_last[lot:end],
+            keys[lot:end],
+        )
+        for row, stop, lot, end in zip(rows, rows[1:], lots, lots[1:], strict=False)
+    ]
 
 
 def _ranks(batches: Sequence[MicroBatch], number: Indices, time: Ints) -> tuple[Indices, Indices]:

@@ -49,6 +49,51 @@ def _matching_distances(
         found[pair] = (_least(cost, n, m) + m - n) / m if m else 0.0
 
 
+def weighted_distances(
+    literals: Ints, offsets: Ints, left: Ints, right: Ints, distances: Floats, weights: Floats
+) -> Floats:
+    """Return the matching distance of patterns whose literals have weights, pair by pair.
+
+    What :func:`splice.completion.learned.weighted_matching` says of one pair.
+    """
+    found = np.empty(len(left))
+    largest = int(np.diff(offsets).max(initial=0))
+    _weighted_distances(literals, offsets, left, right, distances, weights, largest, found)
+    return found
+
+
+@compiled
+def _weighted_distances(
+    literals: Ints,
+    offsets: Ints,
+    left: Ints,
+    right: Ints,
+    distances: Floats,
+    weights: Floats,
+    largest: int,
+    found: Floats,
+) -> None:
+    cost = np.empty((largest, largest))
+    for pair in range(len(left)):
+        a, b = left[pair], right[pair]
+        if offsets[a + 1] - offsets[a] > offsets[b + 1] - offsets[b]:
+            a, b = b, a
+        n, m = offsets[a + 1] - offsets[a], offsets[b + 1] - offsets[b]
+        smaller, larger = 0.0, 0.0
+        for i in range(n):
+            smaller += weights[literals[offsets[a] + i]]
+        for j in range(m):
+            other = literals[offsets[b] + j]
+            larger += weights[other]
+            for i in range(n):
+                own = literals[offsets[a] + i]
+                both = min(weights[own], weights[other])
+                apart = abs(weights[own] - weights[other]) + both * distances[own, other]
+                cost[i, j] = apart - weights[other]  # with a partner it does not cost itself
+        most = max(smaller, larger)
+        found[pair] = min((_least(cost, n, m) + larger) / most, 1.0) if most > 0 else 0.0
+
+
 @compiled
 def _least(cost: Floats, n: int, m: int) -> float:
     """Return the cost of the best matching of n rows to m >= n columns."""

@@ -56,12 +56,35 @@ class Temporal:
         if not self.strength > 0:
             raise SpliceError(f"the strength of links must be positive, not {self.strength:g}")
 
+    def persistence(self) -> Persistence:
+        """Return an empty memory of how much the past counts."""
+        return Persistence(self.strength)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(Temporal):
+    """Links in time that weigh the similarity of the two times a strength, whatever labels say; as in SPLICE+.
+
+    Parameters
+    ----------
+    strength
+        That strength.
+    """
+
+    strength: float = 1.0
+
+    def persistence(self) -> Persistence:
+        """Return a memory that learns nothing."""
+        return _Unlearned(self.strength)
+
 
 def links_of(value: object) -> Temporal | None:
-    """Return the links that a value names: their strength, or false for none."""
+    """Return the links that a value names: their strength, ``fixed`` or false for none."""
     if value is False:
         return None
-    return Temporal(number_of(value, "'links'", "links may also be false"))
+    if value == "fixed":
+        return Fixed()
+    return Temporal(number_of(value, "'links'", "links may also be false, or fixed"))
 
 
 class Persistence:
@@ -111,3 +134,11 @@ class Persistence:
                 right[cls, changed, int(now == before)] += count
         odds = (right[:, :, 1] + 1.0) / (right[:, :, 0] + 1.0 / self._strength)
         return np.minimum(odds, self._strength)
+
+
+class _Unlearned(Persistence):
+    """Odds that no label changes."""
+
+    def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> Floats:
+        """Return the strength for all links."""
+        return np.full((size, 2), self._strength)

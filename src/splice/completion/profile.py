@@ -15,8 +15,9 @@ from splice.completion.cache import Caching, FirstBatch, Weighting, caching_of
 from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
 from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
 from splice.completion.filter import FILTERS, Hoeffding
+from splice.completion.hybrid import Hybrid
 from splice.completion.mode import Mode
-from splice.completion.persistence import Temporal, links_of
+from splice.completion.persistence import Fixed, Temporal, links_of
 from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
 from splice.completion.teacher import TEACHERS, Regression, Teacher
@@ -134,6 +135,15 @@ PROFILES: Final[dict[str, Profile]] = {
         _REGRESSION,
         # A run looks at labels that it holds out, and takes one of those above (pipeline/verdict.py).
         replace(_REGRESSION, name="auto"),
+        # The published successor: a distance that learns, links to labelled vertices and in time.
+        Profile(
+            "splice-plus",
+            distance=Hybrid(),
+            connector=KNN(1, Neighbours.LABELLED),
+            solver=Harmonic(),
+            caching=Caching(),
+            links=Fixed(),
+        ),
         Profile(
             "paper",
             distance=Ground(),
@@ -160,7 +170,7 @@ def profile(name: str, **changes: object) -> Profile:
     Parameters
     ----------
     name
-        ``default``, ``patterns`` (no links in time), ``regression``, ``auto``, ``paper`` or ``lomrf-2019``.
+        ``default``, ``patterns`` (no links in time), ``regression``, ``auto``, ``splice-plus``, ``paper`` or ``lomrf-2019``.
     **changes
         Fields of ``Profile`` with other values.
 

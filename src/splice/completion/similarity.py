@@ -10,7 +10,7 @@ few such coincidences, so pairs are remembered by (pattern, pattern, coincidence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -25,7 +25,7 @@ from splice.patterns.lifting import PatternStore
 _DIGITS: Final = 12
 """Weights are rounded: two that differ by less are one *distinct* weight."""
 
-_MANY: Final = 3000
+MANY: Final = 3000
 """After so many pairs a compiled loop is worth loading."""
 
 
@@ -73,6 +73,14 @@ class Similarity(Protocol):
     def costs(self, left: Vertices, right: Vertices) -> tuple[list[Atom], list[Atom], Costs]:
         """Return the atoms of two single vertices and the distances of all pairs of them."""
 
+    def learn(
+        self, labels: Mapping[int, tuple[float, float]], examples: Mapping[int, float]
+    ) -> None:
+        """Learn from labels (negatives and positives) and examples, counted by pattern."""
+
+    def weights(self, pattern: int) -> dict[int, float]:
+        """Return the weights of the literals of a pattern, where they were learned."""
+
 
 class _Memory:
     """Distances of atoms, each pair worked out once."""
@@ -99,7 +107,7 @@ class _Memory:
         return self._distances[key]
 
 
-class _Table:
+class PairTable:
     """A symmetric table of numbers, worked out where it is asked and remembered."""
 
     def __init__(self, work: Callable[[Ints, Ints], Sequence[float]]) -> None:
@@ -138,7 +146,7 @@ class _Table:
             self._values = values
 
 
-class _Bodies:
+class Bodies:
     """The literals of patterns, one after the other; it grows with the store."""
 
     def __init__(self) -> None:
@@ -155,17 +163,30 @@ class _Bodies:
             self.offsets = np.append(self.offsets, ends).astype(np.int64)
 
 
-class LiftedSimilarity:
+class _Unlearned:
+    """What similarities that never change make of labels."""
+
+    def learn(
+        self, labels: Mapping[int, tuple[float, float]], examples: Mapping[int, float]
+    ) -> None:
+        """Learn nothing."""
+
+    def weights(self, pattern: int) -> dict[int, float]:
+        """Return no weights: every literal counts alike."""
+        return {}
+
+
+class LiftedSimilarity(_Unlearned):
     """Similarity of patterns: a table that grows with the store."""
 
     def __init__(self, store: PatternStore, atoms: AtomDistance, sets: SetDistance) -> None:
         self._store = store
         self._memory = _Memory(atoms, sets)
-        self._literals = _Table(self._apart)
-        self._patterns = _Table(self._alike)
+        self._literals = PairTable(self._apart)
+        self._patterns = PairTable(self._alike)
         self._fluents: dict[tuple[str, str, int], int] = {}
         self._fluent_of: list[int] = []
-        self._bodies = _Bodies()
+        self._bodies = Bodies()
         self._placed: list[Atom] = []
         self._compared = 0
 
@@ -203,12 +224,16 @@ class LiftedSimilarity:
         fluent = np.array(self._fluent_of, np.int64)
         same = np.flatnonzero(fluent[left] == fluent[right])
         found = [0.0] * len(left)
-        self._compared += len(same)
-        many = self._memory.sets is matching and self._compared >= _MANY
-        compare = self._compiled if many else self._one_by_one
-        for place, value in zip(same.tolist(), compare(left[same], right[same]), strict=True):
+        compared = self._compare(left[same], right[same])
+        for place, value in zip(same.tolist(), compared, strict=True):
             found[place] = round(1.0 - value, _DIGITS)
         return found
+
+    def _compare(self, left: Ints, right: Ints) -> list[float]:
+        """Return the distances of patterns of one fluent, pair by pair."""
+        self._compared += len(left)
+        many = self._memory.sets is matching and self._compared >= MANY
+        return self._compiled(left, right) if many else self._one_by_one(left, right)
 
     def _one_by_one(self, left: Ints, right: Ints) -> list[float]:
         sets, distances, store = self._memory.sets, self._distances(), self._store
@@ -248,7 +273,7 @@ def _with_roles(literal: Atom) -> Atom:
     return literal.substitute(roles) if roles else literal
 
 
-class GroundSimilarity:
+class GroundSimilarity(_Unlearned):
     """Similarity of ground examples, remembered by patterns and coincidences of constants."""
 
     def __init__(self, store: PatternStore, atoms: AtomDistance, sets: SetDistance) -> None:

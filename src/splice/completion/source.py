@@ -24,9 +24,10 @@ from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batc
 def count_all(completer: SupervisionCompleter, batches: Iterable[MicroBatch]) -> None:
     """Count the labels of all batches, and complete nothing."""
     for block in blocks(batches):
-        labelled = [batch for batch in block if batch.labels.any()]
-        if labelled:
-            completer.prefetch(labelled)
+        every = completer.profile.distance.observes
+        wanted = [batch for batch in block if every or batch.labels.any()]
+        if wanted:
+            completer.prefetch(wanted)
         for batch in block:
             completer.count_labels(batch)
 

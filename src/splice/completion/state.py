@@ -59,7 +59,7 @@ _TERMINAL: Final = record(
     **_VERTEX,
 )
 _COMPLETER: Final = record(
-    ("chains", "transitions"),
+    ("chains", "transitions", "examples"),
     version=whole(),
     profile=text,
     frozen=truth,
@@ -75,6 +75,7 @@ _COMPLETER: Final = record(
     transitions=each(
         record(rule=text, changed=truth, before=whole(-1, 1), now=whole(-1, 1), count=number(0.0))
     ),
+    examples=each(record(rule=text, count=number(0.0))),
 )
 """The shape of a completer's state."""
 
@@ -129,6 +130,11 @@ class StateWriter:
             }
             for (cls, changed, before, now), count in counts.items()
         ]
+
+    def examples(self, counts: Mapping[int, float]) -> list[Plain]:
+        """Return how many examples were seen of each pattern."""
+        store = self._patterns
+        return [{"rule": str(store[one].rule), "count": count} for one, count in counts.items()]
 
     def _entry(self, entry: Entry, classes: list[int]) -> Plain:
         vertices = vertices_of(entry.examples)

@@ -88,6 +88,9 @@ class Lesson(Protocol):
     def share(self, pattern: Pattern) -> float:
         """Return how probably the fluent holds in a pattern that has no label."""
 
+    def decisive(self, pattern: Pattern) -> dict[int, float]:
+        """Return how much each literal of a pattern speaks for the fluent, as far as it is known."""
+
 
 class Teacher(Strategy, ABC):
     """A way from labelled patterns to what holds in all; ``learn`` is all that a new one has to say."""
@@ -173,6 +176,11 @@ class TeacherMemory:
             fluent,
             np.array(self._labels),
         )
+
+    def decisive(self, number: int) -> dict[int, float]:
+        """Return how much each literal of a pattern speaks for its fluent, as learned last."""
+        lesson, _ = (self._lessons or {}).get(self._fluent[number], (None, 0.5))
+        return {} if lesson is None else lesson.decisive(self.store[number])
 
     def _learn(self, counts: Mapping[int, tuple[float, float]]) -> dict[int, tuple[Lesson, float]]:
         """Return a lesson for each fluent that has labels, and how often it holds."""
@@ -260,3 +268,7 @@ class LiteralWeights:
         familiar = len(known) / len(pattern) if len(pattern) else 1.0
         odds = self.prior + familiar * (self.constant + sum(known) - self.prior)
         return float(probability(np.array(odds)))
+
+    def decisive(self, pattern: Pattern) -> dict[int, float]:
+        """Return the weights of the literals of a pattern that were seen labelled."""
+        return {one: self.weights[one] for one in pattern.literals if one in self.weights}

@@ -6,7 +6,7 @@ and taken from one, and how the states of parts of a stream add up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from splice.completion.profile import Identity, Profile
 from splice.completion.similarity import Vertices
 from splice.completion.state import StateReader
 from splice.completion.teacher import TeacherMemory, Verdicts
+from splice.logic.atoms import Atom
 from splice.logic.canonical import literalwise_key
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
@@ -58,13 +59,14 @@ class Workspace:
         teacher = profile.teacher
         self._taught = TeacherMemory(teacher, self.lifting.store) if teacher else None
         self._reader = StateReader(self.visibility, self.lifting.store, self.store)
+        self.distance = profile.distance
+        self.examples: dict[int, float] = {}
+        self._unlearned = profile.distance.learns
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Work out what no label changes, of consecutive batches of a sequence."""
-        seen = self.prefetcher.prefetch(block)
-        if seen and self.chains:
-            examples, (*_, own) = seen
-            self.chains.prefetch(block, Vertices(own, examples.entities, examples.queries.time))
+        if self.prefetcher.prefetch(block) and self.chains:
+            self.chains.prefetch(block)
 
     def classes(self, patterns: Ints) -> Ints:
         """Return the number under which each pattern is cached."""
@@ -95,9 +97,36 @@ class Workspace:
         assert self._taught is not None
         return self._taught.verdicts(cache.counts())
 
+    def observe(self, patterns: Ints) -> None:
+        """Count examples, with a label or without, where the distance asks for them."""
+        if self.distance.observes and len(patterns):
+            numbers, counts = np.unique(patterns, return_counts=True)
+            self.add_examples(zip(numbers.tolist(), counts.tolist(), strict=True))
+
+    def add_examples(self, counted: Iterable[tuple[int, float]]) -> None:
+        """Add examples that were counted, by pattern."""
+        for number, count in counted:
+            self.examples[number] = self.examples.get(number, 0.0) + count
+            self._unlearned = True
+
+    def learn_distance(self, cache: LabelCache) -> None:
+        """Let the distance learn from what has come since it did."""
+        if self._unlearned:
+            classes = self.representatives()
+            labels = {classes[cls]: counts for cls, counts in cache.counts().items()}
+            self.similarity.learn(labels, self.examples)
+            self._unlearned = False
+
+    def decisive(self, pattern: int) -> dict[Atom, float]:
+        """Return the weights that labels gave to the literals of a pattern."""
+        asked = self._taught.decisive if self._taught else self.similarity.weights
+        literals = self.lifting.store.literals
+        return {literals[number]: weight for number, weight in asked(pattern).items()}
+
     def forget_odds(self) -> None:
         """Note that labels have come: what was worked out from them is so no more."""
         self.odds = None
+        self._unlearned = self.distance.learns
         if self._taught:
             self._taught.forget()
 
@@ -134,6 +163,7 @@ class Workspace:
         found = [self._entry(plain) for plain in state["cache"]["entries"]]
         self.cache.merge(found, state["cache"]["updates"])
         self._count_transitions(state)
+        self._count_examples(state)
 
     def _count_transitions(self, state: dict[str, Any]) -> None:
         """Add the transitions between labels that a state has counted."""
@@ -147,9 +177,15 @@ class Workspace:
                 for cls, one in zip(numbers, plain, strict=True)
             )
 
+    def _count_examples(self, state: dict[str, Any]) -> None:
+        """Add the examples that a state has counted."""
+        plain = state.get("examples", ())
+        self.add_examples((self._reader.pattern(one), one["count"]) for one in plain)
+
     def forget_labels(self) -> None:
         """Begin with an empty cache."""
         self.cache = type(self.cache)(self.cache.caching)
+        self.examples.clear()
         self.forget_odds()
         if self.chains:
             self.chains.persistence.counts.clear()
@@ -164,6 +200,7 @@ class Workspace:
             self.cache.batches = cached["batches"]
             self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
         self._count_transitions(state)
+        self._count_examples(state)
         if self.chains:
             self.chains.sequence = state["chains"]["sequence"]
             for plain in state["chains"]["last"]:

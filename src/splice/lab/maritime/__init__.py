@@ -125,7 +125,9 @@ class MaritimeSource:
         parts: list[Positions] = []
         types: list[str] = []
         for pair in pairs:
-            script = live(_rng(self.seed, pair, 0), START, end, _special(self.seed, pair))
+            # A small sea has no pilot by chance; whoever asks for pilots wants one in every pair.
+            special = "pilot" if self.target == "pilotOps" else _special(self.seed, pair)
+            script = live(_rng(self.seed, pair, 0), START, end, special)
             noise = _rng(self.seed, pair, 1)
             types += script.types
             for side, helm in enumerate(script.helms):
@@ -160,7 +162,7 @@ def make_maritime(
     choice
         Which atoms a learner sees: those of the 2019 experiments, or areas and fluents, too.
     target
-        The composite event that is labelled: ``rendezvous`` or ``pilotOps``.
+        The composite event that is labelled: ``rendezvous``, or ``pilotOps``, where every pair has a pilot vessel.
     """
     if vessels > _MOST_VESSELS:
         raise SpliceError(f"the number of vessels must be at most {_MOST_VESSELS:,}, not {vessels}")

@@ -1,0 +1,148 @@
+"""Large-margin selection of literals (SPLICE+): those that keep examples of different classes apart.
+
+Every literal is in or out. Two labelled examples of different classes should differ in a literal that is in (the
+margin is 1 in Hamming distance; nothing pulls examples of one class together), and every labelled example keeps at
+least one. Classes are finer than labels: within a label, an example joins a class if all its literals
+are found in a member's, else it opens one, the longest first.
+
+The published program asks for the least slack alone; with all literals in, slack is needed by none but examples
+that are the same. So of all answers the one with the fewest literals is taken, by HiGHS: a smallest set of literals
+that meets the difference of every pair. Pairs are added as they are found violated, which needs a few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import Final
+
+from splice.arrays import Indices, Ints, Mask, np
+from splice.completion.distance import DISTANCES
+from splice.completion.learned import LearnedDistance, LiteralScale, Measure, Seen
+from splice.errors import SpliceError
+
+__all__ = ["Selected", "classes_of", "fewest", "selected_literals"]
+
+_SOME: Final = 30
+"""Of rows that look the same, so many are compared with each other at a time."""
+
+
+@DISTANCES.register("selected")
+@dataclass(frozen=True, slots=True)
+class Selected(LearnedDistance):
+    """The structural distance over the literals that keep labelled examples of different classes apart.
+
+    Literals that no labelled example has stay in.
+    """
+
+    def measure(self, seen: Seen) -> Measure:
+        fluents = seen.by_fluent(seen.labels)
+        weights = {fluent: selected_literals(seen, own) for fluent, own in fluents.items()}
+        return Measure.structural({f: found for f, found in weights.items() if found})
+
+
+def selected_literals(seen: Seen, patterns: list[int]) -> LiteralScale | None:
+    """Return which literals of labelled patterns are in; None where they have one label."""
+    literals = seen.literals_of(patterns)
+    holds = seen.space.holds[np.ix_(patterns, literals)]
+    labels = np.array([seen.labels[number] for number in patterns]) > 0
+    if not labels.any(axis=0).all():
+        return None
+    # A pattern with both labels is an example of each.
+    rows = np.concatenate([np.flatnonzero(labels[:, side]) for side in (0, 1)])
+    sides = np.repeat((0, 1), labels.sum(axis=0))
+    chosen = fewest(holds[rows], classes_of(holds[rows], sides))
+    return LiteralScale(dict(zip(literals, chosen.astype(float).tolist(), strict=True)))
+
+
+def classes_of(holds: Mask, labels: Ints) -> Indices:
+    """Return the class of each example: within a label, it joins the first that it is part of.
+
+    >>> holds = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0]], bool)
+    >>> classes_of(holds, np.array([1, 1, 1, 0])).tolist()
+    [0, 0, 0, 1]
+    """
+    order = np.argsort(-holds.sum(axis=1), kind="stable")
+    found = np.full(len(holds), -1)
+    members: list[list[int]] = []
+    for row in order.tolist():
+        joined = next((own for own in members if _joins(row, own, holds, labels)), None)
+        if joined is None:
+            members.append(joined := [])
+        joined.append(row)
+    for number, own in enumerate(members):
+        found[own] = number
+    return found
+
+
+def _joins(row: int, own: list[int], holds: Mask, labels: Ints) -> bool:
+    same = bool(labels[own[0]] == labels[row])
+    return same and bool((holds[own] >= holds[row]).all(axis=1).any())
+
+
+def fewest(holds: Mask, classes: Indices) -> Mask:
+    """Return a smallest set of columns in which rows of different classes differ, and every row has one.
+
+    Rows that are equal need nothing. Of several smallest sets, earlier columns are preferred.
+
+    >>> fewest(np.array([[1, 1, 0], [1, 0, 1]], bool), np.array([0, 1])).tolist()
+    [True, True, False]
+    """
+    covers = [row for row in holds if row.any()]
+    needed = list(dict.fromkeys(map(_key, covers)))
+    known = set(needed)
+    while True:
+        chosen = _hitting_set(
+            np.array([np.frombuffer(key, bool) for key in needed]), holds.shape[1]
+        )
+        more = [key for key in _violated(holds, classes, chosen) if key not in known]
+        if not more:
+            return chosen
+        known.update(more)
+        needed.extend(dict.fromkeys(more))
+
+
+def _key(row: Mask) -> bytes:
+    return row.astype(bool).tobytes()
+
+
+def _violated(holds: Mask, classes: Indices, chosen: Mask) -> Iterator[bytes]:
+    """Yield differences of rows of different classes that look the same.
+
+    Some pairs are enough: if none of those with the first row of a look is violated, all of it is one class.
+    """
+    own: dict[bytes, dict[bytes, set[int]]] = {}
+    for row, number in zip(holds, classes.tolist(), strict=True):
+        own.setdefault(_key(row[chosen]), {}).setdefault(_key(row), set()).add(number)
+    for alike in own.values():
+        first, *rest = alike
+        pairs = chain(((first, other) for other in rest), combinations(rest[:_SOME], 2))
+        for one, other in pairs:
+            if len(alike[one] | alike[other]) > 1:
+                yield _key(np.frombuffer(one, bool) ^ np.frombuffer(other, bool))
+
+
+def _hitting_set(needed: Mask, columns: int) -> Mask:
+    """Return the fewest columns that meet every row, by integer programming."""
+    if not len(needed):
+        return np.zeros(columns, bool)
+    import highspy  # noqa: PLC0415  (slow to load)
+
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    # Later columns cost a little more, all of them together less than one: ties are broken.
+    for cost in (1.0 + np.arange(columns) / (columns * (columns + 1.0))).tolist():
+        solver.addCol(cost, 0.0, 1.0, 0, np.empty(0, np.int32), np.empty(0))
+    for row in needed:
+        own = np.flatnonzero(row).astype(np.int32)
+        solver.addRow(1.0, highspy.kHighsInf, len(own), own, np.ones(len(own)))
+    every = np.arange(columns, dtype=np.int32)
+    solver.changeColsIntegrality(columns, every, np.ones(columns, np.uint8))
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise SpliceError("HiGHS chose no literals")  # every row has a column, so there is a choice
+    chosen: Mask = np.array(solver.getSolution().col_value) > 0.5
+    return chosen
