@@ -17,7 +17,7 @@ from splice.completion.learned import (
     Seen,
     weighted_matching,
 )
-from splice.completion.similarity import MANY, Bodies, LiftedSimilarity, PairTable
+from splice.completion.similarity import MANY, Bodies, LiftedSimilarity, PairTable, Vertices
 from splice.patterns.lifting import PatternStore
 
 __all__ = ["LearnedSimilarity", "Space"]
@@ -112,10 +112,25 @@ class LearnedSimilarity(LiftedSimilarity):
 
     def learn(self, labels: Counts, examples: Mapping[int, float]) -> None:
         """Learn the distance from labels and examples, counted by pattern."""
-        measure = self._distance.measure(Seen(self._space, labels, examples))
-        if self._distance.observes or measure.weights != self._measure.weights:
-            self._measure = measure
-            self._patterns = PairTable(self._alike)
+        self._measure = self._distance.measure(Seen(self._space, labels, examples))
+
+    def between(self, left: Vertices, right: Vertices) -> Floats:
+        """Return the similarity of every vertex on the left to every one on the right."""
+        n, m = len(left), len(right)
+        rows, columns = np.repeat(left.pattern, m), np.tile(right.pattern, n)
+        return self._now(rows, columns).reshape(n, m)
+
+    def paired(self, left: Vertices, right: Vertices) -> Floats:
+        """Return the similarity of vertices row by row."""
+        return self._now(left.pattern, right.pattern)
+
+    def _now(self, left: Ints, right: Ints) -> Floats:
+        """Return the similarities of patterns as they are now, each pair worked out once."""
+        size = len(self._store)
+        pairs = np.minimum(left, right) * size + np.maximum(left, right)
+        distinct, which = np.unique(pairs, return_inverse=True)
+        found = np.array(self._alike(*np.divmod(distinct, max(size, 1))), np.float64)
+        return found[which.reshape(-1)]
 
     def weights(self, pattern: int) -> dict[int, float]:
         """Return the weights of the literals of a pattern, where the distance gives them some."""
@@ -123,5 +138,8 @@ class LearnedSimilarity(LiftedSimilarity):
         return {} if found is None else {n: found[n] for n in self._store[pattern].literals}
 
     def _compare(self, left: Ints, right: Ints) -> list[float]:
-        found: list[float] = self._measure.apart(self._space, left, right).tolist()
+        apart = self._measure.apart(self._space, left, right)
+        # Where nothing is seen, nothing can be alike; to mass alone it would be.
+        seen: Mask = np.asarray(self._space.holds.any(axis=1))
+        found: list[float] = np.where(seen[left] != seen[right], 1.0, apart).tolist()
         return found

@@ -12,7 +12,7 @@ that meets the difference of every pair. Pairs are added as they are found viola
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Final
@@ -89,37 +89,36 @@ def fewest(holds: Mask, classes: Indices) -> Mask:
     >>> fewest(np.array([[1, 1, 0], [1, 0, 1]], bool), np.array([0, 1])).tolist()
     [True, True, False]
     """
-    covers = [row for row in holds if row.any()]
-    needed = list(dict.fromkeys(map(_key, covers)))
-    known = set(needed)
+    # Equal rows are one, in an order of their own: the answer does not depend on that of the examples.
+    own: dict[bytes, set[int]] = {}
+    for row, number in sorted(zip(map(_key, holds), classes.tolist(), strict=True)):
+        own.setdefault(row, set()).add(number)
+    needed = {row for row in own if any(row)}
     while True:
-        chosen = _hitting_set(
-            np.array([np.frombuffer(key, bool) for key in needed]), holds.shape[1]
-        )
-        more = [key for key in _violated(holds, classes, chosen) if key not in known]
+        rows = [np.frombuffer(row, bool) for row in sorted(needed)]
+        chosen = _hitting_set(np.array(rows, bool).reshape(len(rows), -1), holds.shape[1])
+        more = set(_violated(own, chosen)) - needed
         if not more:
             return chosen
-        known.update(more)
-        needed.extend(dict.fromkeys(more))
+        needed |= more
 
 
 def _key(row: Mask) -> bytes:
     return row.astype(bool).tobytes()
 
 
-def _violated(holds: Mask, classes: Indices, chosen: Mask) -> Iterator[bytes]:
+def _violated(own: Mapping[bytes, set[int]], chosen: Mask) -> Iterator[bytes]:
     """Yield differences of rows of different classes that look the same.
 
     Some pairs are enough: if none of those with the first row of a look is violated, all of it is one class.
     """
-    own: dict[bytes, dict[bytes, set[int]]] = {}
-    for row, number in zip(holds, classes.tolist(), strict=True):
-        own.setdefault(_key(row[chosen]), {}).setdefault(_key(row), set()).add(number)
-    for alike in own.values():
-        first, *rest = alike
+    looks: dict[bytes, list[bytes]] = {}
+    for row in own:
+        looks.setdefault(_key(np.frombuffer(row, bool)[chosen]), []).append(row)
+    for first, *rest in looks.values():
         pairs = chain(((first, other) for other in rest), combinations(rest[:_SOME], 2))
         for one, other in pairs:
-            if len(alike[one] | alike[other]) > 1:
+            if len(own[one] | own[other]) > 1:
                 yield _key(np.frombuffer(one, bool) ^ np.frombuffer(other, bool))
 
 
