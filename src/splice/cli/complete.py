@@ -86,5 +86,6 @@ def complete(
         for line in counts.verdict.lines():
             note(line)
     report = counts.as_json()
-    rows = [{"what": key, "value": value} for key, value in report.items() if key != "verdict"]
+    nested = ("verdict", "calibration")
+    rows = [{"what": key, "value": value} for key, value in report.items() if key not in nested]
     emit(rows, style, report)

@@ -48,7 +48,7 @@ COMPLETION_PARAMETERS: Final[Parameters] = (
     ("delta", _option("delta", float, "D", "Confidence of the Hoeffding filter."), None),
     (
         "abstain",
-        _option("abstain", float, "M", "Say nothing within this margin.", min=0.0, max=1.0),
+        _option("abstain", float, "M", "Leave out what is less sure than this.", min=0.0, max=1.0),
         None,
     ),
 )

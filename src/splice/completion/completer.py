@@ -355,12 +355,14 @@ class SupervisionCompleter:
             known = reached | blind
             parts.chains.remember(layout, ends, solved.firm, labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
+        chances = self._chances(parts, values, completed, patterns, reached & ~given)
+        done = Completion(batch, values, completed, reached, given, patterns, chances)
+        completed[~given & (done.confidence < self.profile.margin)] = UNKNOWN
         if self.profile.given_alone:
             about = [parts.lifting.store[number].fluent[1] for number in patterns.tolist()]
             completed[np.isin(about, self.profile.given_alone) & ~given] = UNKNOWN
         if not self._frozen:
             cache.after()
-        done = Completion(batch, values, completed, reached, given, patterns)
         self._scene = Scene(
             done,
             examples,
@@ -407,13 +409,26 @@ class SupervisionCompleter:
         found = self.profile.solver.settled(values[missing], reached, cache.labelled())
         return Solved(found, reached, np.full(len(labels), np.inf)), past
 
+    def _chances(
+        self, parts: Workspace, values: Floats, labels: LabelArray, patterns: Ints, told: Mask
+    ) -> Floats | None:
+        """Return how probably labels are right, as far as held-out labels of their fluents tell."""
+        if self.profile.calibration is None:
+            return None
+        numbers, which = np.unique(patterns, return_inverse=True)
+        about = [parts.lifting.store[number].fluent[1] for number in numbers.tolist()]
+        names = {name: place for place, name in enumerate(dict.fromkeys(about))}
+        fluent = np.array([names[name] for name in about], np.int64)[which.reshape(-1)]
+        found = self.profile.calibration.chances(values, labels, list(names), fluent)
+        return np.where(told, found, np.nan)
+
     def _labels(
         self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask
     ) -> LabelArray:
         """Return the given labels, and for the rest those that the threshold gives."""
         completed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         prior = float((self._seen[1] + 1) / (self._seen.sum() + 2))
-        found = self.profile.threshold.labels(values[missing], prior, self.profile.margin)
+        found = self.profile.threshold.labels(values[missing], prior)
         if self.profile.solver.unreached is Unreached.ABSTAIN:
             found[~reached[missing]] = UNKNOWN
         completed[missing] = found

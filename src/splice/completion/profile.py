@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Final
 
 from splice.completion.cache import Caching, FirstBatch, Weighting, caching_of
+from splice.completion.calibration import Calibration
 from splice.completion.connector import CONNECTORS, KNN, Connector, Neighbours
 from splice.completion.distance import DISTANCES, Distance, Ground, Lifted
 from splice.completion.filter import FILTERS, Hoeffding
@@ -67,12 +68,15 @@ class Profile:
     identity
         When two lifted examples are the same pattern.
     margin
-        Values this near to zero are abstentions.
+        What is less sure than this is an abstention.
     teacher
         What learns from labels what patterns mean; then neither distance, connector nor solver is
         asked, and links are a Markov chain. None: neighbours say it.
     given_alone
         Names of fluents whose missing labels stay missing.
+    calibration
+        What labels that were held out say of how sure values are; None: a value is as sure as it is
+        far from zero.
     """
 
     name: str
@@ -86,6 +90,7 @@ class Profile:
     margin: float = 0.0
     teacher: Teacher | None = None
     given_alone: tuple[str, ...] = ()
+    calibration: Calibration | None = field(default=None, repr=False)
 
     def mode(self, wanted: Mode) -> Mode:
         """Return the mode in which this profile runs, where one is wanted.

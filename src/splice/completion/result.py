@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from splice.arrays import Floats, Ints, Mask
+from splice.arrays import Floats, Ints, Mask, np
 from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally
@@ -30,6 +31,9 @@ class Completion:
         Whether the label was given.
     patterns
         The number of each atom's pattern.
+    chances
+        How probably each label is right, as labels that were held out tell; NaN where they do not. None:
+        nowhere.
     """
 
     batch: MicroBatch
@@ -38,6 +42,24 @@ class Completion:
     reached: Mask
     given: Mask
     patterns: Ints
+    chances: Floats | None = None
+
+    @property
+    def calibrated(self) -> Mask:
+        """Where confidence is a chance that labels which were held out tell."""
+        if self.chances is None:
+            return np.zeros(len(self), bool)
+        return ~np.isnan(self.chances)
+
+    @property
+    def confidence(self) -> Floats:
+        """How sure each label is, from 0 to 1, which given ones have.
+
+        It is the chance that the label is right where that is calibrated, else how far its value is
+        from zero.
+        """
+        far: Floats = np.abs(self.values)
+        return far if self.chances is None else np.where(self.calibrated, self.chances, far)
 
     def completed(self) -> MicroBatch:
         """Return the batch with its missing labels filled in."""
@@ -49,14 +71,12 @@ class Completion:
         for batch in batches:
             own = slice(start, start + len(batch.queries))
             start = own.stop
-            yield Completion(
-                batch,
-                self.values[own],
-                self.labels[own],
-                self.reached[own],
-                self.given[own],
-                self.patterns[own],
-            )
+            cut: dict[str, Any] = {
+                each.name: None if column is None else column[own]
+                for each in fields(self)[1:]
+                for column in [getattr(self, each.name)]
+            }
+            yield replace(self, batch=batch, **cut)
 
     def tally(self) -> dict[str, Counter[str]]:
         """Return by fluent how many given labels are true and false, and how many were completed."""

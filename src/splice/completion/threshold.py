@@ -8,7 +8,7 @@ from typing import Final
 
 from splice.arrays import Floats, Mask, np
 from splice.completion.registry import Registry, Strategy
-from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
+from splice.labels import FALSE, TRUE, LabelArray
 
 _EDGE: Final = 1e-9
 
@@ -22,15 +22,13 @@ class Threshold(Strategy, ABC):
     def positive(self, values: Floats, prior: float) -> Mask:
         """Return which values in [-1, 1] are true; ``prior`` is the share of true labels seen."""
 
-    def labels(self, values: Floats, prior: float, margin: float = 0.0) -> LabelArray:
-        """Return the labels of values; those within the margin of zero are unknown.
+    def labels(self, values: Floats, prior: float) -> LabelArray:
+        """Return the labels of values.
 
-        >>> Zero().labels(np.array([-0.5, 0.02, 0.9]), prior=0.5, margin=0.1).tolist()
-        [-1, 0, 1]
+        >>> Zero().labels(np.array([-0.5, 0.02, 0.9]), prior=0.5).tolist()
+        [-1, 1, 1]
         """
-        labels = np.where(self.positive(values, prior), TRUE, FALSE).astype(np.int8)
-        labels[np.abs(values) < margin] = UNKNOWN
-        return labels
+        return np.where(self.positive(values, prior), TRUE, FALSE).astype(np.int8)
 
 
 THRESHOLDS: Final[Registry[Threshold]] = Registry("threshold")

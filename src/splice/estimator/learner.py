@@ -127,6 +127,8 @@ class RuleLearner(Inspection):
     def complete(self, events: AnyFrame, labels: AnyFrame) -> AnyFrame:
         """Return a label for every query atom: ``sequence, fluent, time, label, confidence, given``.
 
+        A last column, ``calibrated``, says whether confidence is the chance that the label is right.
+
         Nothing needs to be learned before, and nothing is learned.
 
         Parameters

@@ -24,6 +24,7 @@ from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
+from splice.pipeline.calibrate import calibrate
 from splice.pipeline.checkpoint import PARTS, Checkpointing, guarded, run_identity
 from splice.pipeline.counts import CompletionCounts, CountedSource
 from splice.pipeline.part_files import Codec, PartFiles, open_part_files, submit_part
@@ -125,6 +126,11 @@ def complete(
     findings = settle(profile, follow(stream, Stage.HOLD_OUT, watch), mode)
     profile = findings.profile
     assert profile is not None
+    calibration: dict[str, Any] = {}
+    if profile.margin:  # confidence matters where it decides
+        stream = batches(source, TimePoints(batch_size))
+        calibrated = calibrate(follow(stream, Stage.HOLD_OUT, watch), profile, mode)
+        profile, calibration = calibrated.profile, calibrated.as_json()
     task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
 
     def write(completed: Source) -> None:
@@ -151,6 +157,7 @@ def complete(
         counts = _complete_whole(source, task, write, watch)
     watch(Read(source.report))
     counts.verdict = findings.verdict(counts.labels, None)
+    counts.calibration = calibration
     return counts
 
 

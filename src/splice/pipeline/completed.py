@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,8 @@ from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.io.tables.rows import RowMaker
 from splice.logic.syntax import parse_ground_term
+from splice.pipeline.calibrate import calibrate
+from splice.stream.batch import batches
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 
@@ -25,6 +28,7 @@ COMPLETED_SCHEMA: Final = {
     "label": pl.Boolean,
     "confidence": pl.Float64,
     "given": pl.Boolean,
+    "calibrated": pl.Boolean,
 }
 """The columns of a table of completed labels; times are counted."""
 
@@ -32,14 +36,17 @@ COMPLETED_SCHEMA: Final = {
 def completed_frame(source: CompletedSource) -> pl.DataFrame:
     """Return a row for each query atom: its label, how sure that is, and whether it was given.
 
-    Confidence goes from 0 to 1, which given labels have. An atom that no label reaches has confidence 0;
-    a label that is missing still, since completion abstained, is null.
+    Confidence goes from 0 to 1, which given labels have. Where it is ``calibrated`` it is the chance that the
+    label is right, as given labels that were held out tell; else, with too few of them or online, how
+    far the value is from zero. A label that is missing still, since completion abstained, is null.
 
     Parameters
     ----------
     source
-        The stream; it is completed once.
+        The stream; it is completed once, and a sample of it before that, to calibrate.
     """
+    stream = batches(source.inner, source.cut)
+    source = replace(source, profile=calibrate(stream, source.profile, source.mode).profile)
     done = [completion for _, completion in source.completions()]
     queries = AtomTable.concat([each.batch.queries for each in done], source.vocabulary)
     if not len(queries):
@@ -52,8 +59,9 @@ def completed_frame(source: CompletedSource) -> pl.DataFrame:
             "fluent": rows["fluent"],
             "time": queries.time,
             "label": (labels > 0).set(labels == 0, None),
-            "confidence": np.abs(np.concatenate([each.values for each in done])),
+            "confidence": np.concatenate([each.confidence for each in done]),
             "given": np.concatenate([each.given for each in done]),
+            "calibrated": np.concatenate([each.calibrated for each in done]),
         }
     )
 

@@ -48,6 +48,9 @@ class CompletionCounts:
         By fluent, how many labels were given true and false, and how many completed.
     verdict
         What is known of the result, by fluent.
+    calibration
+        By fluent, how reliable confidence is at labels that were held out; where a fluent is missing, it
+        is not calibrated.
     """
 
     given: int = 0
@@ -61,6 +64,7 @@ class CompletionCounts:
     mode: Mode = Mode.HINDSIGHT
     labels: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
     verdict: Verdict | None = field(default=None, repr=False)
+    calibration: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def add(self, done: Completion, truth: AtomTable | None) -> None:
         """Count a batch."""

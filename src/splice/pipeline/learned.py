@@ -22,6 +22,8 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
+from splice.pipeline.calibrate import calibrate
+from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Notice, Warned, Watch
 from splice.pipeline.rounds import Round
 from splice.pipeline.splice import StepReport
@@ -98,11 +100,16 @@ class LearnOptions:
             # What is not completed stays unknown to the learner, and unknown is not false.
             skip = replace(made.options, unlabelled=Unlabelled.SKIP)
             made = learner = replace(made, options=skip)
+        if asked.margin:  # confidence matters where it decides
+            stream = sample(stream)
         if asked.name != AUTO:
-            return replace(self, learner=made), Findings(asked)
+            taken = calibrate(stream, asked, self.mode).profile
+            return replace(self, profile=taken, learner=made), Findings(taken)
         found = find_out(stream, self.mode, learner)
         assert found.profile is not None
         taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
+        if asked.margin:
+            taken = calibrate(stream, taken, self.mode).profile
         return replace(self, profile=taken, learner=made), replace(found, profile=taken)
 
     def identity(self) -> Mapping[str, str]:
