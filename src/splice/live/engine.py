@@ -263,8 +263,15 @@ class Engine:
             words=drift.words,
         )
         policy = POLICIES[self.settings.drift]
-        if drift.signal not in policy.signals or self._trial:
+        if drift.signal not in policy.signals:
             return
+        if self._trial:
+            # One that makes the rules wrong is what the trial is about; other patterns are news to it, too.
+            if drift.signal == "errors":
+                return
+            if self._trial.ahead:
+                self.learner.take_over(self._trial.learner)
+            self._trial = None
         answer = policy.answer(self.learner, self._recent.batches(self.domain), drift.since)
         for row in answer.rows:
             self.out.put(Channel.OUT, **row)
