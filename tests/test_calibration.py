@@ -15,10 +15,15 @@ from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.result import Completion
 from splice.completion.source import CompletedSource, in_hindsight, label_counts
+from splice.inputs.open import InputOptions
 from splice.lab.plaza import make_plaza
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.complete import complete
 from splice.pipeline.completed import completed_frame
+from splice.pipeline.learned import LearnOptions
+from splice.pipeline.run import learn
+from splice.report.reliability import reliability
+from splice.report.run import learned_report
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
@@ -128,3 +133,17 @@ def test_without_curves_confidence_is_the_distance_from_zero(source: MemorySourc
     done = completer.complete(next(batches(source, CUT)))
     assert (done.confidence == np.abs(done.values)).all()
     assert LINE(np.array([-1.0, 0.0, 0.5])).tolist() == [0.0, 0.5, 0.75]
+
+
+def test_the_report_draws_what_was_measured(source: MemorySource) -> None:
+    found = calibrate(batches(source, CUT), PROFILES["regression"], Mode.HINDSIGHT)
+    figure = reliability(found)
+    assert figure is not None
+    for panel, told in zip(figure.panels, found.fluents.values(), strict=True):
+        ideal, before, after = panel.curves
+        assert ideal.x == ideal.y
+        assert (before.x, before.y) == (told.before.confidence, told.before.right)
+        assert (after.x, after.y) == (told.after.confidence, told.after.right)
+    choices = LearnOptions(PROFILES["regression"])
+    report = learned_report(source, InputOptions(), choices, learn(source, choices=choices))
+    assert figure in report.tabs[0].sections

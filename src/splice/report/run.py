@@ -19,10 +19,12 @@ from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
 from splice.logic.syntax import ground_text
+from splice.pipeline.calibrate import calibrate
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.source import Input, opener, with_measures
 from splice.report.document import (
     Cell,
+    Figure,
     Influence,
     Note,
     Reason,
@@ -36,6 +38,7 @@ from splice.report.document import (
 )
 from splice.report.lanes import Labelling, timeline
 from splice.report.observer import CompletionObserver, Doubt, ObservedCompletion
+from splice.report.reliability import reliability
 from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 from splice.stream.table import AtomTable
@@ -254,15 +257,26 @@ def learned_report(
         {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}
         for row in verdict.rows()
     ]
-    overview = (
+    overview: tuple[Section, ...] = (
         table_of("Verdict", rows, "; ".join(verdict.sentences())),
         Note(f"Rules learned from {name}, a stream of which a part is labelled."),
         Table("What was read", ("what", "number"), counts),
         Table("How it was learned", ("choice", "value"), tuple(choices.words.items())),
     )
+    drawn = _reliability(with_measures(opener(data, options), choices.mode)(), choices, learned)
+    overview = (*overview, *([drawn] if drawn else []))
     return run_report(
         f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner
     )
+
+
+def _reliability(source: Source, choices: LearnOptions, learned: Learned) -> Figure | None:
+    """Return how reliable the confidence of completed labels is, where enough can be held out."""
+    taken = learned.findings.profile
+    if choices.profile is None or taken is None:
+        return None
+    stream = batches(source, TimePoints(choices.batch_size))
+    return reliability(calibrate(stream, taken, choices.run_mode))
 
 
 def _watched(source: Source, choices: LearnOptions) -> CompletionObserver:
