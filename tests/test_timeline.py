@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import splice
 from splice.completion.mode import Mode
+from splice.errors import SpliceError
 from splice.evaluation.recognition import score
 from splice.events.recognise import recognise
 from splice.inputs.open import InputOptions, Queries, open_input
@@ -110,11 +111,7 @@ def test_the_warehouse_as_a_raw_log(tmp_path: Path, mode: Mode) -> None:
 
     Online that is 0.969.
     """
-    (program,) = re.findall(
-        r'```python title="warehouse.py"\n(.*?)```', PAGE.read_text(), re.DOTALL
-    )
-    with chdir(tmp_path):
-        exec(program, {})
+    _warehouse(tmp_path)
     dense = _f1(tmp_path, mode)
     for name in ("week", "friday"):
         _keep_changes(tmp_path / name)
@@ -124,8 +121,30 @@ def test_the_warehouse_as_a_raw_log(tmp_path: Path, mode: Mode) -> None:
     assert mode is not Mode.ONLINE or raw > 0.969 - 0.03
 
 
-def _f1(folder: Path, mode: Mode) -> float:
-    theory = splice.learn(str(folder / "week"), choices=LearnOptions(mode=mode)).theory
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_warehouse_with_labels_of_what_holds_alone(tmp_path: Path, mode: Mode) -> None:
+    """Exhaustive labels of what holds are as good as both sorts; of one sort nothing is learned."""
+    _warehouse(tmp_path)
+    both = _f1(tmp_path, mode)
+    labels = tmp_path / "week" / "labels.csv"
+    rows = labels.read_text().splitlines(keepends=True)
+    labels.write_text("".join(row for row in rows if not row.endswith("false\n")))
+    with pytest.raises(SpliceError, match="no false label"):
+        _f1(tmp_path, mode)
+    assert abs(_f1(tmp_path, mode, InputOptions(exhaustive=True)) - both) < 0.03
+
+
+def _warehouse(folder: Path) -> None:
+    """Make the data of the tutorial."""
+    (program,) = re.findall(
+        r'```python title="warehouse.py"\n(.*?)```', PAGE.read_text(), re.DOTALL
+    )
+    with chdir(folder):
+        exec(program, {})
+
+
+def _f1(folder: Path, mode: Mode, options: InputOptions | None = None) -> float:
+    theory = splice.learn(str(folder / "week"), options, LearnOptions(mode=mode)).theory
     friday = open_input(str(folder / "friday"), queries=Queries.WRITTEN)
     return score(friday, recognise(theory, friday)).total.f1
 
