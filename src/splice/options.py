@@ -340,20 +340,30 @@ def preformatted(text: str) -> str:
 def html_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """Return rows as a table that a notebook shows: texts to the left, numbers to the right.
 
-    >>> html_table([{"name": "meet", "f1": 0.5}], ["name", "f1"]).count("<td")
+    >>> html_table([{"name": "meet", "f1": 0.5}], ["name", "f1"]).count("text-align:right")
     2
     """
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    held = list(rows)
+    # A notebook puts heads to the right; here each stands where its column does.
+    head = "".join(
+        f'<th style="text-align:{_side(held[0].get(name) if held else "")}">{escape(name)}</th>'
+        for name in columns
+    )
     body = "".join(
-        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in rows
+        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in held
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _side(value: Any) -> str:
+    return "left" if isinstance(value, str) else "right"
+
+
 def _html_cell(value: Any) -> str:
     if isinstance(value, str):
-        return f'<td style="text-align:left">{escape(value)}</td>'
-    shown = (
-        f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if value is not None else ""
-    )
-    return f'<td style="text-align:right">{shown}</td>'
+        shown = escape(value)
+    elif value is None:
+        shown = ""
+    else:
+        shown = f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+    return f'<td style="text-align:{_side(value)}">{shown}</td>'
