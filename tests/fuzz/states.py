@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import io
 import json
 import random
 import tempfile
@@ -12,7 +13,11 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from fuzz.mutations import mutated_bytes, mutated_value
+from fuzz.rooms import live_engine, live_rows
+from fuzz.samples import EVENTS, LABELS
 from fuzz.target import Target, in_file, whole_tables
 
 __all__ = ["TARGETS"]
@@ -112,7 +117,73 @@ def _read_checkpoint(path: Path) -> None:
     read_checkpoint(path)
 
 
+# live runs and models
+
+
+@functools.cache
+def _live_states() -> tuple[dict[str, Any], ...]:
+    """Return the states of live runs in the midst: with rules, and learning them."""
+    states = []
+    for learning in (False, True):
+        engine = live_engine(learning=learning)
+        rows = live_rows(EVENTS, LABELS).splitlines()
+        engine.events([(str(i), row) for i, row in enumerate(rows[: len(rows) // 2])])
+        states.append(json.loads(json.dumps(engine.to_state())))
+    return tuple(states)
+
+
+def _live_state(chance: random.Random) -> bytes:
+    which = chance.randrange(2)
+    return json.dumps([which, mutated_value(_live_states()[which], chance)]).encode()
+
+
+def _go_on_live(data: bytes, _: Path) -> None:
+    """Go on with a live run from a damaged state."""
+    which, state = json.loads(data)
+    engine = live_engine(learning=bool(which))
+    engine.restore(state)
+    rows = live_rows(EVENTS, LABELS).splitlines()
+    engine.events([(str(i), row) for i, row in enumerate(rows[len(rows) // 2 :])])
+    engine.finish()
+    json.dumps(engine.to_state())
+
+
+@functools.cache
+def _saved_model() -> dict[str, Any]:
+    import splice
+    from splice.io.checkpoints import read_checkpoint
+
+    with tempfile.TemporaryDirectory() as name:
+        model = splice.RuleLearner(batch_size=5, mode="online")
+        model.fit(*_table_frames()).save(Path(name) / "m")
+        return read_checkpoint(Path(name) / "m").state
+
+
+@functools.cache
+def _table_frames() -> tuple[pl.DataFrame, pl.DataFrame]:
+    events, labels = (pl.read_csv(io.StringIO(text)) for text in (EVENTS, LABELS))
+    return events, labels.filter(pl.col("label").is_not_null())
+
+
+def _model(chance: random.Random) -> bytes:
+    return json.dumps(mutated_value(_saved_model(), chance)).encode()
+
+
+def _load_model(data: bytes, folder: Path) -> None:
+    """Load a model whose sum is right and whose content is damaged, and use it."""
+    import splice
+    from splice.io.checkpoints import Checkpoint, write_checkpoint
+
+    identity = {"kind": "rule learner", "version": "1"}
+    write_checkpoint(folder / "m", Checkpoint(identity, json.loads(data)))
+    model = splice.RuleLearner.load(folder / "m")
+    model.predict(_table_frames()[0])
+    repr(model), str(model)
+
+
 TARGETS = (
     Target("checkpoint", _checkpoint, in_file("c", _read_checkpoint), turn=1000),
     Target("state", _state, _resume, seconds=20.0, turn=10),
+    Target("live state", _live_state, _go_on_live, seconds=20.0, turn=20),
+    Target("model", _model, _load_model, seconds=20.0, turn=20),
 )

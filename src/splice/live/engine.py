@@ -31,6 +31,8 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text
 from splice.logic.theory import Theory
 from splice.pipeline.splice import StepReport
+from splice.states import StateError, anything, check_state, each, mapping, record, text, whole
+from splice.states import row as row_of
 from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -54,6 +56,21 @@ class _Raw:
     feed: str
     place: str
     row: bytes
+
+
+_TIME: Final = whole(-(2**63))
+_TIMES: Final = each(row_of(whole(), _TIME))
+_SHAPE: Final = record(
+    version=whole(),
+    counts=mapping(whole()),
+    clocks=_TIMES,
+    normal=_TIMES,
+    slid=_TIMES,
+    waiting=each(row_of(text, text, text)),
+    out=record(rows=mapping(each(row_of(whole(), text))), last=mapping(whole())),
+    **dict.fromkeys(("vocabulary", "rules", "learner", "drift", "recent", "trial"), anything),
+)
+"""What the state of a live run looks like; its parts look at their own."""
 
 
 class Engine:
@@ -403,7 +420,17 @@ class Engine:
         }
 
     def restore(self, state: Plain) -> None:
-        """Go on from a state."""
+        """Go on from a state; one that is damaged is refused, and the engine is of no use then."""
+        check_state(state, _SHAPE)
+        try:
+            self._restore(state)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, SpliceError):
+                raise
+            # Parts look at what they take up themselves; this is what they do not know.
+            raise StateError("", f"does not fit together ({error})") from error
+
+    def _restore(self, state: Plain) -> None:
         if state["version"] != _VERSION:
             raise SpliceError(f"this state has version {state['version']}, not {_VERSION}")
         self._begin(vocabulary_from(state["vocabulary"]), Theory())

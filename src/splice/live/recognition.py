@@ -9,7 +9,7 @@ final; one that a late event takes back is sent as retracted. So whoever keeps t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from splice.events.recognise import fluent_name
 from splice.live.output import Channel, Outbox
 from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text
+from splice.states import anything, check_state, mapping, record, text, whole
 from splice.stream.plain import Plain
 from splice.stream.vocabulary import Vocabulary
 
@@ -109,8 +110,17 @@ class LiveRecogniser:
 
     def restore(self, state: Plain, vocabulary: Vocabulary) -> None:
         """Go on from a state, over the vocabulary that it was made with."""
+        check_state(state, _SHAPE, "recogniser")
         self.windows.restore(state["windows"], vocabulary)
         self._open = state["open"]
+
+
+_SAID: Final = record(
+    **dict.fromkeys(("key", "id", "sequence", "fluent"), text),
+    **dict.fromkeys(("start", "end", "order", "at"), anything),
+    revision=whole(1),
+)
+_SHAPE: Final = record(windows=anything, open=mapping(mapping(_SAID)))
 
 
 def _rows(

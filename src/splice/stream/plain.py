@@ -19,7 +19,22 @@ from splice.arrays import Codes
 from splice.logic.atoms import Atom
 from splice.logic.syntax import parse_atom
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.states import each, maybe, record, require, text, whole
+from splice.states import (
+    StateError,
+    anything,
+    check_state,
+    each,
+    mapping,
+    maybe,
+    record,
+    require,
+    text,
+    whole,
+    word,
+)
+from splice.states import (
+    row as row_of,
+)
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -40,8 +55,19 @@ def plain_array(array: npt.NDArray[Any]) -> Plain:
 
 def array_from(state: Plain) -> npt.NDArray[Any]:
     """Return the array of a state; it may be written to."""
-    flat = np.frombuffer(base64.b64decode(state["data"]), np.dtype(state["type"]))
-    return flat.reshape(state["shape"]).astype(flat.dtype.newbyteorder("="))
+    check_state(state, _ARRAY)
+    try:
+        flat = np.frombuffer(base64.b64decode(state["data"], validate=True), state["type"])
+        return flat.reshape(state["shape"]).astype(flat.dtype.newbyteorder("="))
+    except ValueError as error:
+        raise StateError("a column", f"is none ({error})") from None
+
+
+_ARRAY: Final = record(
+    type=word("<i8", "<i4", "<i2", "|i1", "|b1", "|u1"),
+    shape=each(whole(0, 1 << 32)),
+    data=anything,
+)
 
 
 def plain_term(term: Term) -> Any:
@@ -61,8 +87,11 @@ def term_from(state: Any) -> Term:
     """Return the term of a state."""
     if isinstance(state, str):
         return Variable(state)
+    named = isinstance(state, list) and len(state) in (1, 2) and isinstance(state[0], str)
+    require(named, "a term", "is none")
     if len(state) == 1:
         return Constant(state[0])
+    require(isinstance(state[1], list), "a term", "has no arguments")
     return Function(state[0], tuple(term_from(arg) for arg in state[1]))
 
 
@@ -72,7 +101,12 @@ def plain_vocabulary(vocabulary: Vocabulary) -> Plain:
         "constants": list(vocabulary.constants),
         "sequences": list(vocabulary.sequences),
         "kinds": [
-            [kind.predicate, [plain_term(arg) for arg in kind.template.args], kind.types, kind.time]
+            [
+                kind.predicate,
+                [plain_term(arg) for arg in kind.template.args],
+                list(kind.types),
+                kind.time,
+            ]
             for kind in vocabulary.kinds
         ],
         "times": asdict(vocabulary.times),
@@ -81,6 +115,7 @@ def plain_vocabulary(vocabulary: Vocabulary) -> Plain:
 
 def vocabulary_from(state: Plain) -> Vocabulary:
     """Return a vocabulary in which every name has the code that it had."""
+    check_state(state, _VOCABULARY, "vocabulary")
     vocabulary = Vocabulary()
     for name in state["constants"]:
         vocabulary.constants.code(name)
@@ -88,9 +123,21 @@ def vocabulary_from(state: Plain) -> Vocabulary:
         vocabulary.sequences.code(name)
     for predicate, args, types, time in state["kinds"]:
         template = Atom(predicate, tuple(term_from(arg) for arg in args))
+        leaves = [str(variable) for variable in template.variables()]
+        numbered = leaves == [f"V{i}" for i in range(len(types))]
+        numbered = numbered and not any(isinstance(t, Constant) for t in template.walk())
+        require(numbered and (time is None or time < len(types)), "kinds", "has no kind of atom")
         vocabulary.kind(Kind(template, tuple(types), time))
     vocabulary.times = TimeFormat(**state["times"])
     return vocabulary
+
+
+_VOCABULARY: Final = record(
+    constants=each(text),
+    sequences=each(text),
+    kinds=each(row_of(text, each(anything), each(text), maybe(whole(0, 1000)))),
+    times=mapping(anything),
+)
 
 
 def plain_table(table: AtomTable) -> Plain:
@@ -101,7 +148,21 @@ def plain_table(table: AtomTable) -> Plain:
 
 def table_from(state: Plain, vocabulary: Vocabulary) -> AtomTable:
     """Return the table of a state, over the vocabulary that it was made with."""
-    return AtomTable(vocabulary, **{name: array_from(part) for name, part in state.items()})
+    check_state(state, _TABLE)
+    columns = {name: array_from(part) for name, part in state.items()}
+    for name, column in columns.items():
+        require(column.ndim == (2 if name == "args" else 1), name, "is not a column")
+        require(len(column) == len(columns["time"]), name, "is not as long as the others")
+    sizes = {"sequence": len(vocabulary.sequences), "kind": len(vocabulary.kinds)}
+    for name, size in {**sizes, "args": len(vocabulary.constants)}.items():
+        least = -1 if name == "args" else 0
+        within = (columns[name] >= least) & (columns[name] < size)
+        require(within.all(), name, "has a code that no name has")
+    require((np.abs(columns["truth"].astype(np.int64)) <= 1).all(), "truth", "is no label")
+    return AtomTable(vocabulary, **columns)
+
+
+_TABLE: Final = record(**dict.fromkeys(("sequence", "time", "kind", "args", "truth"), anything))
 
 
 ROWS: Final = each(

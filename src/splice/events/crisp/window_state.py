@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.recognition import Carried, Held
 from splice.events.universe import Sightings
 from splice.logic.schema import Signature
+from splice.states import anything, check_state, each, maybe, record, require, whole
 from splice.stream.inference import Position
 from splice.stream.plain import (
     Plain,
@@ -56,6 +57,7 @@ def plain_window(state: WindowState) -> Plain:
 
 def window_from(state: Plain, vocabulary: Vocabulary) -> WindowState:
     """Return the window of a state, over the vocabulary that it was made with."""
+    check_state(state, _SHAPE, "window")
     held = {
         Signature(name, arity): [_held_from(part) for part in every]
         for name, arity, every in state["held"]
@@ -72,6 +74,11 @@ def window_from(state: Plain, vocabulary: Vocabulary) -> WindowState:
     )
 
 
+_TIME: Final = maybe(whole(-(2**63)))
+_SHAPE: Final = record(
+    **dict.fromkeys(("parts", "held", "seen"), each(anything)),
+    **dict.fromkeys(("horizon", "final", "floor"), _TIME),
+)
 _SEEN = ("sequence", "entity", "since")
 _PAST = ("key", "start", "end")
 
@@ -91,5 +98,11 @@ def _plain_held(held: Held) -> Plain:
 
 def _held_from(state: Plain) -> Held:
     columns: list[Any] = [array_from(column) for column in state["columns"]]
-    past = Intervals(*map(array_from, state["past"]))
-    return Held(term_from(state["template"]), columns, array_from(state["since"]), past)
+    since, past = array_from(state["since"]), [array_from(column) for column in state["past"]]
+    for group in ([since, *columns], past):
+        flat = all(column.ndim == 1 and len(column) == len(group[0]) for column in group)
+        require(flat, "held", "has columns that do not belong together")
+    require(len(past) == len(_PAST), "held", "has no intervals")
+    keys = past[0]
+    require(((keys >= 0) & (keys < len(since))).all(), "held", "has intervals of nobody")
+    return Held(term_from(state["template"]), columns, since, Intervals(*past))

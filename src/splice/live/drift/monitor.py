@@ -117,5 +117,6 @@ class DriftMonitor:
         """Go on from a state."""
         self.errors.restore(state["errors"])
         self.patterns.restore(state["patterns"])
-        self.shares = {name: (recent, usual) for name, (recent, usual) in state["shares"].items()}
-        self.batches = state["batches"]
+        shares = state["shares"].items()
+        self.shares = {name: (float(recent), float(usual)) for name, (recent, usual) in shares}
+        self.batches = int(state["batches"])
