@@ -13,7 +13,7 @@ from splice.arrays import Codes
 from splice.learners.bodies import transition_counts
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import holds_next
-from splice.learners.oled.options import Growth, Negation, OledOptions, Points
+from splice.learners.oled.options import Growth, Negation, OledOptions, Points, Selection
 from splice.learners.oled.rule_block import RuleBlock
 from splice.learners.oled.rules import RuleState
 from splice.learners.oled.scores import Literals, information
@@ -88,6 +88,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
         for head, labels in about.items():
             self.transitions[head] = self.transitions.get(head, 0) + int(labels.sum())
+        if self.options.selection is Selection.SEARCH:
+            return  # it is remembered; rules are searched for when they are asked for
         for kind, pattern in self._seeds(transitions):
             self._start(kind, pattern)
         for kind in self._kinds:
@@ -273,6 +275,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     @property
     def growing(self) -> int:
         """How many rules have a body."""
+        if self.options.selection is Selection.SEARCH:
+            return len(self.selected())
         return sum(bool(rule.body) for rule in self.states)
 
     def _select(self) -> list[RuleState]:
@@ -292,4 +296,6 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
     def selection(self) -> TheorySelection:
         """Return what the theory is chosen from."""
-        return TheorySelection(self.states, self.patterns, self._memory, self.options, self.batches)
+        return TheorySelection(
+            self.states, self.patterns, self._memory, self.options, self.batches, self.modes
+        )

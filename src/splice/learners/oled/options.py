@@ -70,6 +70,9 @@ class Selection(Enum):
     """Those whose score and support are high enough."""
     EFFECT = "effect"
     """Of those, the ones that improve what the theory recognises of the remembered stream."""
+    SEARCH = "search"
+    """Nothing is decided batch by batch: rules are searched for over all that is remembered, where the
+    theory errs, as long as they improve what it recognises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ do not earn their place are left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -39,6 +40,9 @@ CLIMBS = 6
 
 ALIKE = 0.5
 """Initiations are alike if they share more than this of the transitions at which one of them fires."""
+
+ROUNDS = 5
+"""So often, at most, more rules are asked for where the theory errs."""
 
 _ABREAST = 512
 """So many theories are run side by side: what they say then fits into the fastest memory."""
@@ -88,7 +92,7 @@ def price_of(window: TransitionWindow) -> float:
     return PRICE * math.sqrt(min(1.0, PLENTY / positives))
 
 
-class _Search:
+class TheorySearch:
     """Theories that candidates make, and what they are worth over what is remembered."""
 
     def __init__(self, candidates: Sequence[Candidate], window: TransitionWindow) -> None:
@@ -101,6 +105,14 @@ class _Search:
         self._fires: dict[ChosenRule, Mask] = {}
         self._literals: dict[ChosenRule, int] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
+
+    def says(self, theory: _Theory) -> tuple[Mask, Mask]:
+        """Return the patterns in which a theory initiates, and in which it terminates."""
+        initiated, terminated = np.zeros((2, self._size), bool)
+        for part in theory:
+            says = initiated if self.candidates[part.candidate].initiates else terminated
+            says |= self.fires(part)
+        return initiated, terminated
 
     def fires(self, part: ChosenRule) -> Mask:
         """Return the patterns in which a rule fires."""
@@ -206,18 +218,44 @@ class _Search:
         return right.astype(np.float64), right / (all_ + _DOUBT)
 
 
-def select(candidates: Sequence[Candidate], window: TransitionWindow) -> list[ChosenRule]:
+Propose: TypeAlias = Callable[[Mask, Mask], Sequence[Candidate]]
+"""Returns more candidates, given the patterns in which a theory initiates and terminates."""
+
+
+def select(
+    candidates: Sequence[Candidate], window: TransitionWindow, propose: Propose | None = None
+) -> list[ChosenRule]:
     """Return the rules that are worth having together, in the order of their choice.
 
     It begins with a pair of an initiation and a termination, and takes the step that helps most
     as long as one helps; that is done from the best pairs with different initiations, and from the
     best ones whose initiations have little in common.
+
+    Parameters
+    ----------
+    candidates
+        The rules that may join.
+    window
+        What is remembered.
+    propose
+        Asked for more candidates where the theory errs, as long as they help; those of each answer are
+        numbered after all before them.
     """
-    search = _Search(candidates, window)
+    search = TheorySearch(candidates, window)
     pairs = search.pairs() if window.after.any() else []
     if not pairs:
         return []
     worths = search.worths(pairs)
     climbed = [search.climb(pairs[place], worths[place]) for place in search.begin(pairs, worths)]
     theory, best = max(climbed, key=lambda climb: climb[1])
+    every = list(candidates)
+    for _ in range(ROUNDS if propose else 0):
+        assert propose is not None
+        more = propose(*search.says(theory))
+        every += more
+        search = TheorySearch(every, window)
+        longer, worth = search.climb(theory, best)
+        if not more or worth <= best:
+            break
+        theory, best = longer, worth
     return list(theory) if best > 0 else []

@@ -15,10 +15,13 @@ from splice.learners.learned_rule import LearnedRule, literal_lines
 from splice.learners.memory import Memory, TransitionWindow
 from splice.learners.oled.options import OledOptions, Points, Selection
 from splice.learners.oled.rules import Event, RuleState
+from splice.learners.oled.search import RuleSearch
 from splice.learners.oled.selection import Candidate, select
 from splice.learners.weights import learn_weights
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
+from splice.logic.modes import Modes
+from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.subsumption import subsumes
 from splice.logic.theory import Statement
 from splice.patterns.lifting import Body, Patterns
@@ -37,9 +40,13 @@ class TheorySelection:
     memory: Memory
     options: OledOptions
     batches: int
+    modes: Modes
 
     def selected(self) -> list[RuleState]:
         """Return the rules that make the theory."""
+        if self.options.selection is Selection.SEARCH:
+            found = [rule for head in self.patterns.heads() for rule in self._searched(head)]
+            return sorted(found, key=lambda rule: (rule.head, rule.predicate))
         good = [rule for rule in self.rules if rule.picked and self.is_good(rule)]
         if self.options.selection is Selection.EFFECT:
             for rule in self.rules:
@@ -69,6 +76,24 @@ class TheorySelection:
         candidates = [self._candidate(rule, present) for rule in about]
         theory = select(candidates, replace(window, pattern=pattern))
         return [self._taken(about[part.candidate], part.kept, table) for part in theory]
+
+    def _searched(self, head: Atom) -> list[RuleState]:
+        """Return the rules about a head that a search over what is remembered finds."""
+        window = self.window(head)
+        table = window.table(len(self.patterns))
+        found = RuleSearch(head, window, self.patterns, self.modes, self.options).rules()
+        return [
+            RuleState(
+                INITIATED_AT if rule.initiates else TERMINATED_AT,
+                head,
+                rule.body,
+                tuple(range(len(rule.body))),
+                Points.ALL,
+                *self._counts(head, rule.body, table),
+                born=self.batches,
+            )
+            for rule in found
+        ]
 
     def former(self, head: Atom, table: Floats) -> list[RuleState]:
         """Return what the rules about a head were before they became more special, if that was good.
@@ -176,12 +201,18 @@ def learned_rule(
     tp, fp, fn = (round(float(part) * share) for part in (counts.tp, counts.fp, counts.fn))
     firings = round(float(rule.fired.sum()) * share)
     bottom, history = [str(literal) for literal in rule.bottom], tuple(map(_plain, rule.history))
-    called = f"batch {rule.born} without a body"
-    told = (
-        f"  began at {called}; the situation that called for it:",
-        *literal_lines(rule.bottom),
-        *(f"  {line}" for event in rule.history for line in str(event).splitlines()),
-    )
+    if options.selection is Selection.SEARCH:
+        remembered = f"{int(rule.total.sum()):,} remembered transitions"
+        origin = f"Searched for over {remembered}, for what the rules recognise together."
+        told: tuple[str, ...] = (f"  {origin[0].lower()}{origin[1:]}",)
+    else:
+        called = f"batch {rule.born} without a body"
+        origin = f"Began at {called}; what called for it: {', '.join(bottom)}."
+        told = (
+            f"  began at {called}; the situation that called for it:",
+            *literal_lines(rule.bottom),
+            *(f"  {line}" for event in rule.history for line in str(event).splitlines()),
+        )
     return LearnedRule(
         number,
         statement,
@@ -190,7 +221,7 @@ def learned_rule(
         fn,
         rule.score(options),
         firings,
-        origin=f"Began at {called}; what called for it: {', '.join(bottom)}.",
+        origin=origin,
         told=told,
         details={"born": rule.born, "bottom": bottom, "history": list(history)},
         history=history,
