@@ -295,7 +295,6 @@ def test_undecided_contradictions() -> None:
 def test_thresholds() -> None:
     values = np.array([-0.9, -0.1, 0.0, 0.2, 0.99])
     assert Zero().labels(values, 0.5).tolist() == [-1, -1, -1, 1, 1]
-    assert Zero().labels(values, 0.5, margin=0.15).tolist() == [-1, 0, 0, 1, 1]
     assert LogOdds().labels(values, 0.1).tolist() == [-1, -1, -1, -1, 1]
     assert LogOdds().labels(values, 0.5).tolist() == Zero().labels(values, 0.5).tolist()
     mass = ClassMass().labels(np.array([-1.0, -0.8, -0.6]), 0.5)

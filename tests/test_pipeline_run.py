@@ -173,8 +173,10 @@ def test_what_is_completed_is_what_a_completed_source_has(
     source: MemorySource, shards: int, tmp_path: Path
 ) -> None:
     watch = Interrupt()
-    counts = complete(source, out=tmp_path / "out", shards=shards, jobs=1, watch=watch)
-    right = collect(CompletedSource(source, PROFILES["default"], TimePoints(25)))
+    default = PROFILES["default"]
+    out = tmp_path / "out"
+    counts = complete(source, None, default, out=out, shards=shards, jobs=1, watch=watch)
+    right = collect(CompletedSource(source, default, TimePoints(25)))
     written = collect(open_input(str(tmp_path / "out"), InputOptions()))
     assert np.array_equal(np.sort(written.truth), np.sort(right.truth))
     assert counts.completed == int((source.table.truth == 0).sum()) > 0

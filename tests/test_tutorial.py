@@ -16,7 +16,8 @@ import pytest
 
 from splice.cli import main
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/tutorial/your-own-data.md"
+PROJECT = Path(__file__).resolve().parent.parent
+PAGE = PROJECT / "docs/tutorial/your-own-data.md"
 _FENCE = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TIMES = re.compile(r"(?<=seconds)\s+[\d.]+|[\d.]+ s, [\d,]+ examples/s")
 
@@ -38,10 +39,10 @@ def files() -> dict[str, str]:
     return {title: body for _, title, body in _FENCE.findall(PAGE.read_text("utf-8")) if title}
 
 
-def steps() -> list[Step]:
-    """Return the commands of the page in their order."""
+def steps(page: Path = PAGE) -> list[Step]:
+    """Return the commands of a page in their order."""
     found: list[Step] = []
-    for language, _, body in _FENCE.findall(PAGE.read_text("utf-8")):
+    for language, _, body in _FENCE.findall(page.read_text("utf-8")):
         for line in body.splitlines() if language == "console" else ():
             if line.startswith("$ "):
                 found.append(Step(line[2:]))
@@ -63,7 +64,7 @@ def agrees(shown: list[str], printed: list[str]) -> bool:
 
 def type_in(command: str, folder: Path) -> tuple[str, int]:
     """Run a command in a folder; return what it says and its exit code."""
-    if not command.startswith("splice "):
+    if not command.startswith("splice ") or ">" in command:
         here = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         done = subprocess.run(
             command, check=False, shell=True, cwd=folder, env=here, capture_output=True, text=True
@@ -91,12 +92,23 @@ def scores(said: list[Said]) -> list[float]:
     return [float(re.findall(r"^ all .* (\S+) *$", text, re.MULTILINE)[0]) for text in texts]
 
 
-def test_every_command_does_what_the_page_shows(typed: Typed) -> None:
-    _, said = typed
-    assert len(said) > 15
+def check(said: list[Said]) -> None:
+    """Compare what was printed with what a page shows; a command ends badly where it shows a hint."""
     for step, printed, code in said:
         assert agrees(step.shown, printed.splitlines()), f"$ {step.command}\n{printed}"
         assert code == any(line.startswith("hint: ") for line in step.shown), step.command
+
+
+def test_every_command_does_what_the_page_shows(typed: Typed) -> None:
+    _, said = typed
+    assert len(said) > 15
+    check(said)
+
+
+def test_the_session_of_the_readme_is_true(tmp_path: Path) -> None:
+    said = [(step, *type_in(step.command, tmp_path)) for step in steps(PROJECT / "README.md")]
+    assert len(said) > 8
+    check(said)
 
 
 def test_the_user_has_completed_labels_rules_and_a_report(typed: Typed) -> None:
