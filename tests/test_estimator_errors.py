@@ -201,6 +201,37 @@ def test_a_column_that_was_named_and_is_not_there_is_told_by_that_name() -> None
         splice.RuleLearner(time="ts").fit(events.drop(columns="time"), labels)
 
 
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"args": ["arg1", "waht"]}, r"events: column 'waht' is missing.*did you mean 'what'"),
+        ({"sequence": "dy", "args": ["arg1", "what"]}, r"events: column 'dy' is missing.*'day'"),
+    ],
+)
+def test_a_column_that_may_be_left_out_is_there_if_it_was_named(
+    named: dict[str, Any], said: str
+) -> None:
+    events = pd.DataFrame(shifts.week()[0]).rename(columns={"arg2": "what", "sequence": "day"})
+    labels = pd.DataFrame(shifts.week()[1]).rename(columns={"sequence": "day"})
+    with pytest.raises(splice.SpliceError, match=re.compile(said, re.DOTALL)):
+        splice.RuleLearner(**{"sequence": "day", **named}).fit(events, labels)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("Europe/Athens", None), (None, "Europe/Athens")])
+def test_a_moment_is_asked_for_with_a_zone_where_the_events_have_one(
+    ours: str | None, theirs: str | None
+) -> None:
+    events, labels = (stamped(pd.DataFrame(rows), ours) for rows in shifts.week())
+    model = splice.RuleLearner().fit(events, labels)
+    first = model.predict(events).iloc[0]
+    at, day = first["start"], first["sequence"]
+    assert "holds from" in str(model.explain(first["fluent"], at, events, sequence=day))
+    other = at.tz_localize(None).tz_localize(theirs)
+    for moment in (other, str(other)):
+        with pytest.raises(splice.SpliceError, match="zone, and the times of the stream have"):
+            model.explain(first["fluent"], moment, events, sequence=day)
+
+
 def test_that_nothing_was_learned_is_told() -> None:
     events = pl.DataFrame({"time": range(40), "event": "tick", "arg1": "a"})
     labels = pl.DataFrame(
@@ -244,6 +275,8 @@ TYPED: dict[str, tuple[Callable[[], object], str]] = {
         r"unknown option of OLED 'min_scor'\nhint: did you mean 'min_score'\?",
     ),
     "Oled(3)": (lambda: splice.Oled(3), "type int is no OledOptions"),  # type: ignore[arg-type]
+    'Oled(depth="3")': (lambda: splice.Oled(depth="3"), "depth must be a number, not '3'"),
+    "Oled(min_score=None)": (lambda: splice.Oled(min_score=None), "min_score must be a number"),
     "Oled(depth=0)": (lambda: splice.Oled(depth=0), "depth must be at least 1"),
     "recognise(theory, frame)": (
         lambda: splice.recognise(splice.load_theory("caviar-meet"), frame()),  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from html import escape
+from numbers import Real
 from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import SpliceError, UnknownName
@@ -194,6 +195,8 @@ class Declared:
         """Refuse a number that is not allowed."""
         if not self.is_number:
             return
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SpliceError(f"{self.name} must be a number, not {value!r}")
         spec = self.spec
         bounds = (
             (spec.above, operator.gt, "above"),

@@ -28,7 +28,9 @@ _HINTS: Final = {
     "time": "when",
     "start": "when it begins",
     "end": "when it ends, the end not in it",
+    "sequence": "which stretch of time",
 }
+_WHOM: Final = "whom an event is about"
 
 
 def check_frames(frames: Frames) -> None:
@@ -68,18 +70,31 @@ def _missing(role: str, table: FrameTable) -> list[Problem]:
     return [
         Problem(
             table.place(),
-            f"column '{table.asked.get(name, name)}' is missing ({_HINTS[name]})",
+            f"column '{table.asked.get(name, name)}' is missing ({_HINTS.get(name, _WHOM)})",
             ", ".join(own),
-            f"rename a column, or say which one it is: {name}={_guess(name, table, spare)!r}",
+            _say(name, table, spare),
         )
-        for name in _wanted(role, table)
+        for name in dict.fromkeys([*_wanted(role, table), *_named(role, table)])
         if name not in table.names
     ]
 
 
+def _named(role: str, table: FrameTable) -> list[str]:
+    """Return what need not be there and was said to be: of whom events are, and their sequences."""
+    said = table.asked if role == "events" else ()
+    return [name for name in said if name == "sequence" or name.startswith("arg")]
+
+
+def _say(name: str, table: FrameTable, spare: Sequence[str]) -> str:
+    if name.startswith("arg"):
+        near = did_you_mean(table.asked[name], spare)
+        return near or "args=[...] names columns that the events have"
+    return f"rename a column, or say which one it is: {name}={_guess(name, table, spare)!r}"
+
+
 def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
     """Return the column that is most probably meant."""
-    near = did_you_mean(name, spare)
+    near = did_you_mean(table.asked.get(name, name), spare) or did_you_mean(name, spare)
     if near:
         return near.split("'")[1]
     if name in _TIMES:

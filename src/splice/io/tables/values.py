@@ -281,6 +281,12 @@ def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
 def time_point_of(value: object, times: TimeFormat) -> int:
     """Return a time-point, as a number, a text, a date or a moment, as the stream counts it."""
     series = pl.Series([value])
+    if is_timestamp(series)[0] and times.stamps and is_zoned(series)[0] != bool(times.zone):
+        have, others = ("a", "none") if times.zone == "" else ("no", "one")
+        raise SpliceError(
+            f"'{value}' has {have} zone, and the times of the stream have {others}",
+            "write it as the stream has its times",
+        )
     counts, bad = read_times(series, times.unit)
     if bad[0] or counts[0] == NO_TIME:
         fault = time_fault(value, "", unit_of(series, times.unit))
