@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -260,6 +261,24 @@ def test_the_arguments_of_fluents_may_be_columns(model: splice.RuleLearner) -> N
         fluent=parts.field("1"), arg1=parts.field("2"), arg2=parts.field("3")
     )
     assert str(splice.RuleLearner().fit(events, split)) == str(model)
+
+
+@pytest.mark.parametrize("name", ["Anna Maria", "O'Hara", "00:1a", "John (CEO)"])
+def test_the_arguments_of_fluents_are_read_as_those_of_events(name: str) -> None:
+    events, labels = (pl.DataFrame(rows, infer_schema_length=None) for rows in shifts.week())
+    called = events.with_columns(pl.col("arg1").replace("anna", name))
+    parts = labels["fluent"].str.extract_groups(r"(\w+)\((\w+),(\w+)\)").struct
+    split = labels.with_columns(
+        fluent=parts.field("1"), arg1=parts.field("2").replace("anna", name), arg2=parts.field("3")
+    )
+    known = splice.RuleLearner().fit(events, labels)
+    assert str(splice.RuleLearner().fit(called, split)) == str(known)
+
+
+def test_results_in_arrow_are_compared_and_sorted(model: splice.RuleLearner) -> None:
+    found = model.predict(pa.Table.from_pylist(shifts.friday()[0]))
+    assert found.filter(pc.equal(found["sequence"], "friday")).num_rows == found.num_rows
+    assert found.sort_by("fluent").num_rows == found.num_rows
 
 
 def test_labels_may_be_time_points(model: splice.RuleLearner) -> None:

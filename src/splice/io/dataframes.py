@@ -79,6 +79,8 @@ class FrameKind:
 
         if self.library == "polars":
             return result.lazy() if self.lazy else result
+        if self.library == "pyarrow":  # its views of texts can be neither compared nor sorted
+            return result.to_arrow(compat_level=pl.CompatLevel.oldest())
         if self.lazy:
             return nw.from_native(result).lazy(backend=self.library).to_native()
         try:

@@ -19,10 +19,12 @@ from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import find_tables
 from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Table, Where, select
 from splice.io.tables.reader import TableSource
+from splice.io.tables.values import read_cell
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.logic.lexer import unquote
-from splice.logic.syntax import name_text
+from splice.logic.syntax import ground_text
+from splice.logic.terms import Constant, Function
 from splice.stream.times import UNITS, TimeFormat
 
 _TIMES: Final = ("time", "start", "end")
@@ -67,7 +69,8 @@ class Columns:
         {'ts': 'time', 'who': 'arg1', 'where': 'arg2'}
         """
         single = {getattr(self, f.name): f.name for f in fields(self) if f.name != "args"}
-        several = {name: f"arg{i}" for i, name in enumerate(self.args, start=1)}
+        args = [self.args] if isinstance(self.args, str) else self.args
+        several = {name: f"arg{i}" for i, name in enumerate(args, start=1)}
         return {own: usual for own, usual in {**single, **several}.items() if own is not None}
 
 
@@ -209,7 +212,9 @@ def _with_arguments(cells: pl.DataFrame) -> pl.Series:
 def _fluent_text(name: str | None, args: Sequence[str]) -> str | None:
     if name is None or not args or "(" in name:
         return name
-    return f"{name.strip()}({','.join(name_text(arg.strip()) for arg in args)})"
+    terms = [(arg.strip(), read_cell(arg)) for arg in args]  # as the events' cells are read
+    texts = [ground_text(t) if isinstance(t, Constant | Function) else arg for arg, t in terms]
+    return f"{name.strip()}({','.join(texts)})"
 
 
 def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.Series:
