@@ -232,6 +232,13 @@ def test_a_moment_is_asked_for_with_a_zone_where_the_events_have_one(
             model.explain(first["fluent"], moment, events, sequence=day)
 
 
+def test_that_a_sequence_is_to_be_named_is_told_in_python() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    model = splice.RuleLearner().fit(events, labels)
+    with pytest.raises(splice.SpliceError, match=r"hint: name one with sequence=\.\.\.$"):
+        model.explain("loading(anna,f1)", 40, events)
+
+
 def test_that_nothing_was_learned_is_told() -> None:
     events = pl.DataFrame({"time": range(40), "event": "tick", "arg1": "a"})
     labels = pl.DataFrame(

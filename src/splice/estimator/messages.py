@@ -19,6 +19,12 @@ from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Event, Notice, Read, Warned, Watch
 
 _HERE: Final = str(Path(__file__).parents[1])
+_ARGUMENTS: Final = {
+    "complete": "completer",
+    "no_complete": "completer=None",
+    "sequence": "sequence=...",
+}
+"""What methods take, where the command has an option."""
 _OPTION: Final = re.compile(r"--([a-z][a-z-]*[a-z])( [a-z0-9.]+)?")
 
 
@@ -95,7 +101,7 @@ def _said(match: re.Match[str]) -> str:
     name, value = match[1].replace("-", "_"), match[2] or ""
     options = {each.name: each.default for each in (*fields(InputOptions), *fields(LearnOptions))}
     if name not in options:
-        return {"complete": "completer", "no_complete": "completer=None"}.get(name, match[0])
+        return _ARGUMENTS.get(name, match[0])
     if isinstance(options[name], bool):
         return f"{name}=True{value}"
     return f"{name}={value.strip()!r}" if value else name
