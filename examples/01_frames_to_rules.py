@@ -38,6 +38,6 @@ print(type(found).__name__, *found.columns)
 # > DataFrame sequence fluent start end
 print(found[found.start < 60].to_string(index=False))
 # > sequence           fluent  start  end
-# >     main tending(anna,p1)      1   26
-# >     main tending(anna,p2)      1    6
-# >     main tending(anna,p2)     41   66
+# >     main tending(anna,p1)      0   25
+# >     main tending(anna,p2)      0    5
+# >     main tending(anna,p2)     40   65

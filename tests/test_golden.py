@@ -31,8 +31,11 @@ DEFAULT = ("--profile", "default")
 
 
 def said(path: Path) -> bytes:
-    """Return what a file says; of a theory's head, what went without saying once is left out."""
-    return path.read_bytes().replace(b", mode online", b"").replace(b", holds after", b"")
+    """Return what a file says; what went without saying once is left out."""
+    text = path.read_bytes()
+    for once in (b", mode online", b", holds after", b'\n[time]\nholds = "after"\n'):
+        text = text.replace(once, b"")
+    return text
 
 
 def sums(folder: Path) -> dict[str, str]:

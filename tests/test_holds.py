@@ -30,6 +30,7 @@ from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla
 from splice.logic.domain import Clock, Domain, Holds
 from splice.logic.syntax import parse_ground_term, parse_theory
+from splice.patterns.convention import find_holds
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import MemorySource, collect
 from splice.stream.table import AtomTable
@@ -220,7 +221,7 @@ def test_the_whole_road_of_activities_of_one_or_two_points(
 
 
 def test_rules_meant_otherwise_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data, rules = kitchen(tmp_path / "day"), tmp_path / "t.rules"
+    data, rules = kitchen(tmp_path / "day", 'holds = "after"'), tmp_path / "t.rules"
     run("learn", data, "--holds", "from", "--no-complete", "--out", rules)
     capsys.readouterr()
     run("recognise", rules, data, "--out", tmp_path / "found.csv")
@@ -256,4 +257,50 @@ def test_a_domain_says_it_and_is_written_as_it_was_read() -> None:
     with pytest.raises(InputError, match="did you mean 'from'"):
         parse_domain('[time]\nholds = "form"\n')
     assert open_input("plaza", InputOptions(holds="from")).domain.clock.holds is Holds.FROM
-    assert Domain().clock.holds is Holds.AFTER
+    assert Domain().clock.holds is None  # nobody says it
+
+
+def test_labels_say_when_changes_count_where_nobody_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Learned in hindsight from data that does not say it, rules of one point are recognised as they are."""
+    data, rules, found = kitchen(tmp_path / "day"), tmp_path / "t.rules", tmp_path / "found.csv"
+    run("learn", data, "--profile", "regression", "--out", rules)
+    assert load_theory(rules).holds is Holds.FROM
+    assert "--holds after says otherwise" in capsys.readouterr().err
+    run("recognise", rules, data, "--out", found)
+    assert "warning" not in capsys.readouterr().err
+    run("evaluate", found, data, "--format", "json")
+    assert '"f1": 1.0' in capsys.readouterr().out
+
+
+def test_a_domain_that_says_it_and_a_stream_read_once_are_taken_as_they_are(tmp_path: Path) -> None:
+    rules = tmp_path / "t.rules"
+    said = kitchen(tmp_path / "said", 'holds = "after"')
+    run("learn", said, "--profile", "regression", "--out", rules)
+    assert load_theory(rules).holds is Holds.AFTER
+    run("learn", kitchen(tmp_path / "once"), "--online", "--force", "--out", rules)
+    assert load_theory(rules).holds is Holds.AFTER
+
+
+def test_a_model_that_found_it_out_keeps_it(tmp_path: Path) -> None:
+    folder = kitchen(tmp_path / "day")
+    events, labels = (pl.read_csv(folder / f"{name}.csv") for name in ("events", "labels"))
+    model = splice.RuleLearner(completer="regression").fit(events, labels)
+    starts = set(model.predict(events)["start"].to_list())
+    assert starts == {t for t in SHORT if t - 1 not in SHORT}
+    model.save(tmp_path / "model")
+    assert splice.RuleLearner.load(tmp_path / "model").predict(events).equals(model.predict(events))
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_labels_one_point_later_ask_for_the_other_convention(late: int, tmp_path: Path) -> None:
+    """Shifted by a point, the same labels are told by what was seen before them."""
+    rng = np.random.default_rng(3)
+    seen = rng.random(300) < 0.3
+    lines = [f"Happens({'Kettle' if on else 'Fridge'},{t})" for t, on in enumerate(seen)]
+    lines += [f"{'' if seen[max(t - late, 0)] else '!'}HoldsAt(Tea,{t})" for t in range(300)]
+    (tmp_path / "tea.db").write_text("\n".join([*lines, ""]))
+    assert find_holds(batches(open_input(tmp_path), TimePoints(25))) is (
+        Holds.AFTER if late else Holds.FROM
+    )

@@ -14,6 +14,7 @@ from splice.pipeline.progress import (
     Read,
     Resumed,
     ResumedParts,
+    Settled,
     Stopped,
     Taught,
     Warned,
@@ -45,6 +46,7 @@ class RunProgress:
             case (
                 Notice()
                 | Warned()
+                | Settled()
                 | Taught()
                 | Resumed()
                 | ResumedParts()
@@ -70,10 +72,14 @@ def _spell(event: LearnedBatch) -> str:
     return f"learning: {', '.join(words)}"
 
 
-def _told(event: Notice | Warned | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped) -> str:
+def _told(
+    event: Notice | Warned | Settled | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped,
+) -> str:
     match event:
         case Notice(text):
             return f"warning: {text}"
+        case Settled(text):
+            return text
         case Warned(problem):
             return str(problem)
         case Taught(one):

@@ -208,7 +208,7 @@ def _lomrf(theory: Theory, options: InputOptions, simultaneous: Simultaneous) ->
         schema = read_mln(options.schema).schema
     if theory.is_crisp:
         compile_program(theory)
-    holds = _domain(options, theory).clock.holds
+    holds = _domain(options, theory).clock.holds or theory.holds
     return format_lomrf(replace(theory, holds=holds), schema, simultaneous=simultaneous)
 
 

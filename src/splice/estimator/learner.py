@@ -109,7 +109,7 @@ class RuleLearner(Inspection):
 
     def _keep(self, learned: Learned, source: Source, frames: Frames) -> None:
         self.learned_ = learned
-        self.domain_ = source.domain
+        self.domain_ = source.domain.holding(learned.theory.holds)
         self._frames = frames
 
     @property

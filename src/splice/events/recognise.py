@@ -28,6 +28,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
+from splice.patterns.convention import ConventionSource
 from splice.stream.source import MemorySource, Source, check_source, collect
 from splice.stream.table import AtomTable
 
@@ -162,6 +163,8 @@ def recognise(
         raise SpliceError("a step moves a window, and there is none", "say the window, too")
     source = MemorySource(data, domain or Domain()) if isinstance(data, AtomTable) else data
     check_source(source)
+    if theory.holds is not None:
+        source = ConventionSource(source, theory.holds)
     if not len(theory):
         for _ in source.chunks():  # what is wrong with the data is said all the same
             pass

@@ -15,12 +15,12 @@ def other_convention(theory: Theory, domain: Domain) -> str | None:
 
     >>> from splice.logic.domain import Clock, Holds
     >>> theory = Theory(holds=Holds.FROM)
-    >>> print(other_convention(theory, Domain()))
+    >>> print(other_convention(theory, Domain(clock=Clock(holds=Holds.AFTER))))
     the rules were learned where what begins at a time-point holds from it on, and the data says after it: --holds from says otherwise
     >>> other_convention(theory, Domain(clock=Clock(holds=Holds.FROM)))
     """
     meant, said = theory.holds, domain.clock.holds
-    if meant in (None, said):
+    if meant is None or said is None or meant is said:
         return None
     words = {Holds.FROM: "from it on", Holds.AFTER: "after it"}
     return (

@@ -82,7 +82,7 @@ class InputOptions:
     holds: str | None = option(
         None,
         "What begins at a time-point holds from it on, or after it: from the next one on (default: as "
-        "the domain says, else after).",
+        "the domain says, else as the theory says or the labels suggest).",
         metavar="from|after",
     )
     exhaustive: bool = option(

@@ -248,11 +248,11 @@ class _Reader:
                 step, unit = step_in(every, unit)
             except SpliceError as error:
                 check.fail((*path, "every"), str(error.message), error.hint)
-        holds = check.text((*path, "holds"), time.get("holds")) or Holds.AFTER.value
-        if holds not in (names := [way.value for way in Holds]):
+        holds = check.text((*path, "holds"), time.get("holds"))
+        if holds is not None and holds not in (names := [way.value for way in Holds]):
             check.unknown((*path, "holds"), "way to hold", holds, names)
-            holds = Holds.AFTER.value
-        return unit, Clock(step, Holds(holds))
+            holds = None
+        return unit, Clock(step, None if holds is None else Holds(holds))
 
     def _states(self) -> States:
         """Return which events switch states: ``on`` and ``off``, and pairs under a name."""
@@ -361,7 +361,7 @@ def _time_lines(clock: Clock, unit: str | None) -> list[str]:
     said = {
         "unit": unit and _quoted(unit),
         "step": clock.step and str(clock.step),
-        "holds": _quoted(clock.holds.value) if clock.holds is not Holds.AFTER else None,
+        "holds": clock.holds and _quoted(clock.holds.value),
     }
     lines = [f"{key} = {value}" for key, value in said.items() if value]
     return ["", "[time]", *lines] if lines else []

@@ -21,7 +21,7 @@ from splice.learners.memory import MEMORY, Memory
 from splice.learners.options import LearnerOptions
 from splice.learners.predict import predict
 from splice.logic.clauses import Rule
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
 from splice.logic.theory import Statement, Theory
@@ -184,7 +184,7 @@ class OnlineLearner(ABC, Generic[O, S]):
         if self._reader is None:
             return Theory()
         domain = self._reader.visibility.domain
-        return Theory(tuple(self._statements()), domain.schema, domain.clock.holds)
+        return Theory(tuple(self._statements()), domain.schema, domain.clock.holds or Holds.AFTER)
 
     def rules(self, passes: int = 1) -> list[LearnedRule]:
         """Return the rules of the theory, with their counts and how they came about."""

@@ -91,6 +91,7 @@ def launch(
     domain = project.described.domain
     if told := other_convention(theory, domain):
         tell("other convention", {"problem": told})
+    domain = domain.holding(theory.holds)
     engine = Engine(theory, domain, settings)
     feeds = {"events": open_feed(addresses.events)}
     if addresses.labels:

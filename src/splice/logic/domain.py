@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -27,11 +27,12 @@ class Clock:
     """How time goes on in some data.
 
     ``step`` is the distance between time-points where they lie on a grid, at the multiples of the
-    step; None: they are wherever something is observed. ``holds`` says when changes count.
+    step; None: they are wherever something is observed. ``holds`` says when changes count;
+    None: nobody says it, and a theory that does is taken at its word, else it is after.
     """
 
     step: int | None = None
-    holds: Holds = Holds.AFTER
+    holds: Holds | None = None
 
     def __post_init__(self) -> None:
         if self.step is not None and self.step < 1:
@@ -92,3 +93,15 @@ class Domain:
     exclusive: bool = False
     clock: Clock = Clock()
     measures: tuple[Measure, ...] = ()
+
+    def holding(self, holds: Holds | None) -> Domain:
+        """Return the domain with when changes count, where it does not say that itself.
+
+        >>> Domain().holding(Holds.FROM).clock.holds.value
+        'from'
+        >>> Domain(clock=Clock(holds=Holds.AFTER)).holding(Holds.FROM).clock.holds.value
+        'after'
+        """
+        if holds is None or self.clock.holds is not None:
+            return self
+        return replace(self, clock=replace(self.clock, holds=holds))

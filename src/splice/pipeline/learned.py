@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
@@ -31,6 +32,9 @@ from splice.pipeline.verdict import AUTO, Findings, Verdict, find_out
 from splice.stream.batch import MicroBatch
 from splice.stream.source import Source
 from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
+
+_LOOKING: Final = (AUTO, "regression")
+"""The profiles with which the stream is looked at first: none of the published comparisons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,15 @@ class LearnOptions:
         if asked is None or asked.name != AUTO:
             return asked
         return replace(PROFILES["default"], margin=asked.margin, threshold=asked.threshold)
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether the whole stream is looked at before rules are learned.
+
+        Not with the profiles of the published comparisons: their rules are those of then.
+        """
+        asked = self.profile
+        return self.mode is Mode.HINDSIGHT and asked is not None and asked.name in _LOOKING
 
     def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
         """Return the choices with those that labels which are held out make, and what they say."""

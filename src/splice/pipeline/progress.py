@@ -96,6 +96,13 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """Something that nobody said was found out from the input."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Taught:
     """A round of teaching back is over: the labels that the theory changed, and the rules from them."""
 
@@ -142,6 +149,7 @@ Event: TypeAlias = (
     | Read
     | Warned
     | Notice
+    | Settled
     | Taught
     | Resumed
     | ResumedParts

@@ -37,7 +37,7 @@ from splice.pipeline.progress import (
 )
 from splice.pipeline.rounds import TEACHING, Teaching, check_rounds
 from splice.pipeline.shards import OpenSource, located_shards
-from splice.pipeline.source import Input, name_of, opener, with_measures
+from splice.pipeline.source import Input, name_of, opener, with_convention, with_measures
 from splice.pipeline.splice import Splice, StepReport
 from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -136,6 +136,8 @@ def learn(
         opened = opener(data, options)
         check_query(opened().domain.query)
         opened = with_measures(opened, choices.mode)
+        if choices.looks_first:
+            opened = with_convention(opened, choices.batch_size, watch)
         begun = time.perf_counter()
         stream = batches(opened(), TimePoints(choices.batch_size))
         choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch))

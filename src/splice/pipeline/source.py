@@ -9,9 +9,13 @@ from typing import TypeAlias
 from splice.completion.mode import Mode
 from splice.inputs.open import InputOptions, open_input
 from splice.io.tables.frame_table import Frames
-from splice.logic.domain import Measure
+from splice.logic.domain import Holds, Measure
+from splice.patterns.convention import ConventionSource, find_holds
 from splice.patterns.measures import MeasuredSource, find_measures
+from splice.pipeline.holdout import sample
+from splice.pipeline.progress import Settled, Watch, ignore
 from splice.pipeline.shards import OpenSource
+from splice.stream.batch import TimePoints, batches
 from splice.stream.source import Source
 
 Input: TypeAlias = Source | str | Path | Frames
@@ -38,6 +42,33 @@ def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
 
 def _measured(opened: OpenSource, measures: tuple[Measure, ...]) -> Source:
     return MeasuredSource(opened(), measures)
+
+
+def with_convention(opened: OpenSource, batch_size: int, watch: Watch = ignore) -> OpenSource:
+    """Return what opens an input that says when changes count: as its domain does, else by its labels.
+
+    Parameters
+    ----------
+    opened
+        What opens the input; in hindsight, for it is read once more, in part.
+    batch_size
+        Time-points in a batch.
+    watch
+        Told where changes count at once.
+    """
+    source = opened()
+    if source.domain.clock.holds is not None:
+        return opened
+    holds = find_holds(sample(batches(source, TimePoints(batch_size))))
+    if holds is Holds.AFTER:
+        return opened
+    found = "nobody says when changes count; by the labels, what begins at a time-point holds from it on"
+    watch(Settled(f"{found} (--holds after says otherwise)"))
+    return partial(_conventional, opened, holds)
+
+
+def _conventional(opened: OpenSource, holds: Holds) -> Source:
+    return ConventionSource(opened(), holds)
 
 
 def name_of(data: Input) -> str | None:

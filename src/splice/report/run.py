@@ -19,6 +19,7 @@ from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
 from splice.logic.syntax import ground_text
+from splice.patterns.convention import ConventionSource
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.source import Input, opener, with_measures
@@ -243,7 +244,10 @@ def learned_report(
     The input is read again, so that a run that was resumed is told from its beginning.
     """
     name = "a stream" if isinstance(data, Source) else input_title(data)
-    watcher = _watched(with_measures(opener(data, options), choices.mode)(), choices)
+    source = with_measures(opener(data, options), choices.mode)()
+    if learned.theory.holds is not None:
+        source = ConventionSource(source, learned.theory.holds)
+    watcher = _watched(source, choices)
     counts = (
         ("examples", learned.examples),
         ("batches", learned.batches),
@@ -263,7 +267,7 @@ def learned_report(
         Table("What was read", ("what", "number"), counts),
         Table("How it was learned", ("choice", "value"), tuple(choices.words.items())),
     )
-    drawn = _reliability(with_measures(opener(data, options), choices.mode)(), choices, learned)
+    drawn = _reliability(source, choices, learned)
     overview = (*overview, *([drawn] if drawn else []))
     return run_report(
         f"Learned from {name}", overview, learned.rules, watcher, learner=learned.learner

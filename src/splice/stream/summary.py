@@ -303,7 +303,7 @@ class Survey:
             shown = ", ".join(f"'{n}' (sequence '{self.strangers[n]}')" for n in names[:3])
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             yield f"labels are about entities that no event names: {shown}{more}"
-        late = clock.holds is Holds.AFTER
+        late = clock.holds is not Holds.FROM
         if late and self.points and np.median(self.points) < _SHORT:
             yield (
                 f"half of the labelled intervals have at most {int(np.median(self.points))} "

@@ -145,7 +145,7 @@ def compile_program(
         successor or step or Observed(clock.step or 1),
         check_given(given, inputs, defined),
         theory.schema,
-        clock.holds,
+        clock.holds or theory.holds or Holds.AFTER,
     )
 
 

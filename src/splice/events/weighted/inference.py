@@ -182,7 +182,9 @@ def infer(
     labels = None if loss is None else network.labels_of(loss)
     solution = network.solve(loss=labels, method=method, seconds=seconds)
     probability = network.marginals() if ask is Ask.MARGINALS else None
-    result = _result(network, solution.labels, probability, found, domain.clock.holds)
+    result = _result(
+        network, solution.labels, probability, found, domain.clock.holds or Holds.AFTER
+    )
     return replace(result, method=solution.method, optimal=solution.optimal)
 
 
@@ -322,7 +324,9 @@ def _layered(
         labels = None if loss is None else network.labels_of(loss)
         solution = network.solve(loss=labels)
         probability = network.marginals() if ask is Ask.MARGINALS else None
-        part = _result(network, solution.labels, probability, found, domain.clock.holds)
+        part = _result(
+            network, solution.labels, probability, found, domain.clock.holds or Holds.AFTER
+        )
         _remember(store, fluent, network.instances.groups, part.intervals)
         parts.append(part)
     return _joined(parts, table, found)
