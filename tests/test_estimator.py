@@ -540,6 +540,29 @@ def test_questions_are_labels_to_fill_in() -> None:
     assert model.learned_.given > before
 
 
+@pytest.mark.parametrize("zone", [None, "Europe/Athens", "+02:00"])
+def test_questions_are_rows_to_add_to_labels_as_they_are(zone: str | None) -> None:
+    """Without sequences, under the caller's own names, and with the times that labels have."""
+    events, labels = (
+        pd.DataFrame([row for row in rows if row["sequence"] == "monday"]).drop(columns="sequence")
+        for rows in shifts.week()
+    )
+    named = {"fluent": "name", "start": "von", "end": "bis", "label": "wahr"}
+    for frame in (events, labels):
+        for name in {"time", "start", "end"} & {*frame}:
+            moments = pd.Timestamp("2024-03-01") + pd.to_timedelta(frame[name], unit="s")
+            frame[name] = moments.dt.tz_localize(zone)
+    for own in ({}, named):
+        known = labels.rename(columns=own)
+        model = splice.RuleLearner(**own).fit(events, known)
+        asked = model.ask(2)
+        assert list(asked) == [*known.columns, "believed", "reason"]
+        assert asked.dtypes[own.get("start", "start")] == labels.dtypes["start"]
+        answered = pd.concat([known, asked.assign(**{own.get("label", "label"): True})])
+        again = splice.RuleLearner(**own).fit(events, answered)
+        assert again.learned_.given > model.learned_.given
+
+
 def test_progress_is_told_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bar of a notebook is one piece of the page, renewed and emptied at the end."""
     pages: list[str] = []

@@ -156,7 +156,8 @@ class Inspection(Parameters):
     ) -> AnyFrame:
         """Return where a label would help most: ``sequence, fluent, start, end, label, believed, reason``.
 
-        The labels are empty: fill them in, add the rows to the labels and fit again.
+        The labels are empty: fill them in, add the rows to the labels and fit again. The columns have
+        the names that the labels' own have, and there is no ``sequence`` where the labels have none.
 
         Parameters
         ----------
@@ -172,7 +173,8 @@ class Inspection(Parameters):
             source = open_input(frames, self._input_options)
             asked = {"profile": self._learn_options.profile, **options}
             found = ask(source, budget=budget, **{k: v for k, v in asked.items() if v is not None})
-            return frames.tables["events"].like(question_frame(found), source.vocabulary.times)
+            answered = frames.tables.get("labels", frames.tables["events"])
+            return answered.further_rows(question_frame(found), source.vocabulary.times)
 
     # pictures
 

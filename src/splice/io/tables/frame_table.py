@@ -151,7 +151,22 @@ class FrameTable:
 
         return where
 
-    def like(self, result: pl.DataFrame, times: TimeFormat) -> AnyFrame:
+    def further_rows(self, rows: pl.DataFrame, times: TimeFormat) -> AnyFrame:
+        """Return rows that can be put below those of this frame: with its columns' own names.
+
+        Parameters
+        ----------
+        rows
+            The rows, as for :meth:`like`; a frame that knows no sequences is told none.
+        times
+            How the stream counts and writes its times.
+        """
+        known = rows if "sequence" in self._own else rows.drop("sequence", strict=False)
+        return self.like(known, times, {**self.asked, **self._own})
+
+    def like(
+        self, result: pl.DataFrame, times: TimeFormat, own_names: Mapping[str, str] | None = None
+    ) -> AnyFrame:
         """Return a table of results in the kind of this frame, its times and sequences as here.
 
         Parameters
@@ -160,16 +175,19 @@ class FrameTable:
             The results: times are counted, names of sequences are quoted where files need it.
         times
             How the stream counts and writes its times.
+        own_names
+            What columns of the results are to be called, by their usual names.
         """
         name = "time" if "time" in self._own else "start"
         own, told = self.column(name), [n for n in _TIMES if n in result.columns]
         changed = [_as_time(result[n], own, times) for n in told]
         changed += [_as_sequence(result[n], self.column(n)) for n in ("sequence",) if n in result]
-        frame = self.columns.kind.frame(result.with_columns(changed))
+        called = {n: (own_names or {}).get(n, n) for n in result.columns}
+        frame = self.columns.kind.frame(result.with_columns(changed).rename(called))
         offset = self.columns.offsets.get(self.own_name(name))
         if offset is None:
             return frame
-        return frame.assign(**{n: frame[n].dt.tz_convert(offset) for n in told})
+        return frame.assign(**{called[n]: frame[called[n]].dt.tz_convert(offset) for n in told})
 
 
 @dataclass(frozen=True)
