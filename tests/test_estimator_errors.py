@@ -12,7 +12,9 @@ import pytest
 
 import shifts
 import splice
+from splice.completion.mode import Mode
 from splice.learners.oled.options import OledOptions
+from splice.pipeline.learned import LearnOptions
 from splice.stream.source import collect
 
 Frame = pd.DataFrame
@@ -187,12 +189,30 @@ def test_sorting_is_done_when_asked_for() -> None:
         ({"learner": "olde"}, "unknown learner 'olde'"),
         ({"completer": 3}, "a value of type int is no completer"),
         ({"completer": "papper"}, "did you mean 'paper'"),
+        ({"mode": "junk"}, "unknown mode 'junk'\nhint: known: hindsight, online"),
+        ({"mode": 3}, "unknown mode '3'"),
+        ({"passes": 0}, "passes must be at least 1, not 0"),
+        ({"batch_size": "x"}, "batch_size must be a number, not 'x'"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number, not 2.5"),
+        ({"rounds": -1}, "rounds must be at least 0, not -1"),
+        ({"sort": "x"}, "sort must be True or False, not 'x'"),
+        ({"max_bad": 2}, "max_bad must be at least 0 and at most 1, not 2"),
+        ({"time": 3}, "time must be the name of a column, not 3\nhint: such as time='ts'"),
+        ({"args": ["arg1", 2]}, "args must be the name of a column, not 2"),
+        ({"args": 2}, "args must be the name of a column, not 2"),
     ],
 )
 def test_wrong_choices_are_told_in_words(wrong: dict[str, Any], said: str) -> None:
     events, labels = map(pd.DataFrame, shifts.week())
     with pytest.raises(splice.SpliceError, match=said):
         splice.RuleLearner(**wrong).fit(events, labels)
+
+
+def test_a_mode_may_be_said_in_words() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    said, meant = (splice.RuleLearner(mode=mode) for mode in ("online", Mode.ONLINE))
+    assert str(said.fit(events, labels)) == str(meant.fit(events, labels))
+    assert LearnOptions(mode="hindsight").mode is Mode.HINDSIGHT  # type: ignore[arg-type]
 
 
 def test_a_column_that_was_named_and_is_not_there_is_told_by_that_name() -> None:

@@ -191,12 +191,23 @@ class Declared:
             return text
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def check(self, value: Any) -> None:
-        """Refuse a number that is not allowed."""
-        if not self.is_number:
-            return
+    def checked(self, value: Any) -> Any:
+        """Return a value that is allowed, a word of an enumeration as its member; refuse others."""
+        if self.spec.named is not None:
+            return value
+        if isinstance(self.default, Enum):
+            return self.read(value, {})
+        if isinstance(self.default, bool) and value not in (False, True):
+            raise SpliceError(f"{self.name} must be True or False, not {value!r}")
+        if self.is_number:
+            self._check_number(value)
+        return value
+
+    def _check_number(self, value: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, Real):
             raise SpliceError(f"{self.name} must be a number, not {value!r}")
+        if isinstance(self.default, int) and math.isfinite(value) and value % 1 != 0:
+            raise SpliceError(f"{self.name} must be a whole number, not {value:g}")
         spec = self.spec
         bounds = (
             (spec.above, operator.gt, "above"),
@@ -215,14 +226,17 @@ class Declared:
 
 
 class Checked:
-    """A dataclass of options that refuses numbers which are not allowed."""
+    """A dataclass of options that refuses values which are not allowed."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
         for each in declared(type(self)):
             if len(each.path) == 1:  # what is inside of another value has been checked there
-                each.check(each.value(self))
+                given = each.value(self)
+                value = each.checked(given)
+                if value is not given:  # the fields are frozen for everybody else
+                    object.__setattr__(self, each.name, value)
 
 
 _DECLARED: Final[dict[type, tuple[Declared, ...]]] = {}
@@ -239,6 +253,8 @@ def _declared(cls: Any, path: tuple[str, ...]) -> Iterator[Declared]:
     for each in fields(cls):
         own = (*path, each.name)
         default = each.default
+        if default is MISSING and each.default_factory is not MISSING:
+            default = each.default_factory()
         if default is MISSING:
             raise SpliceError(f"'{each.name}' of {cls.__name__} has no default")
         if each.metadata.get("parts"):

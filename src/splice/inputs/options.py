@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from splice.limits import LIMITS, Limits
-from splice.options import option
+from splice.options import Checked, option
 
 if TYPE_CHECKING:
     from splice.logic.domain import Domain
 
 
 @dataclass(frozen=True, slots=True)
-class InputOptions:
+class InputOptions(Checked):
     """What an input means and how strictly it is read, as the command's options say it.
 
     Parameters

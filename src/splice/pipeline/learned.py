@@ -23,6 +23,7 @@ from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
+from splice.options import Checked, option
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Notice, Warned, Watch
@@ -38,7 +39,7 @@ _LOOKING: Final = (AUTO, "regression")
 
 
 @dataclass(frozen=True, slots=True)
-class LearnOptions:
+class LearnOptions(Checked):
     """How to learn: what fills in missing labels, if anything, and what makes the rules.
 
     Parameters
@@ -66,11 +67,11 @@ class LearnOptions:
 
     profile: Profile | None = PROFILES[AUTO]
     learner: Callable[[], StructureLearner] = field(default_factory=LEARNERS.choose)
-    batch_size: int = 25
-    passes: int = 1
+    batch_size: int = option(25, at_least=1)
+    passes: int = option(1, at_least=1)
     words: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = Mode.HINDSIGHT
-    rounds: int = 0
+    rounds: int = option(0, at_least=0)
 
     @property
     def run_mode(self) -> Mode:

@@ -62,6 +62,17 @@ class Columns:
     end: str | None = None
     label: str | None = None
 
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            several = each.name == "args" and isinstance(value, Sequence)
+            for name in value if several else [value]:
+                if not isinstance(name, str | None):
+                    raise SpliceError(
+                        f"{each.name} must be the name of a column, not {name!r}",
+                        f"such as {each.name}={['who'] if several else 'ts'!r}",
+                    )
+
     def usual_names(self) -> dict[str, str]:
         """Return the usual name of each column that has another one.
 
