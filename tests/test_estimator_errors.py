@@ -43,6 +43,13 @@ def half_aware(frame: Frame) -> Frame:
     return frame.assign(time=pd.Series(times, dtype=object))
 
 
+def as_texts(frame: Frame) -> Frame:
+    texts = {
+        n: frame[n].map(pd.Timestamp.isoformat) for n in ("time", "start", "end") if n in frame
+    }
+    return frame.assign(**texts)
+
+
 BAD: dict[str, tuple[Change, str]] = {
     "no column for the time": (
         lambda e, y: (stamped(e).rename(columns={"time": "ts"}), stamped(y)),
@@ -78,7 +85,15 @@ BAD: dict[str, tuple[Change, str]] = {
     ),
     "zones in one frame only": (
         lambda e, y: (stamped(e, "Europe/Athens"), stamped(y)),
-        r"events, row 0, column 'time': the timestamp has a zone, and others have none",
+        r"labels, row 0, column 'start': the times of the labels have no zone, .* events a zone",
+    ),
+    "zones in the labels only": (
+        lambda e, y: (stamped(e), stamped(y, "Europe/Athens")),
+        r"labels, row 0, column 'start': the times of the labels have a zone, .* events no zone",
+    ),
+    "texts, with zones in one frame only": (
+        lambda e, y: (as_texts(stamped(e, "UTC")), as_texts(stamped(y))),
+        r"labels, row 0, column 'start': the times of the labels have no zone, .* events a zone",
     ),
     "zones in some rows only": (
         lambda e, y: (half_aware(e), stamped(y)),
@@ -146,6 +161,8 @@ BAD: dict[str, tuple[Change, str]] = {
         lambda e, y: (e.drop(columns="sequence"), y),
         r"labels: the labels have a column 'sequence', the events do not",
     ),
+    "None for labels": (lambda e, y: (e, None), r"no labels: labels is None.*fluent, start, end"),
+    "None for events": (lambda e, y: (None, y), r"no events: events is None.*time, event, arg1"),
     "no frame": (lambda e, y: (e, [1]), r"labels is of type list, which is no DataFrame"),
     "a series": (lambda e, y: (e["time"], y), r"events is of type Series, which is no DataFrame"),
     "names that are numbers": (
@@ -257,6 +274,13 @@ def test_that_a_sequence_is_to_be_named_is_told_in_python() -> None:
     model = splice.RuleLearner().fit(events, labels)
     with pytest.raises(splice.SpliceError, match=r"hint: name one with sequence=\.\.\.$"):
         model.explain("loading(anna,f1)", 40, events)
+
+
+@pytest.mark.parametrize("budget", ["x", -1, 2.5, None])
+def test_a_budget_is_a_number_of_questions(budget: Any) -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    with pytest.raises(splice.SpliceError, match="budget must be a number of questions, not"):
+        splice.RuleLearner().ask(budget, events, labels)
 
 
 def test_that_nothing_was_learned_is_told() -> None:

@@ -9,6 +9,7 @@ from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES, Mix, Pick, QueryStrategy
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
+from splice.errors import SpliceError
 from splice.inputs.open import InputOptions
 from splice.labels import UNKNOWN
 from splice.pipeline.source import Input, opener, with_measures
@@ -76,6 +77,9 @@ def questions(
     rng: np.random.Generator | None = None,
 ) -> list[Question]:
     """Return so many questions about a session's stream, the best first."""
+    said: object = budget  # from a notebook it may be anything
+    if not isinstance(said, int | np.integer) or said < 0:
+        raise SpliceError(f"budget must be a number of questions, not {budget!r}", "such as 5")
     picks = strategy.pick(session.pool(), budget, rng or np.random.default_rng(0))
     return [question_of(session, pick) for pick in picks]
 

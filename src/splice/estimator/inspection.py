@@ -54,7 +54,20 @@ class Inspection(Parameters):
         super().__init__(learner, completer, **options)
         self._frames: Frames | None = None
 
+    def _with_labels(self, events: AnyFrame, labels: AnyFrame) -> Frames:
+        if labels is None:
+            raise SpliceError(
+                "there are no labels: labels is None",
+                "give a frame of what is known to hold and not to: fluent, start, end, label",
+            )
+        return self._labelled(events, labels)
+
     def _labelled(self, events: AnyFrame, labels: AnyFrame | None) -> Frames:
+        if events is None:
+            raise SpliceError(
+                "there are no events: events is None",
+                "give a frame of what happens: time, event, arg1, arg2, ...",
+            )
         frames = frames_of(self._columns, events=events, labels=labels)
         if not self._options.get("domain"):
             check_frames(frames)

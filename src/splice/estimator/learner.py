@@ -69,7 +69,7 @@ class RuleLearner(Inspection):
         """
         with told_in_python():
             options = self._input_options
-            frames = self._labelled(events, labels)
+            frames = self._with_labels(events, labels)
             source = open_input(frames, options)
             learned = learn(source, options, self._learn_options, watch=warned(watch, frames))
             self._keep(learned, source, frames)
@@ -139,7 +139,7 @@ class RuleLearner(Inspection):
             What is known of it.
         """
         with told_in_python():
-            frames = self._labelled(events, labels)
+            frames = self._with_labels(events, labels)
             source = self._completed(frames)
             found = completed_frame(source)
             return frames.tables["events"].like(found, source.vocabulary.times)
@@ -212,7 +212,7 @@ class RuleLearner(Inspection):
             How many labelled points an answer may be early or late.
         """
         with told_in_python():
-            frames = self._labelled(events, labels)
+            frames = self._with_labels(events, labels)
             truth = open_input(frames, self._input_options, queries=Queries.LABELLED)
             found, _ = self._recognise(Frames({"events": frames.tables["events"]}), {})
             return score(truth, found, by=by, tolerance=tolerance)

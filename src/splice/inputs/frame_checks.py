@@ -16,7 +16,7 @@ import polars as pl
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.dataframes import cell_place
 from splice.io.tables.frame_table import Frames, FrameTable
-from splice.io.tables.values import read_cell
+from splice.io.tables.values import is_timestamp, is_zoned, read_cell
 from splice.logic.terms import Constant, Function
 
 _SHOWN: Final = 5
@@ -145,6 +145,10 @@ def _strange_times(events: FrameTable, labels: FrameTable) -> list[Problem]:
     if sorts[0] != sorts[1] and "texts" not in sorts:
         message = f"the times of the labels are {sorts[1]}, and those of the events {sorts[0]}"
         return [_at(labels, first, 0, message, "convert one of the two")]
+    zones = [_zone(column) for column in (ours, begin)]
+    if all(zones) and zones[0] != zones[1]:
+        message = f"the times of the labels have {zones[1]}, and those of the events {zones[0]}"
+        return [_at(labels, first, 0, message, "give all timestamps a zone, or none")]
     if "texts" in sorts or ours.dtype != begin.dtype or ours.dtype != end.dtype:
         return []
     # As columns of one row: a number beyond 64 bits fits into them, and into no literal.
@@ -160,6 +164,14 @@ def _sort(column: pl.Series) -> str:
     if column.dtype.is_temporal():
         return "dates" if column.dtype == pl.Date else "timestamps"
     return "texts" if column.dtype == pl.String else "numbers"
+
+
+def _zone(column: pl.Series) -> str:
+    """Return in words whether timestamps have a zone; nothing where some have, or there are none."""
+    zoned = is_zoned(column)[is_timestamp(column)]
+    if not len(zoned) or zoned.any() != zoned.all():
+        return ""
+    return "a zone" if zoned.all() else "no zone"
 
 
 def duplicates(frames: Frames) -> str:
