@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import shifts
@@ -161,6 +163,14 @@ BAD: dict[str, tuple[Change, str]] = {
         lambda e, y: (e.drop(columns="sequence"), y),
         r"labels: the labels have a column 'sequence', the events do not",
     ),
+    "a column twice": (
+        lambda e, y: (e.rename(columns={"arg2": "arg1"}), y),
+        r"events, column 'arg1': 2 columns have this name.*sequence, time, event, arg1, arg1",
+    ),
+    "a column twice, in Arrow": (
+        lambda e, y: (e, pa.Table.from_pandas(y).rename_columns([*y.columns[:-1], "end"])),
+        r"labels, column 'end': 2 columns have this name",
+    ),
     "None for labels": (lambda e, y: (e, None), r"no labels: labels is None.*fluent, start, end"),
     "None for events": (lambda e, y: (None, y), r"no events: events is None.*time, event, arg1"),
     "no frame": (lambda e, y: (e, [1]), r"labels is of type list, which is no DataFrame"),
@@ -290,6 +300,21 @@ def test_that_nothing_was_learned_is_told() -> None:
     )
     with pytest.warns(splice.SpliceWarning, match="no rule was good enough; what may help"):
         splice.RuleLearner().fit(events, labels)
+
+
+def test_that_a_scored_fluent_has_no_rules_is_told() -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    model = splice.RuleLearner().fit(events, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", splice.SpliceWarning)
+        model.score(events, labels)
+    for name, hint in (
+        ("loadng", r"did you mean 'loading'\?"),
+        ("resting", "learned about: loading"),
+    ):
+        other = labels.with_columns(pl.col("fluent").str.replace("loading", name))
+        with pytest.warns(splice.SpliceWarning, match=f"no rules for '{name}'; {hint}"):
+            model.score(events, pl.concat([labels, other]))
 
 
 def test_what_is_no_input_is_told() -> None:

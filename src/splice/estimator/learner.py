@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
+from splice.errors import did_you_mean
 from splice.estimator.inspection import Inspection
 from splice.estimator.messages import told_in_python, warn, warned
 from splice.estimator.saved import from_checkpoint, saved_params, to_checkpoint
@@ -215,7 +216,12 @@ class RuleLearner(Inspection):
             frames = self._with_labels(events, labels)
             truth = open_input(frames, self._input_options, queries=Queries.LABELLED)
             found, _ = self._recognise(Frames({"events": frames.tables["events"]}), {})
-            return score(truth, found, by=by, tolerance=tolerance)
+            scores = score(truth, found, by=by, tolerance=tolerance)
+            known = self._fitted.fluents
+            for name in sorted(scores.fluents.keys() - known):
+                hint = did_you_mean(name, known) or f"learned about: {', '.join(sorted(known))}"
+                warn(f"no rules for '{name}'; {hint}")
+            return scores
 
     def score(self, events: AnyFrame, labels: AnyFrame) -> float:
         """Return F1 of all fluents over the labelled time-points; :meth:`scores` tells more.

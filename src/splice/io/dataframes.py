@@ -37,7 +37,10 @@ def is_frame(value: object) -> TypeGuard[AnyFrame]:
         return False
     import narwhals as nw  # noqa: PLC0415  (only who has frames pays for it)
 
-    return isinstance(nw.from_native(value, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(value, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a frame it is; who reads it tells what is wrong
+        return True
 
 
 def cell_place(frame: str, row: int | None = None, column: str = "") -> Place:
@@ -105,11 +108,25 @@ class FrameColumns:
         import narwhals as nw  # noqa: PLC0415
 
         self.name = name
+        self._refuse_twins(native)
         self._frame: Any = nw.from_native(_with_named_index(native))
         self.kind = FrameKind.of(self._frame)
         self.offsets: dict[str, Any] = {}
         """Columns whose zone is an offset, which only the frame's own library knows."""
         self._converted: dict[str, pl.Series] = {}
+
+    def _refuse_twins(self, native: AnyFrame) -> None:
+        """Refuse columns of one name: pandas, Arrow and DuckDB allow them, and one is meant."""
+        if isinstance(native, pl.DataFrame | pl.LazyFrame):  # it has none; a plan is not run
+            return
+        of_arrow = type(native).__module__.startswith("pyarrow")
+        names = list(native.column_names if of_arrow else getattr(native, "columns", ()))
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            hint = "drop or rename all but one"
+            message = f"{names.count(twice)} columns have this name"
+            place = cell_place(self.name, column=str(twice))
+            raise InputError(Problem(place, message, ", ".join(map(str, names)), hint))
 
     @cached_property
     def names(self) -> Sequence[str]:

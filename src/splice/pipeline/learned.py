@@ -211,6 +211,12 @@ class Learned:
         kept = tuple(s for s in theory.statements if _fluent_name(s) not in self.untold)
         return replace(theory, statements=kept)
 
+    @property
+    def fluents(self) -> frozenset[str]:
+        """The names of the fluents that were learned about: there are rules for them, or labels were given."""
+        names = map(_fluent_name, self.theory.statements)
+        return frozenset(self.labels).union(name for name in names if name)
+
     def finish(self, passes: int) -> None:
         """Take the rules of the learner, but those of fluents of which no false label is known."""
         rules = self.learner.rules(passes)
