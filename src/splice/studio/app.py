@@ -108,7 +108,7 @@ def state(studio: Studio) -> dict[str, Any]:
         return {
             "title": studio.title,
             "version": studio.version,
-            "learning": studio.learned_version < studio.version,
+            "learning": studio.learning,
             "sequences": studio.sequence_names(),
             "labels": {"true": int((labels > 0).sum()), "false": int((labels < 0).sum())},
             "points": len(labels),

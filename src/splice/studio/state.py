@@ -61,7 +61,7 @@ class Studio:
         self.learned: list[LearnedRule] = []
         self._learned_theory = Theory()
         self._said: LabelArray | None = None
-        self.learned_version = -1
+        self._labels_version = self._learned_version = -1
         self.trouble = ""
         self.changed = 0
         self._learning = ThreadPoolExecutor(1, "learning")
@@ -133,8 +133,9 @@ class Studio:
 
     def _changed(self) -> None:
         self.version += 1
-        labels, version = self.session.completion.labels.copy(), self.version
-        self._learning.submit(self._learn, labels, version)
+        self._labels_version = self.version
+        labels = self.session.completion.labels.copy()
+        self._learning.submit(self._learn, labels, self.version)
 
     def _rows(self, code: int, part: dict[str, Any]) -> Indices:
         """Return the query atoms that a part of an answer is about."""
@@ -173,9 +174,11 @@ class Studio:
 
     def _learn(self, labels: LabelArray, version: int) -> None:
         """Learn from what is believed; only the newest of what waits is worth it."""
-        if version != self.version or not (labels > 0).any():
-            with self.lock:
-                self.learned_version = max(self.learned_version, version)
+        # Not ``version``: rules that were just learned from older labels count it up, too.
+        if version != self._labels_version:
+            return
+        if not (labels > 0).any():
+            self._learned_version = version
             return
         try:
             learner = self.session.learn(labels, self._rules_reading)
@@ -183,19 +186,23 @@ class Studio:
         except Exception as error:
             with self.lock:
                 self.trouble = f"no rules could be learned: {error}"
-                self.learned_version = version
+                self._learned_version = version
             return
         with self.lock:
             self._learned_theory, self.learned = theory, rules
-            self.learned_version = version
+            self._learned_version = version
             self._rules_changed()
 
     def _rules_changed(self) -> None:
         self.book = RuleBook(self.project.journal.active())
         self.version += 1
-        self.learned_version = max(self.learned_version, self.version)
         self._said = None
         self.project.write(THEORY, self.theory_text())
+
+    @property
+    def learning(self) -> bool:
+        """Whether rules from the newest labels are yet to come."""
+        return self._learned_version < self._labels_version
 
     @property
     def theory(self) -> Theory:
