@@ -1,5 +1,5 @@
 """The studio, measured: the first picture of 100,000 intervals, frames a second, a window of a million
-time-points, and what an answer costs on a square.
+time-points, and what an answer costs on a square, by profile.
 
 ``python -m benchmarks.studio`` prints json; pictures need Chromium and chromedriver (as the tests do).
 """
@@ -21,6 +21,11 @@ import polars as pl
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from browser import chromium
+from splice.active.ask import DEFAULT_STRATEGY
+from splice.active.session import LabelSession
+from splice.completion.profile import PROFILES, SESSION_PROFILE
+from splice.lab.plaza import make_plaza
+from splice.stream.mask import KeepBatches, MaskedSource
 from studios import local, running, write_square
 
 _DOMAIN = """
@@ -130,9 +135,31 @@ def answered(folder: Path) -> dict[str, Any]:
     }
 
 
+def recompleted() -> dict[str, Any]:
+    """Return the processor time of completing a square anew after each of twenty answers, by profile."""
+    truth = make_plaza(sequences=8, seed=1).source
+    found: dict[str, Any] = {}
+    for name in ("default", SESSION_PROFILE.name):
+        session = LabelSession(MaskedSource(truth, KeepBatches(0)), PROFILES[name])
+        labels, taken = LabelSession(truth).labels, []
+        for number in range(20):
+            rng = np.random.default_rng(number)
+            (pick,) = DEFAULT_STRATEGY.pick(session.pool(), 1, rng)
+            rows = session.atoms(pick.stretch)
+            session.answer(rows, labels[rows])
+            begun = time.process_time()
+            assert len(session.completion) == len(labels)
+            taken.append(time.process_time() - begun)
+        found[f"completion on plaza, {name}, processor s, median"] = round(
+            statistics.median(taken), 3
+        )
+        found[f"completion on plaza, {name}, processor s, worst"] = round(max(taken), 3)
+    return found
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        measured = answered(Path(scratch))
+        measured = recompleted() | answered(Path(scratch))
         if shutil.which("chromium") and shutil.which("chromedriver"):
             measured |= pictured(Path(scratch))
         measured |= windowed(Path(scratch))

@@ -53,7 +53,7 @@ def main() -> None:
                 "const b = document.getElementById('timeline').getBoundingClientRect();"
                 "return [b.left, b.top, b.width]"
             )
-            x, y = box[0] + 0.55 * box[2], box[1] + 36
+            x, y = box[0] + 0.7 * box[2], box[1] + 36
             page.mouse(at(x, y), DOWN, UP)
             page.wait("return document.getElementById('said')")
             save(page, "studio-why.png")

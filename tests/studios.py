@@ -21,6 +21,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 import splice
+from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.inputs.open import InputOptions
 from splice.lab.plaza import make_plaza
 from splice.logic.syntax import ground_text
@@ -91,16 +92,18 @@ def running(square: Path, project: Path) -> Iterator[Server]:
         yield server
 
 
-def opened(square: Path, project: Path) -> Studio:
+def opened(square: Path, project: Path, profile: Profile = SESSION_PROFILE) -> Studio:
     """Open a studio in this process, without a server."""
     options = InputOptions(domain=str(square / "domain.toml"), open_world=True)
-    return open_studio(str(square / "events.csv"), options, project)
+    return open_studio(str(square / "events.csv"), options, project, profile)
 
 
 @contextmanager
-def local(square: Path, project: Path) -> Iterator[httpx.Client]:
+def local(
+    square: Path, project: Path, profile: Profile = SESSION_PROFILE
+) -> Iterator[httpx.Client]:
     """Give a client that speaks to a studio in this process, served and guarded as it always is."""
-    studio = opened(square, project)
+    studio = opened(square, project, profile)
     try:
         with guarded(make_app(studio)) as client:
             yield client

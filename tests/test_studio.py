@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, NoReturn
 
 import httpx
 import numpy as np
@@ -15,11 +17,15 @@ from typer.testing import CliRunner
 
 import splice
 from splice.cli import app
+from splice.completion.profile import PROFILES, SESSION_PROFILE, Profile
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.inputs.open import InputOptions
 from splice.lab.plaza import make_plaza
+from splice.labels import LabelArray
 from splice.learners.predict import predict
+from splice.learners.protocol import StructureLearner
+from splice.patterns.reading import Reading
 from splice.stream.batch import TimePoints, batches
 from splice.stream.source import MemorySource, collect
 from splice.studio.columns import BELIEVED, EVENT, GIVEN, in_window
@@ -288,23 +294,55 @@ def test_a_rule_is_checked_tried_pinned_and_forbidden(
         assert refused.status_code == 422
 
 
-def test_why_says_what_the_command_says(square: tuple[Path, MemorySource], tmp_path: Path) -> None:
-    folder, truth = square
-    with local(folder, tmp_path / "project") as client:
+@pytest.mark.parametrize("name", ["default", "regression"])
+def test_why_says_what_the_command_says(
+    square: tuple[Path, MemorySource], tmp_path: Path, name: str
+) -> None:
+    """Neighbours and their average, or the literals by which a teacher decided."""
+    (folder, truth), profile = square, PROFILES[name]
+    with local(folder, tmp_path / "project", profile) as client:
         Expert(truth, client).answer(10)
         settled(client)
-        where = {"n": 1, "fluent": "meet(ID1,ID2)", "time": 120}
+        where: dict[str, Any] = {"n": 1, "fluent": "meet(ID1,ID2)", "time": 120}
         said = client.get("/api/why/label", params=where).json()
         assert said["query"] == "holdsAt(meet('ID1','ID2'),120)"
-        if not said["given"]:
+        assert not said["given"]
+        if name == "default":
+            assert said["neighbours"]
             assert said["average"] == pytest.approx(said["value"], abs=1e-6)
+        assert bool(said["decisive"]) == (name == "regression")
+        labelled = shutil.copytree(folder, tmp_path / "labelled")
+        shutil.copy(tmp_path / "project/labels.csv", labelled)
+        words = f"--sequence plaza-002 --open-world --profile {name} --format json".split()
+        said_by = ["explain", "label", str(labelled), where["fluent"], "120", *words]
+        told = json.loads(CliRunner().invoke(app, said_by).stdout)
+        assert {key: said[key] for key in told} == told
         disagreeing = client.get("/api/contradictions").json()
         assert all(each["positives"] and each["negatives"] for each in disagreeing)
         unknown = client.get("/api/why/label", params={**where, "fluent": "meet(ID1,ID9)"})
         assert unknown.status_code == 422
-    studio = opened(folder, tmp_path / "project")
+    studio = opened(folder, tmp_path / "project", profile)
     assert studio.session.completion.values[studio.row(1, "meet(ID1,ID2)", 120)] == said["value"]
     studio.close()
+
+
+@pytest.mark.parametrize("words", [[], ["--connector", "knn:2"], ["--profile", "patterns"]])
+def test_the_studio_completes_as_ask_does(
+    square: tuple[Path, MemorySource], monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    taken: list[Profile] = []
+
+    def stop(*given: object, profile: Profile | None = None, **_: object) -> NoReturn:
+        taken.extend([profile] if profile else [one for one in given if isinstance(one, Profile)])
+        raise SpliceError("enough")
+
+    monkeypatch.setattr("splice.cli.ask.run", stop)
+    monkeypatch.setattr("splice.studio.serve.open_studio", stop)
+    for command in ("ask", "studio"):
+        CliRunner().invoke(app, [command, str(square[0]), "--open-world", *words])
+    asked, opened_by = taken
+    assert asked == opened_by
+    assert (asked == SESSION_PROFILE) == (not words)
 
 
 def test_columns_hold_every_label_once(square: tuple[Path, MemorySource], tmp_path: Path) -> None:
@@ -359,6 +397,31 @@ def test_an_address_that_no_browser_can_name_is_refused(
     assert "is no address that a browser can name" in str(ran.exception)
 
 
+def test_rules_are_those_of_the_newest_labels_though_answers_come_while_learning(
+    square: tuple[Path, MemorySource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = opened(square[0], tmp_path / "project")
+    learn, seen, started, answered = studio.session.learn, [], Event(), Event()
+
+    def slowly(labels: LabelArray, reading: Reading) -> StructureLearner:
+        seen.append(labels)
+        started.set()
+        assert answered.wait(20)
+        return learn(labels, reading)
+
+    monkeypatch.setattr(studio.session, "learn", slowly)
+    part = {"fluents": ["meet(ID1,ID2)"], "start": 10, "end": 30, "label": True}
+    studio.answer(0, [part])
+    assert started.wait(20)
+    studio.answer(0, [{**part, "start": 100, "end": 120, "label": False}])
+    answered.set()
+    while studio.learning:
+        time.sleep(0.01)
+    studio.close()
+    assert (seen[-1] == studio.session.completion.labels).all()
+    assert len(seen) == 2
+
+
 def test_learning_that_fails_is_told_and_answers_go_on(
     square: tuple[Path, MemorySource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,7 +429,7 @@ def test_learning_that_fails_is_told_and_answers_go_on(
     monkeypatch.setattr(studio.session, "learn", lambda *_: 1 / 0)
     part = {"fluents": ["meet(ID1,ID2)"], "start": 10, "end": 30, "label": True}
     studio.answer(0, [part])
-    while studio.learned_version < studio.version:  # closing would call it off
+    while studio.learning:  # closing would call it off
         time.sleep(0.01)
     studio.close()
     assert studio.trouble.startswith("no rules could be learned")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from browser import DOWN, UP, Browser, at, chromium
+from hostile import FIRED
 from studios import Server, running, write_square
 
 ENTER, RIGHT, SHIFT = "\ue007", "\ue014", "\ue008"
@@ -124,6 +125,39 @@ def test_the_timeline_answers_to_mouse_keys_and_search(
         page.wait("return document.querySelector('#view #curve')")
         page.click("[data-view=contradictions]")
         page.wait("return document.querySelector('#view').textContent.length > 5")
+
+
+def test_why_shows_what_decides_and_runs_no_name(page: Browser, tmp_path: Path) -> None:
+    hostile = f"<img src=x onerror=window.{FIRED}=1>"
+    events = [f"{t},{hostile if t < 3 else 'wait'},a" for t in range(6)]
+    labels = [f"busy(a),{t},{str(t < 3).lower() if t % 3 else ''}" for t in range(6)]
+    (tmp_path / "events.csv").write_text("\n".join(["time,event,arg1", *events]))
+    (tmp_path / "labels.csv").write_text("\n".join(["fluent,time,label", *labels]))
+    files = [f"{tmp_path}/events.csv", f"{tmp_path}/labels.csv"]
+    with Server.studio(*files, "--project", str(tmp_path / "project")) as server:
+        shown(page, server)
+        page.open(server.origin + "/?measure=1")
+        page.wait("return document.body.dataset.ready === 'yes'", patience=60)
+        seen = {}
+        for time in (0, 3):
+            page.run(
+                "studio.show('why'); studio.views.why.pick(0, 'busy(a)', 2, arguments[0])", time
+            )
+            page.wait(
+                "return document.getElementById('said')?.textContent.includes(`,${arguments[0]})`)",
+                time,
+            )
+            seen[time] = page.run(
+                "return [...document.querySelectorAll('#decisive tr')].slice(1)"
+                ".map(tr => [...tr.cells].map(td => td.textContent))"
+            )
+        ((literal, weight),) = seen[0]
+        assert hostile in literal
+        assert float(weight) > 0
+        ((literal, weight),) = seen[3]
+        assert "wait" in literal
+        assert float(weight) < 0
+        assert not page.run(f"return window.{FIRED} || document.querySelector('#view img')")
 
 
 def _pixels(page: Browser) -> str:

@@ -8,7 +8,7 @@ from splice.active.question import Question
 from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES, Mix, Pick, QueryStrategy
 from splice.completion.mode import Mode
-from splice.completion.profile import PROFILES, Profile
+from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions
 from splice.labels import UNKNOWN
@@ -27,7 +27,7 @@ def ask(
     strategy: QueryStrategy | str = DEFAULT_STRATEGY,
     length: int = 25,
     unit: Unit = Unit.PAIR,
-    profile: Profile = PROFILES["regression"],
+    profile: Profile = SESSION_PROFILE,
     seed: int = 0,
 ) -> list[Question]:
     """Return the stretches of an input whose labels would help most, the best first.

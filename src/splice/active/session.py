@@ -17,7 +17,7 @@ from splice.active.pool import Pool, Stretches, cut_stretches
 from splice.arrays import Indices, unique_rows
 from splice.completion.completer import Completion, SupervisionCompleter
 from splice.completion.mode import Mode
-from splice.completion.profile import PROFILES, Profile
+from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
@@ -50,7 +50,7 @@ class LabelSession:
     def __init__(
         self,
         source: Source,
-        profile: Profile = PROFILES["regression"],
+        profile: Profile = SESSION_PROFILE,
         length: int = 25,
         unit: Unit = Unit.PAIR,
     ) -> None:

@@ -11,7 +11,7 @@ from splice.active.ask import ask as run
 from splice.active.strategy import STRATEGIES
 from splice.cli.console import Format, emit, note
 from splice.cli.formats import one_of
-from splice.cli.method_options import with_teaching_options
+from splice.cli.method_options import with_session_options
 from splice.cli.options import InputArgument, Printed, Seed, with_input_options
 from splice.completion.profile import Profile
 from splice.inputs.open import InputOptions
@@ -21,7 +21,7 @@ _UNIT: Final = one_of(lambda: [unit.value for unit in Unit])
 
 
 @with_input_options
-@with_teaching_options
+@with_session_options
 def ask(
     data: InputArgument,
     options: InputOptions,

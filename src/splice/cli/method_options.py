@@ -17,7 +17,7 @@ import typer
 from splice.cli.console import note
 from splice.cli.options import BatchSize, Parameters, bundled, option_of
 from splice.completion.mode import Mode
-from splice.completion.profile import KINDS, PROFILES, Profile, profile_of
+from splice.completion.profile import KINDS, PROFILES, SESSION_PROFILE, Profile, profile_of
 from splice.errors import SpliceError
 from splice.labels import Unlabelled
 from splice.learners.options import LearnerOptions, NamedTheory
@@ -90,27 +90,19 @@ def with_auto_completion(command: Callable[..., R]) -> Callable[..., R]:
     return bundled(command, "chosen", _chosen, (_NAME, *COMPLETION_PARAMETERS))
 
 
-def with_completion_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Give a command the same options; where no profile is named, it is ``default``."""
-    return bundled(command, "chosen", _plain, (_NAME, *COMPLETION_PARAMETERS))
-
-
-def with_teaching_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Give a command the same options, and the profile that ``learn`` begins with as their default."""
-    return bundled(command, "chosen", _teaching, (_NAME, *COMPLETION_PARAMETERS))
-
-
-def _plain(profile: str | None, **options: Any) -> Profile:
-    return completion_profile(profile or "default", **options)
+def with_session_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the same options; where no profile is named, that of labelling sessions."""
+    return bundled(command, "chosen", _session, (_NAME, *COMPLETION_PARAMETERS))
 
 
 def _chosen(profile: str | None, **options: Any) -> Profile:
     return completion_profile(profile or usual_profile(options), **options)
 
 
-def _teaching(profile: str | None, **options: Any) -> Profile:
+def _session(profile: str | None, **options: Any) -> Profile:
     usual = usual_profile(options)
-    return completion_profile(profile or ("regression" if usual == "auto" else usual), **options)
+    unnamed = SESSION_PROFILE.name if usual == "auto" else usual
+    return completion_profile(profile or unnamed, **options)
 
 
 def usual_profile(options: Mapping[str, object], *, online: bool = False) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from splice.cli.console import note
-from splice.cli.method_options import with_completion_options
+from splice.cli.method_options import with_session_options
 from splice.cli.options import InputArgument, with_input_options
 from splice.completion.profile import Profile
 from splice.errors import SpliceError
@@ -20,7 +20,7 @@ _EVERYWHERE: Final = ("0.0.0.0", "::", "")
 
 
 @with_input_options
-@with_completion_options
+@with_session_options
 def studio(
     data: InputArgument,
     options: InputOptions,

@@ -114,7 +114,7 @@ class Explanation:
     links
         The same entities at neighbouring time-points.
     decisive
-        The literals of its pattern that labels gave a weight, the heaviest first.
+        The literals of its pattern that labels gave a weight, the heaviest first; none where its own was given.
     """
 
     query: Atom
@@ -260,7 +260,7 @@ def explain(scene: Scene, row: int) -> Explanation:
         neighbours=() if cls is None else tuple(_neighbours(scene, cls, row)),
         peers=() if cls is None else tuple(_peers(scene, cls)),
         links=() if cls is None else tuple(_links(scene, row)),
-        decisive=tuple(_decisive(scene, row)),
+        decisive=() if done.given[row] else tuple(_decisive(scene, row)),
     )
 
 

@@ -167,6 +167,8 @@ PROFILES: Final[dict[str, Profile]] = {
         ),
     )
 }
+SESSION_PROFILE: Final = _REGRESSION
+"""What completes while somebody labels (``ask``, the studio): ``learn`` begins with it, too."""
 
 
 def profile(name: str, **changes: object) -> Profile:

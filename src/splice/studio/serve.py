@@ -10,7 +10,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from splice.active.session import LabelSession
-from splice.completion.profile import PROFILES, Profile
+from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, input_paths, input_title
 from splice.pipeline.source import opener
@@ -23,7 +23,7 @@ def open_studio(
     data: str,
     options: InputOptions,
     folder: Path,
-    profile: Profile = PROFILES["default"],
+    profile: Profile = SESSION_PROFILE,
     length: int = 25,
 ) -> Studio:
     """Return a studio on an input; it goes on from what the project's folder holds."""

@@ -42,9 +42,17 @@ export class Why {
       make("h2", {}, `${fluent} at ${format(from)}${to > from + 1 ? ` to ${format(to)}` : ""}`),
       make("div", {}, "Label it: ", button("true", true), " ", button("false", false), " ", button("unknown", null)),
       this.said && make("pre", { id: "said" }, this.said.text),
+      decisive((this.said && this.said.decisive) || []),
       ...((this.said && this.said.neighbours) || []).map(neighbour),
     ];
   }
+}
+
+function decisive(literals) {
+  const signed = (weight) => `${weight < 0 ? "" : "+"}${weight.toPrecision(3)}`;
+  const row = (each) => make("tr", {}, make("td", {}, make("code", {}, each.literal)), make("td", {}, signed(each.weight)));
+  return literals.length > 0 && make("table", { id: "decisive" },
+    make("tr", {}, make("th", {}, "what decides"), make("th", {}, "weight")), ...literals.map(row));
 }
 
 function neighbour(each) {
