@@ -20,6 +20,7 @@ from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import Unlabelled
 from splice.logic.domain import Domain, Holds
 from splice.patterns.numeric import Thresholds, seen_through
+from splice.patterns.reading import blocks
 from splice.patterns.transitions import Overlap, Reader
 from splice.stream.batch import MicroBatch
 from splice.stream.source import WrappedSource
@@ -74,11 +75,13 @@ def _cost(batches: Sequence[MicroBatch], holds: Holds) -> float:
     overlap = Overlap()
     cells: list[Ints] = []
     labels: list[Mask] = []
-    for batch in batches:
-        expanded = thresholds.expand(replace(batch, domain=domain))
-        found = reader.read(expanded, Unlabelled.SKIP, overlap)
-        cells.append(np.column_stack((found.pattern, found.before > 0)).astype(np.int64))
-        labels.append(found.after > 0)
+    expanded = [thresholds.expand(replace(batch, domain=domain)) for batch in batches]
+    for block in blocks(expanded):
+        reader.prefetch(block)
+        for batch in block:
+            found = reader.read(batch, Unlabelled.SKIP, overlap)
+            cells.append(np.column_stack((found.pattern, found.before > 0)).astype(np.int64))
+            labels.append(found.after > 0)
     first, which = unique_rows(np.concatenate(cells))
     yes = np.bincount(which, np.concatenate(labels), len(first))
     all_ = np.bincount(which, minlength=len(first))
