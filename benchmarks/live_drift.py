@@ -26,7 +26,7 @@ from splice.inputs.domains import load_domain
 from splice.io.tables.rows import RowMaker
 from splice.lab.maritime import make_maritime
 from splice.lab.plaza import make_plaza
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings
 from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain
@@ -144,7 +144,7 @@ def _masked(truth: list[Row], seed: int) -> Iterator[Row]:
 class Listener:
     """Keeps what an engine says: intervals, and alarms and trials with the batch they came after."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: LiveEngine) -> None:
         self._engine = engine
         self.said: list[tuple[str, str, int, int]] = []
         self._told: list[tuple[int, str]] = []
@@ -170,7 +170,7 @@ class Listener:
 def run(world: World, policy: str, since: int, every: int) -> dict[str, Any]:
     """Let a run see what comes from a time on; return what came of it."""
     settings = LiveSettings(learn=LearnSettings(every=every), drift=policy)
-    engine = Engine(Theory(), world.domain, settings)
+    engine = LiveEngine(Theory(), world.domain, settings)
     heard, change = Listener(engine), 0
     events = [row for row in world.events if row.get("time", since) >= since]
     labels = [row for row in world.labels if row["time"] >= since]

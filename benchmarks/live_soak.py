@@ -34,7 +34,7 @@ from splice.inputs.domains import load_domain
 from splice.inputs.theories import load_theory
 from splice.io.tables.rows import RowMaker
 from splice.lab.plaza import make_plaza
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.generations import Generations
 from splice.live.learner import LearnSettings
 from splice.live.metrics import resident_bytes
@@ -231,7 +231,7 @@ def memory(events: int, learning: bool) -> None:
     """
     learn = LearnSettings(every=500) if learning else None
     settings = LiveSettings(lateness=LATENESS, sequences=20, learn=learn)
-    engine = Engine(load_theory("caviar-meet"), load_domain("plaza").domain, settings)
+    engine = LiveEngine(load_theory("caviar-meet"), load_domain("plaza").domain, settings)
     portion: list[tuple[str, bytes]] = []
     told, done = 0, 0
     for row in rows_of(events):

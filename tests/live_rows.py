@@ -11,7 +11,7 @@ from splice.inputs.domains import load_domain
 from splice.inputs.theories import load_theory
 from splice.io.tables.rows import RowMaker
 from splice.lab.plaza import make_plaza
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.settings import LiveSettings
 from splice.stream.source import MemorySource, Source, collect
 
@@ -52,22 +52,22 @@ def items(objects: list[dict[str, Any]]) -> list[tuple[str, bytes]]:
     return [(str(i), row) for i, row in enumerate(lines(objects))]
 
 
-def engine(**settings: Any) -> Engine:
-    return Engine(MEET, PLAZA, LiveSettings(**settings))
+def engine(**settings: Any) -> LiveEngine:
+    return LiveEngine(MEET, PLAZA, LiveSettings(**settings))
 
 
-def through_state(one: Engine) -> Engine:
+def through_state(one: LiveEngine) -> LiveEngine:
     """Return another engine that goes on where one was, by way of text."""
-    other = Engine(MEET, PLAZA, one.settings)
+    other = LiveEngine(MEET, PLAZA, one.settings)
     other.restore(json.loads(json.dumps(one.to_state())))
     return other
 
 
-def said(one: Engine, channel: str = "out") -> list[dict[str, Any]]:
+def said(one: LiveEngine, channel: str = "out") -> list[dict[str, Any]]:
     return [json.loads(row) for _, row in one.out.rows.get(channel, [])]
 
 
-def intervals(one: Engine) -> list[tuple[str, str, int, int]]:
+def intervals(one: LiveEngine) -> list[tuple[str, str, int, int]]:
     return sorted(
         (row["sequence"], row["fluent"], row["start"], row["end"])
         for row in said(one)

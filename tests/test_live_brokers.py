@@ -16,7 +16,7 @@ import pytest
 from brokers import Server, nats_server, valkey
 from live_rows import MEET, PLAZA, lines, rows
 from splice.errors import OutputError, SpliceError
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.feeds.seam import Feed
 from splice.live.generations import Generations
@@ -132,7 +132,7 @@ def read(feed: Feed, after: str | None, most: int) -> list[tuple[str, bytes]]:
 
 
 def run(events: str, out: str, folder: Path, **options: Any) -> Process:
-    engine = Engine(MEET, PLAZA, LiveSettings(lateness=8))
+    engine = LiveEngine(MEET, PLAZA, LiveSettings(lateness=8))
     return Process(
         engine,
         {"events": open_feed(events)},
@@ -270,7 +270,7 @@ def test_fields_of_an_entry_may_be_the_columns(tmp_path: Path) -> None:
     feed = open_feed(broker.address("plain"))
     ((_, row),) = read(feed, None, 1)
     assert json.loads(row) == {"time": "7", "event": "walking", "arg1": "anna"}
-    engine = Engine(MEET, PLAZA, LiveSettings())
+    engine = LiveEngine(MEET, PLAZA, LiveSettings())
     engine.events([("1", row)])
     engine.finish()
     assert engine.counts["events"] == 1

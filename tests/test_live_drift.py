@@ -18,7 +18,7 @@ from splice.live.drift.monitor import DriftMonitor
 from splice.live.drift.policies import POLICIES
 from splice.live.drift.policies.policy import Answer
 from splice.live.drift.trial import Trial
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings, LiveLearner
 from splice.live.rules_in_use import RulesInUse
 from splice.live.settings import LiveSettings
@@ -135,7 +135,7 @@ def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:
     settings = LiveSettings(learn=LearnSettings(every=1000, batch_size=10), drift="relearn")
 
     def run(stop: int) -> list[dict[str, Any]]:
-        one = Engine(MEET, PLAZA, settings)
+        one = LiveEngine(MEET, PLAZA, settings)
         one.labels(items(labels))
         told = list[dict[str, Any]]()
         for start in range(0, len(events), 1500):
@@ -144,7 +144,7 @@ def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:
             one.out.clear()
             if start == stop:
                 state = json.loads(json.dumps(one.to_state()))
-                one = Engine(MEET, PLAZA, settings)
+                one = LiveEngine(MEET, PLAZA, settings)
                 one.restore(state)
         one.finish()
         return [*told, *said(one)]

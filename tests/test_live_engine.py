@@ -14,7 +14,7 @@ from live_rows import PLAZA, engine, intervals, items, one_shot, plaza, rows, sa
 from splice.completion.mode import Mode
 from splice.errors import SpliceError
 from splice.live.clock import CONFIRM, Clocks, Verdict
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings
 from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain
@@ -105,14 +105,14 @@ def test_of_too_many_sequences_the_most_silent_ends() -> None:
 def test_learning_is_that_of_the_file() -> None:
     events, labels = rows(2, 250, 1)
     masked = [{**row, "label": row["label"] if row["time"] % 100 < 50 else None} for row in labels]
-    one = Engine(Theory(), PLAZA, LiveSettings(lateness=0, learn=LearnSettings()))
+    one = LiveEngine(Theory(), PLAZA, LiveSettings(lateness=0, learn=LearnSettings()))
     one.labels(items(masked))
     first = [row for row in events if row["sequence"] == events[0]["sequence"]]
     mark = {"end": True, "sequence": first[0]["sequence"]}
     for portion in portions(items([*first, mark, *events[len(first) :]]), 2, 900):
         one.events(portion)
         state = one.to_state()
-        one = Engine(Theory(), PLAZA, one.settings)
+        one = LiveEngine(Theory(), PLAZA, one.settings)
         one.restore(state)
     one.finish()
     source = plaza(2, 250, 1)
@@ -131,7 +131,7 @@ def test_learning_is_that_of_the_file() -> None:
 def test_labels_wait_as_long_as_patience_says_and_are_late_after_it() -> None:
     events, labels = rows(1, 200, 3)
     settings_ = LiveSettings(learn=LearnSettings(patience=60, batch_size=10))
-    one = Engine(Theory(), PLAZA, settings_)
+    one = LiveEngine(Theory(), PLAZA, settings_)
     one.events(items([row for row in events if row["time"] <= 100]))
     assert one.counts["batches"] == 4
     one.labels(items([row for row in labels if row["time"] == 39]))
@@ -292,15 +292,15 @@ def test_without_a_domain_rules_are_enough() -> None:
     )
     found = []
     for domain in (PLAZA, Domain()):
-        one = Engine(theory, domain, LiveSettings())
+        one = LiveEngine(theory, domain, LiveSettings())
         for portion in portions(items(rows()[0]), 6):
             one.events(portion)
             state = one.to_state()
-            one = Engine(theory, domain, one.settings)
+            one = LiveEngine(theory, domain, one.settings)
             one.restore(state)
         one.finish()
         found.append(intervals(one))
     assert found[0]
     assert found[0] == found[1]
     with pytest.raises(SpliceError, match="needs a domain"):
-        Engine(Theory(), Domain(), LiveSettings(learn=LearnSettings()))
+        LiveEngine(Theory(), Domain(), LiveSettings(learn=LearnSettings()))

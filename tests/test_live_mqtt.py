@@ -13,7 +13,7 @@ import pytest
 from brokers import Server, mqtt_server
 from live_rows import MEET, PLAZA, lines, rows
 from splice.errors import SpliceError
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.feeds.files import FileFeed, FileSink
 from splice.live.feeds.journal import Journal
@@ -129,7 +129,9 @@ def test_a_run_through_mqtt_says_what_it_says_of_a_file(server: Server, tmp_path
         settings = LiveSettings(lateness=10)
         sinks = {Channel.OUT: FileSink(tmp_path / name)}
         kept = Generations(tmp_path / f"{name}.state", {})
-        process = Process(Engine(MEET, PLAZA, settings), {"events": feed}, sinks, kept, once=True)
+        process = Process(
+            LiveEngine(MEET, PLAZA, settings), {"events": feed}, sinks, kept, once=True
+        )
         process.portion = most or process.portion
         process.run()
 

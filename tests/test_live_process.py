@@ -22,7 +22,7 @@ from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import format_domain
 from splice.io.outputs import lock
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink, parse_address
 from splice.live.feeds.seam import MOST_BYTES, Unreachable
 from splice.live.generations import Generations
@@ -63,7 +63,7 @@ def fed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def process(fed: Path, folder: Path, learn: bool = False, **options: Any) -> Process:
-    engine = Engine(
+    engine = LiveEngine(
         Theory() if learn else MEET,
         PLAZA,
         LiveSettings(lateness=8, learn=LearnSettings(every=3) if learn else None),
@@ -107,7 +107,7 @@ def test_killed_at_random_moments_the_bytes_are_the_same(
 
     from splice.live.feeds.files import FileSink
 
-    dying(Engine, "events")
+    dying(LiveEngine, "events")
     dying(Generations, "write")
     dying(FileSink, "send")
     crashes = 0

@@ -18,7 +18,7 @@ import pytest
 from browser import chromium
 from live_rows import MEET, PLAZA, items, lines, rows
 from splice.errors import SpliceError
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.generations import Generations
 from splice.live.output import Channel, Outbox
@@ -39,7 +39,7 @@ EVENTS = lines(rows(2, 250, 9)[0])
 def run_once(folder: Path, events: list[bytes]) -> None:
     (folder / "events.ndjson").write_bytes(b"".join(row + b"\n" for row in events))
     process = Process(
-        Engine(MEET, PLAZA, LiveSettings(lateness=10)),
+        LiveEngine(MEET, PLAZA, LiveSettings(lateness=10)),
         {"events": open_feed(str(folder / "events.ndjson"))},
         {
             Channel.OUT: open_sink(str(folder / "said.ndjson")),
@@ -163,7 +163,7 @@ def test_the_page_follows_a_run_without_being_loaded_again(tmp_path: Path) -> No
 
 
 def test_rows_that_wait_to_be_sent_are_in_the_file_once(tmp_path: Path) -> None:
-    engine = Engine(MEET, PLAZA, LiveSettings(lateness=10))
+    engine = LiveEngine(MEET, PLAZA, LiveSettings(lateness=10))
     engine.events(items([json.loads(row) for row in EVENTS]))
     engine.finish()
     recent = RecentRows(tmp_path)

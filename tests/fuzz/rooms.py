@@ -54,7 +54,7 @@ lit = { args = ["id", "id"], returns = "fluent" }
 def live_engine(*, learning: bool) -> Any:
     """Return the machine of a live run, with rules, or learning them."""
     from splice.io.domain_file import parse_domain
-    from splice.live.engine import Engine
+    from splice.live.engine import LiveEngine
     from splice.live.learner import LearnSettings
     from splice.live.settings import LiveSettings
     from splice.logic.domain import Domain
@@ -62,13 +62,13 @@ def live_engine(*, learning: bool) -> Any:
     from splice.logic.theory import Theory
 
     if not learning:
-        return Engine(
+        return LiveEngine(
             parse_theory(_CRISP), Domain(), LiveSettings(lateness=2, provisional=True, sequences=3)
         )
     asked = LiveSettings(
         lateness=1, completed=True, drift="relearn", learn=LearnSettings(2, batch_size=3, every=1)
     )
-    return Engine(Theory(), parse_domain(_KNOWN).domain, asked)
+    return LiveEngine(Theory(), parse_domain(_KNOWN).domain, asked)
 
 
 def _feed(data: bytes, *, learning: bool) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from splice.errors import SpliceError
 from splice.events.theory_check import other_convention
 from splice.io.outputs import new_file
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink
 from splice.live.generations import Generations
 from splice.live.output import Channel
@@ -92,7 +92,7 @@ def launch(
     if told := other_convention(theory, domain):
         tell("other convention", {"problem": told})
     domain = domain.holding(theory.holds)
-    engine = Engine(theory, domain, settings)
+    engine = LiveEngine(theory, domain, settings)
     feeds = {"events": open_feed(addresses.events)}
     if addresses.labels:
         feeds["labels"] = open_feed(addresses.labels)
@@ -130,7 +130,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) 
     }
 
 
-def _with_rules_file(project: Project, engine: Engine, tell: Tell) -> Tell:
+def _with_rules_file(project: Project, engine: LiveEngine, tell: Tell) -> Tell:
     """Return a tell that also keeps the file of learned rules true."""
     if engine.settings.learn is None:
         return tell

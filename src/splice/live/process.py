@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.errors import OutputError, SpliceError
 from splice.io.outputs import lock
-from splice.live.engine import Engine
+from splice.live.engine import LiveEngine
 from splice.live.feeds.seam import Feed, Item, Sink, Unreachable
 from splice.live.generations import Generations
 from splice.live.output import Channel
@@ -108,7 +108,7 @@ class Process:
         Told what happens.
     """
 
-    engine: Engine
+    engine: LiveEngine
     feeds: Mapping[str, Feed]
     sinks: Mapping[Channel, Sink]
     generations: Generations | None = None

@@ -9,7 +9,7 @@ from splice.evaluation.confusion import Confusion
 from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN
-from splice.live.output import Outbox
+from splice.live.output import Channel, Outbox
 from splice.live.recognition import LiveRecogniser
 from splice.live.score import History, Score
 from splice.live.settings import LiveSettings
@@ -65,6 +65,12 @@ class RulesInUse:
             )
         else:
             self._recogniser.windows.replace_program(program)
+
+    def announce(self, why: str, out: Outbox, counts: dict[str, int]) -> None:
+        """Say which rules are used from now on, and why."""
+        counts["theories"] += 1
+        rules = [str(statement) for statement in self.theory.statements]
+        out.put(Channel.OUT, type="theory", version=counts["theories"], why=why, rules=rules)
 
     def rival(self, theory: Theory) -> RulesInUse:
         """Return other rules that begin where these stand, with no score and nothing to say early."""

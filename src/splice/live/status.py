@@ -46,7 +46,7 @@ def standing(project: Project, state: Plain, now: float) -> dict[str, Any]:
         **{f"place_in_{name}": place for name, place in state["places"].items()},
         **engine["counts"],
         "rules": len(parse_theory(engine["rules"]["theory"])),
-        "sequences_open": len(engine["clocks"]),
+        "sequences_open": len(engine["intake"]["clocks"]),
         "f1": None if f1 is None else round(f1, 4),
         "not_sent": sum(map(len, engine["out"]["rows"].values())),
     }

@@ -92,6 +92,13 @@ class Trial:
         return self.seen >= _LAST
 
     @property
+    def outcome(self) -> str:
+        """How the newcomer stands, or how it ended."""
+        if self.over:
+            return "taken" if self.ahead else "dropped"
+        return "ahead" if self.ahead else "behind"
+
+    @property
     def both(self) -> tuple[RulesInUse, RulesInUse]:
         """What was learned before, and since."""
         return self.old, self.new

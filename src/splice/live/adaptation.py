@@ -1,0 +1,222 @@
+"""How a live run changes its rules: it learns from batches, and answers when habits change."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from splice.completion.result import Completion
+from splice.labels import UNKNOWN
+from splice.live.drift.monitor import Drift, DriftMonitor
+from splice.live.drift.policies import POLICIES
+from splice.live.drift.trial import Trial
+from splice.live.drift.window import RecentBatches
+from splice.live.learner import LearnSettings, LiveLearner
+from splice.live.output import Channel, Outbox
+from splice.live.rows import Decoded
+from splice.live.rules_in_use import RulesInUse
+from splice.logic.domain import Domain
+from splice.logic.syntax import ground_text, name_text
+from splice.logic.theory import Theory
+from splice.pipeline.splice import StepReport
+from splice.states import anything, record
+from splice.stream.plain import Plain
+from splice.stream.table import AtomTable
+from splice.stream.vocabulary import Vocabulary
+
+ADAPTATION: Final = record(
+    **dict.fromkeys(("learner", "drift", "recent", "trial"), anything),
+)
+"""What the state of an adaptation looks like; its parts look at their own."""
+
+
+class Adaptation:
+    """Scores the rules in use against labels, learns from these, and renews the rules.
+
+    Parameters
+    ----------
+    settings
+        How to learn.
+    rules
+        The rules in use, which are replaced.
+    vocabulary
+        The names of the stream.
+    out
+        Where it is said what changes.
+    counts
+        What is counted.
+    drift
+        What follows when habits change, by the name of a policy; None: nobody watches.
+    """
+
+    def __init__(
+        self,
+        settings: LearnSettings,
+        rules: RulesInUse,
+        vocabulary: Vocabulary,
+        out: Outbox,
+        counts: dict[str, int],
+        drift: str | None = None,
+    ) -> None:
+        self.learner = LiveLearner(settings, vocabulary)
+        self._rules, self._vocabulary = rules, vocabulary
+        self._out, self._counts = out, counts
+        self._policy = drift
+        self._monitor = DriftMonitor() if drift else None
+        self._recent = RecentBatches(vocabulary)
+        self._trial: Trial | None = None
+
+    def events(self, taken: AtomTable) -> None:
+        """Take in events that are in time."""
+        if self._trial:
+            self._trial.feed(taken)
+        self.learner.take_events(taken)
+
+    def labels(self, decoded: Decoded) -> list[AtomTable]:
+        """Take in labels; return those that came too late."""
+        return [
+            self.learner.take_labels(decoded.labels),
+            self.learner.take_spans(decoded.spans, decoded.ends),
+        ]
+
+    def slide(self, code: int, now: int) -> None:
+        """Move the windows of a sequence on, where rules are tried."""
+        if self._trial:
+            self._trial.slide(code, now)
+
+    def learn(self, code: int, before: int | None, domain: Domain) -> None:
+        """Learn from the batches of a sequence that are ripe; before None: from all, it has ended."""
+        if before is None and self._trial:
+            self._trial.end(code)
+        for batch in self.learner.batches_of(code, domain, before):
+            counts = self._rules.compare(code, batch)
+            changed_sides = self._trial.step(code, batch) if self._trial else False
+            report = self.learner.step(batch)
+            self._count(report)
+            if self._monitor:
+                self._recent.add(batch)
+                worse = self._monitor.see_errors(counts) if counts else None
+                changed = self._monitor.see_patterns(self.learner.patterns_of(report))
+                self._answer(worse or changed, domain)
+            if changed_sides or (self._trial and self._trial.over):
+                self._change_sides()
+            if self.learner.due:
+                self.renew()
+        waiting = self.learner.waiting.get(code)
+        if before is None or waiting is not None:
+            for rules in (self._rules, *(self._trial.both if self._trial else ())):
+                rules.forget(code, waiting.done if waiting is not None else None)
+
+    def _count(self, report: StepReport) -> None:
+        self._counts["batches"] += 1
+        self._counts["given"] += report.given
+        self._counts["completed"] += report.completed
+        done = report.completion
+        if done is not None:
+            self._counts["unreached"] += int((~done.given & ~done.reached).sum())
+            self._say_completed(done)
+
+    def _say_completed(self, done: Completion) -> None:
+        queries, times = done.batch.queries, self._vocabulary.times
+        sequence = name_text(done.batch.sequence)
+        for row in np.flatnonzero(~done.given & (done.labels != UNKNOWN)).tolist():
+            self._out.put(
+                Channel.COMPLETED,
+                sequence=sequence,
+                fluent=ground_text(queries.atom(row).args[0]),
+                time=times.value(int(queries.time[row])),
+                label=bool(done.labels[row] > 0),
+                confidence=round(abs(float(done.values[row])), 6),
+            )
+
+    # habits change ----------------------------------------------------------------------------------
+
+    def _answer(self, drift: Drift | None, domain: Domain) -> None:
+        """Say that habits have changed, and do what the policy says."""
+        if drift is None:
+            return
+        assert self._policy is not None
+        self._counts["drifts"] += 1
+        change = drift.change
+        self._out.put(
+            Channel.OUT,
+            type="drift",
+            signal=drift.signal,
+            before=round(change.before, 4),
+            after=round(change.after, 4),
+            since=drift.since,
+            policy=self._policy,
+            words=drift.words,
+        )
+        policy = POLICIES[self._policy]
+        if drift.signal not in policy.signals:
+            return
+        if self._trial:
+            # One that makes the rules wrong is what the trial is about; other patterns are news to it, too.
+            if drift.signal == "errors":
+                return
+            if self._trial.ahead:
+                self.learner.take_over(self._trial.learner)
+            self._trial = None
+        answer = policy.answer(self.learner, self._recent.batches(domain), drift.since)
+        for row in answer.rows:
+            self._out.put(Channel.OUT, **row)
+        if answer.newcomer:
+            old, new = self._rules.rival(self._rules.theory), answer.newcomer.theory
+            self._trial = Trial(answer.newcomer, old, self._rules.rival(new))
+
+    def _change_sides(self) -> None:
+        """Let the other one of a trial speak, or end the trial; say so."""
+        trial = self._trial
+        assert trial is not None
+        old, new = trial.f1
+        words = (
+            f"on the last {len(trial.pairs)} batches in which something held, rules learned before the change "
+            f"have F1 {old:.3f}, those learned since {new:.3f}"
+        )
+        self._out.put(
+            Channel.OUT, type="trial", outcome=trial.outcome, f1_before=round(old, 4),
+            f1_since=round(new, 4), words=words,
+        )  # fmt: skip
+        if trial.over:
+            self._trial = None
+            if trial.ahead:
+                self.learner.take_over(trial.learner)
+        self.renew(trial.theory)
+
+    # rules ------------------------------------------------------------------------------------------
+
+    def renew(self, learned: Theory | None = None) -> None:
+        """Recognise by what was learned, where that has changed."""
+        learned = self.learner.theory if learned is None else learned
+        if self._trial:
+            if len(learned) and learned is not self._trial.theory:
+                self._trial.old.use(learned)
+            learned = self._trial.theory
+        if not len(learned) or str(learned) == str(self._rules.theory):
+            return
+        self._rules.use(learned)
+        self._rules.announce("learned", self._out, self._counts)
+
+    def to_state(self) -> Plain:
+        """Return everything as plain values."""
+        return {
+            "learner": self.learner.to_state(),
+            "drift": self._monitor.to_state() if self._monitor else None,
+            "recent": self._recent.to_state(),
+            "trial": self._trial.to_state() if self._trial else None,
+        }
+
+    def restore(self, state: Plain, domain: Domain) -> None:
+        """Go on from a state, over the vocabulary that it was made with."""
+        self.learner.restore(state["learner"], domain)
+        if self._monitor and state["drift"]:
+            self._monitor.restore(state["drift"])
+        self._recent = RecentBatches.restored(state["recent"], self._vocabulary)
+        if state["trial"]:
+            newcomer = self.learner.beginner()
+            newcomer.restore(state["trial"]["learner"], domain)
+            old, new = self._rules.rival(Theory()), self._rules.rival(Theory())
+            self._trial = Trial(newcomer, old, new)
+            self._trial.restore(state["trial"])

@@ -1,0 +1,165 @@
+"""Rows at the door of a live run: decoded, judged by the clocks, and told where they cannot be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from splice.live.clock import Clocks, Verdict
+from splice.live.output import Channel, Outbox
+from splice.live.rows import Bad, Decoded, Decoder
+from splice.states import each, record, text, whole
+from splice.states import row as row_of
+from splice.stream.plain import Plain
+from splice.stream.table import AtomTable
+
+_TOLD_BYTES: Final = 10_000
+"""So much of a row is kept where it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """A row as it came: its feed, its place, and its text."""
+
+    feed: str
+    place: str
+    text: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """Rows that were decoded: the events that are in time, and what else was among them.
+
+    Parameters
+    ----------
+    events
+        Events that are in time.
+    decoded
+        All rows as atoms: labels and rows about time are not judged here.
+    raw
+        The rows as they came, by the lines of the tables.
+    """
+
+    events: AtomTable
+    decoded: Decoded
+    raw: Sequence[RawRow]
+
+
+_TIMES: Final = each(row_of(whole(), whole(-(2**63))))
+INTAKE: Final = record(clocks=_TIMES, normal=_TIMES, waiting=each(row_of(text, text, text)))
+"""What the state of an intake looks like."""
+
+
+class Intake:
+    """Tells rows that are in time from late ones, bad ones and those of a time that cannot be.
+
+    Parameters
+    ----------
+    decoder
+        Makes atoms of rows.
+    clocks
+        Where each sequence stands.
+    out
+        Where it is said what cannot be taken.
+    counts
+        What is counted.
+    """
+
+    def __init__(
+        self, decoder: Decoder, clocks: Clocks, out: Outbox, counts: dict[str, int]
+    ) -> None:
+        self.decoder, self.clocks = decoder, clocks
+        self._out, self._counts = out, counts
+        self._waiting: list[RawRow] = []
+        """Rows far ahead, of which the next ones decide."""
+
+    def events(self, items: Sequence[tuple[str, bytes]], feed: str) -> Arrival:
+        """Take in rows of a feed of events, after those that wait."""
+        raw = [*self._waiting, *(RawRow(feed, place, row) for place, row in items)]
+        decoded = self._decode(raw)
+        table = decoded.events
+        verdict = self.clocks.judge(table.sequence, table.time)
+        lines = table.lines if table.lines is not None else np.empty(0, np.int64)
+        self._waiting = [raw[line] for line in lines[verdict == Verdict.WAITING].tolist()]
+        self._refuse(lines[verdict == Verdict.REFUSED].tolist(), raw)
+        self.set_aside(table.take(verdict == Verdict.LATE), raw, "late")
+        return self._arrival(table.take(verdict == Verdict.TAKEN), decoded, raw)
+
+    def labels(self, items: Sequence[tuple[str, bytes]]) -> Arrival:
+        """Take in rows of a feed of labels; events are not expected there."""
+        raw = [RawRow("labels", place, row) for place, row in items]
+        decoded = self._decode(raw)
+        lines = decoded.events.lines
+        hint = "events come from the feed of events"
+        stray = [] if lines is None else lines.tolist()
+        self._bury([Bad(row, "an event among labels", hint) for row in stray], raw)
+        return self._arrival(decoded.events.take(slice(0)), decoded, raw)
+
+    def settle(self, code: int) -> AtomTable:
+        """Decide about the rows of a sequence that still wait when it ends; return those that are taken."""
+        own = [row for row in self._waiting if self._sequence_of(row) == code]
+        self._waiting = [row for row in self._waiting if row not in own]
+        table = self.decoder.decode([row.text for row in own]).events
+        verdict = self.clocks.settle(code, table.time)
+        self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), own)
+        taken = table.take(verdict != Verdict.REFUSED)
+        self._counts["events"] += len(taken)
+        return taken
+
+    def sequences_waiting(self) -> list[int]:
+        """Return the sequences of which rows wait."""
+        return [self._sequence_of(row) for row in self._waiting]
+
+    def set_aside(self, late: AtomTable, raw: Sequence[RawRow], count: str) -> None:
+        """Say what came too late."""
+        self._counts[count] += len(late)
+        for row in [] if late.lines is None else late.lines.tolist():
+            self._out.put(Channel.LATE, **_told(raw[row]))
+
+    def _decode(self, raw: Sequence[RawRow]) -> Decoded:
+        decoded = self.decoder.decode([row.text for row in raw])
+        self._bury(decoded.bad, raw)
+        return decoded
+
+    def _arrival(self, events: AtomTable, decoded: Decoded, raw: Sequence[RawRow]) -> Arrival:
+        self._counts["events"] += len(events)
+        self._counts["labels"] += len(decoded.labels) + len(decoded.spans)
+        return Arrival(events, decoded, raw)
+
+    def _bury(self, bad: Iterable[Bad], raw: Sequence[RawRow]) -> None:
+        """Say what could not be taken, and why."""
+        for entry in bad:
+            self._counts["dead"] += 1
+            told = _told(raw[entry.row])
+            self._out.put(Channel.DEAD, **told, reason=entry.reason, hint=entry.hint)
+
+    def _refuse(self, rows: Sequence[int], raw: Sequence[RawRow]) -> None:
+        hint = "later rows go on as before: if the stream has leapt, raise --ahead"
+        self._counts["future"] += len(rows)
+        self._bury([Bad(row, "a time far in the future", hint) for row in rows], raw)
+
+    def _sequence_of(self, row: RawRow) -> int:
+        return int(self.decoder.decode([row.text]).events.sequence[0])
+
+    def to_state(self) -> Plain:
+        """Return where the clocks stand and which rows wait, as plain values."""
+        return {
+            "clocks": [[code, now] for code, now in self.clocks.latest.items()],
+            "normal": [[code, n] for code, n in self.clocks.normal.items() if n],
+            "waiting": [[row.feed, row.place, row.text.decode("latin-1")] for row in self._waiting],
+        }
+
+    def restore(self, state: Plain) -> None:
+        """Go on from a state."""
+        self.clocks.latest = dict(state["clocks"])
+        self.clocks.normal = dict(state["normal"])
+        self._waiting = [RawRow(f, p, row.encode("latin-1")) for f, p, row in state["waiting"]]
+
+
+def _told(row: RawRow) -> dict[str, Any]:
+    """Return a row for those who look into what went wrong."""
+    shown = row.text[:_TOLD_BYTES].decode("utf-8", "replace")
+    return {"feed": row.feed, "place": row.place, "row": shown, "bytes": len(row.text)}
