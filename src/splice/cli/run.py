@@ -18,9 +18,10 @@ from splice.cli.console import note, settings
 from splice.cli.formats import one_of
 from splice.cli.options import DomainOption
 from splice.completion.profile import PROFILES
+from splice.learners.registry import LEARNERS
 from splice.live.drift.policies import POLICIES
 from splice.live.launch import Addresses, launch
-from splice.live.learner import LearnSettings
+from splice.live.learner import REMEMBERED, LearnSettings
 from splice.live.process import Process
 from splice.live.project import Project
 from splice.live.settings import LiveSettings
@@ -106,6 +107,12 @@ def run(
             "--rules-every", metavar="N", min=1, help="Renew the rules after so many batches."
         ),
     ] = 20,
+    memory: Annotated[
+        int,
+        typer.Option(
+            "--memory", metavar="N", min=1, help="How many transitions to choose the rules by."
+        ),
+    ] = REMEMBERED,
     profile: Annotated[
         str, typer.Option("--profile", help="How labels are completed.", **one_of(lambda: PROFILES))
     ] = "default",
@@ -171,7 +178,13 @@ def run(
             provisional=provisional,
             time_unit=time_unit,
             drift=drift,
-            learn=LearnSettings(patience, batch_size, rules_every, PROFILES[profile])
+            learn=LearnSettings(
+                patience,
+                batch_size,
+                rules_every,
+                PROFILES[profile],
+                LEARNERS.choose(memory=memory),
+            )
             if learn
             else None,
         ),

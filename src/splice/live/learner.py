@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
+
+REMEMBERED: Final = 200_000
+"""So many transitions are remembered to choose rules by, unless it is said: they are part of each checkpoint (about
+2 MB), and looked at whenever the rules are renewed."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class LearnSettings:
     batch_size: int = 25
     every: int = 20
     profile: Profile | None = PROFILES["default"]
-    learner: Any = field(default_factory=LEARNERS.choose)
+    learner: Any = field(default_factory=lambda: LEARNERS.choose(memory=REMEMBERED))
 
 
 class LiveLearner:
