@@ -242,6 +242,73 @@ def test_an_index_with_a_name_is_a_column(model: splice.RuleLearner, expected: R
     assert model.predict(events).to_dict("records") == expected
 
 
+def test_results_belong_to_the_connection_that_the_relations_are_of(tmp_path: Path) -> None:
+    """DuckDB joins no relations of two connections; whoever may only read has results, too."""
+    import duckdb
+
+    events, labels = (pa.Table.from_pylist(rows) for rows in shifts.week())  # noqa: RUF059  (the query's)
+    path = str(tmp_path / "week.db")
+    with duckdb.connect(path) as con:
+        con.sql("CREATE TABLE events AS FROM events")
+        con.sql("CREATE TABLE labels AS FROM labels")
+    con = duckdb.connect(path, read_only=True)
+    own = splice.RuleLearner().fit(con.table("events"), con.sql("FROM labels"))
+    found = own.predict(con.table("events"))
+    inside = 'SELECT count(*) FROM found JOIN events USING (sequence) WHERE time >= start AND time < "end"'
+    assert con.sql(inside).fetchall()[0][0] > 0
+    assert found.join(con.table("labels").set_alias("y"), "sequence").fetchall()
+    assert sorted(con.sql("SHOW TABLES").fetchall()) == [("events",), ("labels",)]
+    again = own.predict(con.table("events"))  # and the first answer stays
+    assert again.fetchall() == found.fetchall()
+    con.close()
+    assert own.rules_.fetchall()
+
+
+# parts of a stream may be empty
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_nothing_happens_nothing_is_recognised(kind: str, model: splice.RuleLearner) -> None:
+    events = [row for row in shifts.friday()[0] if row["arg2"]]
+    events = stamped(events, lambda count: START + count * timedelta(seconds=1))
+    frame = KINDS[kind](events)
+    no_rows = {"pandas": lambda: frame[:0], "duckdb": lambda: frame.limit(0)}
+    empty = no_rows.get(kind, lambda: frame.slice(0, 0))()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = model.predict(empty)
+    assert type(found) is type(frame)
+    some = table_of(model.predict(frame))
+    assert table_of(found).schema == some.schema
+    assert not len(table_of(found))
+    assert not model.recognise(empty).intervals().height
+
+
+def test_from_an_empty_part_nothing_is_learned() -> None:
+    straight, with_gaps = splice.RuleLearner(), splice.RuleLearner()
+    for events, labels in days():
+        straight.partial_fit(events, labels)
+        nothing = None if labels is None else labels[:0]
+        assert with_gaps.partial_fit(events[:0], nothing) is with_gaps
+        with_gaps.partial_fit(events, nothing if labels is None else labels)
+        if with_gaps.is_fitted:
+            known = pl.DataFrame(shifts.week()[1])
+            with_gaps.partial_fit(events[:0], known[:0])
+    assert str(with_gaps) == str(straight)
+    assert with_gaps.learned_.examples == straight.learned_.examples
+    assert not splice.RuleLearner().partial_fit(events[:0]).is_fitted
+
+
+def test_a_part_without_labels_may_say_so_by_a_frame_without_rows(
+    model: splice.RuleLearner,
+) -> None:
+    friday, labels = (pl.DataFrame(rows) for rows in shifts.friday())
+    first = splice.RuleLearner().partial_fit(*map(pl.DataFrame, shifts.week()))
+    second = splice.RuleLearner().partial_fit(*map(pl.DataFrame, shifts.week()))
+    assert str(first.partial_fit(friday)) == str(second.partial_fit(friday, labels[:0]))
+    assert first.learned_.examples == second.learned_.examples
+
+
 # columns
 
 
@@ -538,6 +605,38 @@ def test_questions_are_labels_to_fill_in() -> None:
         warnings.simplefilter("ignore", splice.SpliceWarning)  # some of it was labelled before
         model.fit(events, pd.concat([labels, pd.DataFrame(answers)]))
     assert model.learned_.given > before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_one_row_a_time_point_are_asked_for_so(kind: str) -> None:
+    """At the points alone that have no label yet, so that the answers contradict none."""
+    events, labels = shifts.week()
+    truth = {
+        (day, row["fluent"], time): row["label"]
+        for day in shifts.WATCHED
+        for row in shifts.labels(day, 0, 300)
+        for time in range(row["start"], row["end"])
+    }
+    points = [
+        {"sequence": row["sequence"], "fluent": row["fluent"], "time": time, "label": row["label"]}
+        for row in labels
+        for time in range(row["start"], row["end"])
+    ]
+    model = splice.RuleLearner(open_world=True).fit(KINDS[kind](events), KINDS[kind](points))
+    asked = model.ask(4)
+    assert type(asked) is type(KINDS[kind](points))
+    rows = table_of(asked)
+    assert rows.columns == [*points[0], "believed", "reason"]
+    wanted = {(r["sequence"], r["fluent"], r["time"]) for r in rows.to_dicts()}
+    assert len(wanted) == len(rows) > 4
+    assert not wanted & {(p["sequence"], p["fluent"], p["time"]) for p in points}
+    answers = [
+        {"sequence": day, "fluent": fluent, "time": time, "label": truth[day, fluent, time]}
+        for day, fluent, time in sorted(wanted)
+    ]
+    before = model.learned_.given
+    model.fit(KINDS[kind](events), KINDS[kind](points + answers))
+    assert model.learned_.given == before + len(answers)
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Athens", "+02:00"])

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -175,6 +176,10 @@ BAD: dict[str, tuple[Change, str]] = {
     "None for events": (lambda e, y: (None, y), r"no events: events is None.*time, event, arg1"),
     "no frame": (lambda e, y: (e, [1]), r"labels is of type list, which is no DataFrame"),
     "a series": (lambda e, y: (e["time"], y), r"events is of type Series, which is no DataFrame"),
+    "what a connection of DuckDB executes": (
+        lambda e, y: (duckdb.connect().execute("SELECT 1"), y),
+        r"events is of type DuckDBPyConnection, which is no DataFrame\nhint: give a relation: con.sql",
+    ),
     "names that are numbers": (
         lambda e, y: (e.rename(columns={"arg2": 2}), y),
         r"events: the name of a column is 2, which is no text",
@@ -291,6 +296,13 @@ def test_a_budget_is_a_number_of_questions(budget: Any) -> None:
     events, labels = map(pd.DataFrame, shifts.week())
     with pytest.raises(splice.SpliceError, match="budget must be a number of questions, not"):
         splice.RuleLearner().ask(budget, events, labels)
+
+
+def test_labels_of_a_part_without_events_are_refused() -> None:
+    events, labels = map(pd.DataFrame, shifts.week())
+    model = splice.RuleLearner().partial_fit(events, labels)
+    with pytest.raises(splice.SpliceError, match="events: the frame has no rows"):
+        model.partial_fit(events[:0], labels)
 
 
 def test_that_nothing_was_learned_is_told() -> None:

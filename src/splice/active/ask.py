@@ -98,6 +98,7 @@ def question_of(session: LabelSession, pick: Pick) -> Question:
         end=end,
         when=(times.value(start), times.value(end)),
         believed=float((done.labels[left] > 0).mean()) if reached.any() else None,
+        times=tuple(np.unique(queries.time[left]).tolist()),
         points=len(left),
         score=pick.score,
         reason=pick.reason,

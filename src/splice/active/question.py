@@ -23,6 +23,8 @@ class Question:
         The same as the input writes it.
     believed
         The share of its points that are believed to be true so far; None where no label tells.
+    times
+        The time-points at which a label is missing.
     points
         How many query atoms have no label yet.
     score
@@ -37,6 +39,7 @@ class Question:
     end: int
     when: tuple[int | str, int | str]
     believed: float | None
+    times: tuple[int, ...]
     points: int
     score: float
     reason: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,33 +19,33 @@ from splice.report.lanes import recognised_timeline, timeline
 from splice.report.observer import CompletionObserver
 from splice.stream.source import MemorySource, Source, sequences
 
-_QUESTION_SCHEMA: Final = {
-    "sequence": pl.String,
-    "fluent": pl.String,
-    "start": pl.Int64,
-    "end": pl.Int64,
-    "label": pl.Boolean,
-    "believed": pl.Float64,
-    "reason": pl.String,
-}
+_LABELS: Final = {"sequence": pl.String, "fluent": pl.String}
+_ASKED: Final = {"label": pl.Boolean, "believed": pl.Float64, "reason": pl.String}
 
 
 def question_frame(questions: Iterable[Question]) -> pl.DataFrame:
-    """Return questions as rows of a labels table whose labels are to be filled in."""
+    """Return questions as rows of a labels table of intervals, the labels to be filled in."""
+    asked = ((each, [(each.start, each.end)]) for each in questions)
+    return _question_rows(asked, ["start", "end"])
+
+
+def question_points(questions: Iterable[Question]) -> pl.DataFrame:
+    """Return questions as one row for each time-point at which a label is missing."""
+    return _question_rows(((each, [(t,) for t in each.times]) for each in questions), ["time"])
+
+
+def _question_rows(
+    questions: Iterable[tuple[Question, Sequence[tuple[int, ...]]]], times: Sequence[str]
+) -> pl.DataFrame:
     rows = [
-        {
-            "sequence": each.sequence,
-            "fluent": fluent,
-            "start": each.start,
-            "end": each.end,
-            "label": None,
-            "believed": each.believed,
-            "reason": each.reason,
-        }
-        for each in questions
+        (each.sequence, fluent, *when, None, each.believed, each.reason)
+        for each, asked in questions
         for fluent in each.fluents
+        for when in asked
     ]
-    return pl.DataFrame(rows, schema=_QUESTION_SCHEMA)
+    return pl.DataFrame(
+        rows, schema={**_LABELS, **dict.fromkeys(times, pl.Int64), **_ASKED}, orient="row"
+    )
 
 
 def labelled(source: CompletedSource, theory: Theory | None, sequence: str | None) -> Timeline:

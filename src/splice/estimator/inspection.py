@@ -10,12 +10,12 @@ from splice.completion.explain import Explanation
 from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
-from splice.estimator.frames import labelled, question_frame, recognised
+from splice.estimator.frames import labelled, question_frame, question_points, recognised
 from splice.estimator.messages import told_in_python
 from splice.estimator.params import Parameters
 from splice.events.crisp.explain import IntervalExplanation, explain_interval
 from splice.events.crisp.program import compile_program
-from splice.inputs.frame_checks import check_frames
+from splice.inputs.frame_checks import check_frames, refuse_empty
 from splice.inputs.open import Queries, open_input
 from splice.io.dataframes import AnyFrame
 from splice.io.outputs import new_file
@@ -63,6 +63,13 @@ class Inspection(Parameters):
         return self._labelled(events, labels)
 
     def _labelled(self, events: AnyFrame, labels: AnyFrame | None) -> Frames:
+        frames = self._part(events, labels)
+        if not self._options.get("domain"):
+            refuse_empty(frames)
+        return frames
+
+    def _part(self, events: AnyFrame, labels: AnyFrame | None = None) -> Frames:
+        """Return frames that may be without rows, as some parts of a stream are."""
         if events is None:
             raise SpliceError(
                 "there are no events: events is None",
@@ -170,7 +177,8 @@ class Inspection(Parameters):
         """Return where a label would help most: ``sequence, fluent, start, end, label, believed, reason``.
 
         The labels are empty: fill them in, add the rows to the labels and fit again. The columns have
-        the names that the labels' own have, and there is no ``sequence`` where the labels have none.
+        the names that the labels' own have, and there is no ``sequence`` where the labels have none;
+        labels of one row a time-point are asked for so, with ``time`` in place of ``start`` and ``end``.
 
         Parameters
         ----------
@@ -186,8 +194,10 @@ class Inspection(Parameters):
             source = open_input(frames, self._input_options)
             asked = {"profile": self._learn_options.profile, **options}
             found = ask(source, budget=budget, **{k: v for k, v in asked.items() if v is not None})
-            answered = frames.tables.get("labels", frames.tables["events"])
-            return answered.further_rows(question_frame(found), source.vocabulary.times)
+            answered = frames.tables.get("labels")
+            by_point = answered is not None and "time" in answered.names
+            rows = question_points(found) if by_point else question_frame(found)
+            return (answered or frames.tables["events"]).further_rows(rows, source.vocabulary.times)
 
     # pictures
 

@@ -16,6 +16,7 @@ from splice.evaluation.measures import By
 from splice.evaluation.recognition import Scores, score
 from splice.events.recognise import Recognition, recognise
 from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
+from splice.inputs.frame_checks import refuse_empty
 from splice.inputs.open import Queries, open_input
 from splice.io.checkpoints import read_checkpoint, write_checkpoint
 from splice.io.dataframes import AnyFrame, FrameKind
@@ -89,20 +90,25 @@ class RuleLearner(Inspection):
         Parameters
         ----------
         events
-            What happens, as for :meth:`fit`.
+            What happens, as for :meth:`fit`; where there are neither rows nor labels, nothing is learned.
         labels
-            What is known of it; None: nothing, and the part is completed from the labels before.
+            What is known of it; None, or no rows: nothing, and the part is completed from the labels
+            before.
         watch
             Called with each event of the run.
         """
         before = self.learned_ if self.is_fitted else None
         with told_in_python():
-            options = self._input_options
+            options, part = self._input_options, self._part(events, labels).tables
+            filled = {name: table for name, table in part.items() if table.height}
+            if not filled:
+                return self
+            frames = Frames({"events": part["events"], **filled})
+            refuse_empty(frames)  # there may be labels of nothing
             if before is not None:  # names mean what they meant
                 options = replace(options, domain=self.domain_, schema=None, modes=None, query=None)
-                if labels is None:  # what is asked about is known from the labels before
+                if "labels" not in filled:  # what is asked about is known from the labels before
                     options = replace(options, open_world=True)
-            frames = self._labelled(events, labels)
             source = open_input(frames, options)
             learned = learn_more(source, self._learn_options, before, watch=warned(watch, frames))
             self._keep(learned, source, frames)
@@ -158,7 +164,7 @@ class RuleLearner(Inspection):
             As :func:`splice.recognise` has them: ``window``, ``probabilities``, ``simultaneous``...
         """
         with told_in_python():
-            return self._recognise(self._labelled(events, None), options)[0]
+            return self._recognise(self._part(events), options)[0]
 
     def predict(self, events: AnyFrame) -> AnyFrame:
         """Return when fluents hold: ``sequence, fluent, start, end``, in the caller's kind of frame.
@@ -184,7 +190,7 @@ class RuleLearner(Inspection):
 
     def _intervals(self, events: AnyFrame, **options: Any) -> AnyFrame:
         with told_in_python():
-            frames = self._labelled(events, None)
+            frames = self._part(events)
             found, source = self._recognise(frames, options)
             return frames.tables["events"].like(found.intervals(), source.vocabulary.times)
 
@@ -192,8 +198,9 @@ class RuleLearner(Inspection):
         theory, seen = self.theory_, SeenAtoms()
         source = SeenSource(self._written(frames), seen)
         found = recognise(theory, source, **options)
-        for text in unmatched(theory, seen):
-            warn(text)
+        if frames.tables["events"].height:
+            for text in unmatched(theory, seen):
+                warn(text)
         return found, source
 
     def scores(

@@ -44,15 +44,32 @@ def check_frames(frames: Frames) -> None:
     problems = [
         problem
         for role, table in frames.tables.items()
-        for problem in (_missing(role, table) or _empty(table) or _gaps(role, table))
+        for problem in (_missing(role, table) or _gaps(role, table))
     ]
     events, labels = frames.tables.get("events"), frames.tables.get("labels")
-    if not problems and events and labels:
+    if not problems and events and labels and events.height and labels.height:
         problems = [
             *_strange_times(events, labels),
             *_strange_sequences(events, labels),
             *_strange_entities(events, labels),
         ]
+    if problems:
+        raise InputError(problems)
+
+
+def refuse_empty(frames: Frames) -> None:
+    """Refuse frames without rows, where there is no stream of which they could be a part.
+
+    Parameters
+    ----------
+    frames
+        Events and, where there are some, labels.
+    """
+    problems = [
+        Problem(table.place(), "the frame has no rows", hint="was a filter too strict?")
+        for table in frames.tables.values()
+        if not table.height
+    ]
     if problems:
         raise InputError(problems)
 
@@ -101,13 +118,6 @@ def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
         temporal = (own for own in spare if table.columns[own].dtype.is_temporal())
         return next(temporal, "...")
     return "..."
-
-
-def _empty(table: FrameTable) -> list[Problem]:
-    first = table.column(table.names[0])
-    if first is not None and len(first):
-        return []
-    return [Problem(table.place(), "the frame has no rows", hint="was a filter too strict?")]
 
 
 def _gaps(role: str, table: FrameTable) -> list[Problem]:

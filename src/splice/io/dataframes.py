@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -64,17 +65,22 @@ class FrameKind:
         What narwhals calls the library.
     lazy
         Whether its frames are asked for when they are needed.
+    relation
+        One of DuckDB's, whose connection results belong to: those of two cannot be joined.
     """
 
     library: Any = "polars"
     lazy: bool = False
+    relation: Any = None
 
     @classmethod
     def of(cls, frame: Any) -> FrameKind:
         """Return the kind of a frame of narwhals."""
         import narwhals as nw  # noqa: PLC0415
 
-        return cls(frame.implementation.name.lower(), isinstance(frame, nw.LazyFrame))
+        library = frame.implementation.name.lower()
+        relation = frame.to_native() if library == "duckdb" else None
+        return cls(library, isinstance(frame, nw.LazyFrame), relation)
 
     def frame(self, result: pl.DataFrame) -> AnyFrame:
         """Return a table as a frame of this kind, the columns with their own types."""
@@ -84,6 +90,12 @@ class FrameKind:
             return result.lazy() if self.lazy else result
         if self.library == "pyarrow":  # its views of texts can be neither compared nor sorted
             return result.to_arrow(compat_level=pl.CompatLevel.oldest())
+        if self.relation is not None:
+            import duckdb  # noqa: PLC0415
+
+            rows = result.to_arrow(compat_level=pl.CompatLevel.oldest())  # noqa: F841  (the query's)
+            with suppress(duckdb.ConnectionException):  # closed by now: the default one, below
+                return self.relation.query("splice_result", "SELECT * FROM rows")
         if self.lazy:
             return nw.from_native(result).lazy(backend=self.library).to_native()
         try:

@@ -115,6 +115,11 @@ class FrameTable:
         """The usual names of the columns."""
         return list(self._own)
 
+    @property
+    def height(self) -> int:
+        """How many rows there are; a frame without columns has none."""
+        return len(self.columns[self.columns.names[0]]) if self.columns.names else 0
+
     def own_name(self, usual: str) -> str:
         """Return what the frame itself calls a column."""
         return self._own.get(usual, usual)
@@ -368,8 +373,9 @@ def frames_of(columns: Columns | None = None, **frames: AnyFrame) -> Frames:
     given = {name: frame for name, frame in frames.items() if frame is not None}
     for name, frame in given.items():
         if not is_frame(frame):
-            raise SpliceError(
-                f"{name} is of type {type(frame).__name__}, which is no DataFrame",
-                "give a frame of pandas, polars, Arrow or DuckDB, such as polars.read_csv('events.csv')",
-            )
+            kind = type(frame).__name__
+            hint = "give a frame of pandas, polars, Arrow or DuckDB, such as polars.read_csv('events.csv')"
+            if kind == "DuckDBPyConnection":  # execute() gives back the connection
+                hint = "give a relation: con.sql('SELECT ...') or con.table('events'), not execute"
+            raise SpliceError(f"{name} is of type {kind}, which is no DataFrame", hint)
     return Frames({name: FrameTable(frame, name, columns) for name, frame in given.items()})
