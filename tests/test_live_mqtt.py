@@ -42,6 +42,19 @@ def test_a_journal_has_each_identity_once_and_survives_a_torn_line(tmp_path: Pat
     assert Journal(tmp_path / "named", "id").append(said) == 0
 
 
+def test_a_message_that_is_nested_too_deep_is_a_row_like_any_other(tmp_path: Path) -> None:
+    """Whoever may publish could stop the run for good: what is not acknowledged comes again."""
+    deep = b"[" * 100_000
+    assert Journal(tmp_path, "id").append([(deep, False), (b'{"id":1}', False), (deep, True)]) == 2
+
+
+def test_a_folder_with_other_files_is_no_journal(tmp_path: Path) -> None:
+    (tmp_path / "rows.ndjson").write_bytes(b"{}\n")
+    with pytest.raises(SpliceError, match=r"rows\.ndjson' is no file of a journal"):
+        Journal(tmp_path)
+    assert (tmp_path / "rows.ndjson").read_bytes() == b"{}\n"
+
+
 def test_a_long_journal_goes_on_in_further_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
 from browser import chromium
@@ -100,6 +101,34 @@ def test_intervals_are_revised_and_news_told_in_words(tmp_path: Path) -> None:
     assert interval[2:4] == [0, 50]
     (tmp_path / "caviar-meet.live" / "recent.json").write_text("{broken", encoding="utf-8")
     assert view_of(tmp_path).state()["sequences"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"out":[1]}', '{"out":[{}]}', '{"out":[{"n":[]}]}', '{"out":"abc"}', "[" * 100_000, '{"out":[{"n":1},{"n":"a"}]}',
+     '{"out":[{"n":1,"type":"interval","sequence":"s"}]}', '{"late":[{"n":1}],"out":[{"n":1,"type":"theory","why":1}]}'],
+)  # fmt: skip
+def test_last_rows_that_are_damaged_are_none(tmp_path: Path, text: str) -> None:
+    run_once(tmp_path, EVENTS[:50])
+    (tmp_path / "caviar-meet.live/recent.json").write_text(text, encoding="utf-8")
+    state = view_of(tmp_path).state()
+    assert (state["sequences"], state["told"], state["late"]) == ([], [], [])
+    run_once(tmp_path, EVENTS)  # and a run that goes on writes them anew
+    assert view_of(tmp_path).state()["sequences"]
+
+
+def test_a_month_of_milliseconds_fits_the_page(tmp_path: Path) -> None:
+    run_once(tmp_path, EVENTS[:50])
+    recent, out, month = RecentRows(tmp_path / "caviar-meet.live"), Outbox(), 31 * 86_400_000
+    columns = {"sequence": "s", "fluent": "meet(a,b)", "start": 1_700_000_000_000}
+    out.put(Channel.OUT, type="interval", id="one", **columns, end=1_700_000_000_000 + month)
+    recent.add(out)
+    recent.write()
+    view = view_of(tmp_path)
+    assert view.lanes(0).intervals.tolist() == [[0, 3, 0, month, 1000]]
+    with guarded(make_live_app(view)) as client:
+        sent = client.get("/api/columns", params={"n": 0}).content
+    assert np.frombuffer(sent, "<f8").tolist() == [0, 3, 0, month, 1000]
 
 
 def test_no_view_without_a_run(tmp_path: Path) -> None:

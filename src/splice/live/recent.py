@@ -11,10 +11,39 @@ from pathlib import Path
 from typing import Any, Final
 
 from splice.live.output import Outbox
+from splice.states import Shape, StateError, check_state, each, mapping, require, text, whole
+from splice.stream.times import moment_in
 
 _NAME: Final = "recent.json"
 _MOST: Final = 1000
 """So many rows of each channel are kept: about 200 kB are written at each checkpoint."""
+
+
+def _moment(value: Any, place: str) -> None:
+    """Take a time: a number, a timestamp, or none yet."""
+    if isinstance(value, str):
+        require(moment_in(value), place, "is not a timestamp")
+    elif value is not None:
+        whole(-(2**62), 2**62)(value, place)
+
+
+_READ: Final[dict[str, dict[str, Shape]]] = {
+    "interval": {"id": text, "sequence": text, "fluent": text, "start": _moment, "end": _moment},
+    "retracted": {"id": text, "sequence": text},
+    "theory": {"rules": each(text), "why": text},
+    "ask": {"sequence": text, "start": _moment, "end": _moment, "why": text},
+}
+"""What a row must have that is shown, by its type; what else it has is of no concern."""
+
+
+def _row(value: Any, place: str) -> None:
+    """Take a row that can be shown."""
+    require(isinstance(value, dict), place, "is not a row")
+    kind = value.get("type", "")
+    text(kind, place)
+    for name, shape in {"n": whole(), **_READ.get(kind, {})}.items():
+        require(name in value, f"{place}.{name}", "is missing")
+        shape(value[name], f"{place}.{name}")
 
 
 class RecentRows:
@@ -31,12 +60,13 @@ class RecentRows:
         self._rows = {name: {row["n"]: row for row in own} for name, own in self.read().items()}
 
     def read(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the rows that are in the file, the latest last; none where it cannot be read."""
+        """Return the rows that are in the file, the latest last; none where it is damaged."""
         try:
-            found = json.loads(self.path.read_bytes())
-            return {name: list(own) for name, own in found.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
+            found: dict[str, list[dict[str, Any]]] = json.loads(self.path.read_bytes())
+            check_state(found, mapping(each(_row)))
+        except (OSError, ValueError, RecursionError, StateError):
             return {}
+        return found
 
     def add(self, out: Outbox) -> None:
         """Take in what is said; what was said before, and is sent again after a crash, is there once."""

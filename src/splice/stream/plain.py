@@ -95,6 +95,12 @@ def term_from(state: Any) -> Term:
     return Function(state[0], tuple(term_from(arg) for arg in state[1]))
 
 
+def is_template(of: Atom | Term, leaves: int) -> bool:
+    """Tell whether each of so many leaves is a variable of its own, numbered from left to right."""
+    found = [term for term in of.walk() if not isinstance(term, Function)]
+    return found == [Variable(f"V{i}") for i in range(leaves)]
+
+
 def plain_vocabulary(vocabulary: Vocabulary) -> Plain:
     """Return every name of a vocabulary, in the order of their codes."""
     return {
@@ -123,9 +129,7 @@ def vocabulary_from(state: Plain) -> Vocabulary:
         vocabulary.sequences.code(name)
     for predicate, args, types, time in state["kinds"]:
         template = Atom(predicate, tuple(term_from(arg) for arg in args))
-        leaves = [str(variable) for variable in template.variables()]
-        numbered = leaves == [f"V{i}" for i in range(len(types))]
-        numbered = numbered and not any(isinstance(t, Constant) for t in template.walk())
+        numbered = is_template(template, len(types))
         require(numbered and (time is None or time < len(types)), "kinds", "has no kind of atom")
         vocabulary.kind(Kind(template, tuple(types), time))
     vocabulary.times = TimeFormat(**state["times"])

@@ -147,7 +147,7 @@ def _columns(studio: Studio | LiveView, query: Mapping[str, str]) -> Response:
         start, end = _whole(query, "start") - lanes.first, _whole(query, "end") - lanes.first
         found = in_window(found, start, end)
     return Response(
-        np.ascontiguousarray(found.T).astype("<i4").tobytes(), media_type="application/octet-stream"
+        np.ascontiguousarray(found.T).astype("<f8").tobytes(), media_type="application/octet-stream"
     )
 
 

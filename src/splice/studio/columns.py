@@ -1,7 +1,8 @@
-"""What the timeline draws: lanes with names, and intervals as columns of 32-bit integers.
+"""What the timeline draws: lanes with names, and intervals as columns of integers.
 
-An interval is (lane, layer, start, end, value). Times are counted from the first of the sequence, so that
-they fit; the page adds it back. Values are thousandths: +1000 is true, -1000 false.
+An interval is (lane, layer, start, end, value). They are sent as the
+numbers of JavaScript, since 32 bits are less than a month of milliseconds. Times are counted from the first of the
+sequence, so that they are exact there; the page adds it back. Values are thousandths: +1000 is true, -1000 false.
 
 Ground atoms over time: which rows are of one, under which name, in which order.
 """
@@ -13,9 +14,8 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from splice.arrays import Indices, Ints, unique_rows
+from splice.arrays import Floats, Indices, Ints, unique_rows
 from splice.logic.syntax import ground_text
 from splice.stats import runs
 from splice.stream.table import AtomTable
@@ -107,7 +107,7 @@ class Lanes:
     names: list[dict[str, Any]]
     first: int
     last: int
-    intervals: npt.NDArray[np.int32]
+    intervals: Ints
 
     @classmethod
     def of(
@@ -115,7 +115,7 @@ class Lanes:
         fluents: Instances,
         events: Instances,
         given: Ints,
-        values: npt.NDArray[np.float64],
+        values: Floats,
         recognised: Ints | None,
         times: Ints,
     ) -> Lanes:
@@ -143,7 +143,7 @@ class Lanes:
             for kind, instances in (("fluent", fluents), ("event", events))
             for name in instances.names
         ]
-        return cls(names, first, int(times[-1]) + 1, table.astype(np.int32))
+        return cls(names, first, int(times[-1]) + 1, table)
 
 
 def _rows(layer: int, lane: int, number: Any, start: Ints, end: Ints, value: Ints) -> Ints:
@@ -152,6 +152,6 @@ def _rows(layer: int, lane: int, number: Any, start: Ints, end: Ints, value: Int
     )
 
 
-def in_window(intervals: npt.NDArray[np.int32], start: int, end: int) -> npt.NDArray[np.int32]:
+def in_window(intervals: Ints, start: int, end: int) -> Ints:
     """Return the intervals that touch a window of time."""
     return intervals[(intervals[:, 2] < end) & (intervals[:, 3] > start)]

@@ -101,7 +101,7 @@ class LiveView:
             if start is not None
         ]
         lanes = [{"name": fluent, "kind": "fluent"} for fluent in sorted(by_fluent)]
-        return Lanes(lanes, first, last, np.array(table, np.int32).reshape(-1, 5))
+        return Lanes(lanes, first, last, np.array(table, np.int64).reshape(-1, 5))
 
     def wall(self, lanes: Lanes) -> list[int] | None:
         """Return what a clock on the wall shows at the first time, and a second later, if times are stamps."""

@@ -14,6 +14,7 @@ from splice.stream.inference import Position
 from splice.stream.plain import (
     Plain,
     array_from,
+    is_template,
     plain_array,
     plain_table,
     plain_term,
@@ -105,4 +106,6 @@ def _held_from(state: Plain) -> Held:
     require(len(past) == len(_PAST), "held", "has no intervals")
     keys = past[0]
     require(((keys >= 0) & (keys < len(since))).all(), "held", "has intervals of nobody")
-    return Held(term_from(state["template"]), columns, since, Intervals(*past))
+    template = term_from(state["template"])
+    require(is_template(template, len(columns)), "held", "has no template of a fluent")
+    return Held(template, columns, since, Intervals(*past))

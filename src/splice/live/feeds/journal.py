@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from splice.errors import SpliceError
 from splice.io.text import natural_key
 from splice.live.feeds.files import whole_lines
 
@@ -22,6 +24,7 @@ _REMEMBERED: Final = 1 << 16
 """So many rows back an identity is known: as many messages as MQTT can have under way."""
 _FILE_BYTES: Final = 1 << 26
 _ENDING: Final = ".ndjson"
+_NAME: Final = re.compile(r"[1-9][0-9]{0,17}\.ndjson")
 
 
 class Journal:
@@ -40,6 +43,11 @@ class Journal:
         self._column = identity
         folder.mkdir(parents=True, exist_ok=True)
         files = sorted(folder.glob(f"*{_ENDING}"), key=lambda path: natural_key(path.name))
+        stranger = next((path for path in files if not _NAME.fullmatch(path.name)), None)
+        if stranger is not None:
+            raise SpliceError(
+                f"'{stranger}' is no file of a journal", "name a folder of its own: ?journal=FOLDER"
+            )
         self._number = int(files[-1].stem) if files else 1
         tail = [line for path in files[-2:] for line in whole_lines(path, _REMEMBERED)]
         self._known = dict.fromkeys(map(self._identity, tail[-_REMEMBERED:]))
@@ -88,6 +96,7 @@ class Journal:
     def _identity(self, line: bytes) -> bytes:
         said = line
         if self._column is not None:
-            with suppress(ValueError, TypeError, KeyError):  # a bad row is its own identity
+            # A bad row, or one that is nested too deep, is its own identity.
+            with suppress(ValueError, TypeError, KeyError, RecursionError):
                 said = json.dumps(json.loads(line)[self._column], sort_keys=True).encode()
         return blake2b(said, digest_size=16).digest()

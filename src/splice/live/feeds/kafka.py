@@ -135,7 +135,7 @@ class KafkaSink:
             if error.args[0].code() in _NOT_THERE:  # a topic may be made by the first row
                 return 0
             raise Unreachable(f"'{self.name}' does not answer: {error}") from None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
             raise OutputError(f"'{self.name}' ends in a row that no live run has sent") from None
         finally:
             consumer.close()

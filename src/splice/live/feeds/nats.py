@@ -182,7 +182,7 @@ class NatsSink:
             return 0
         try:
             return int(json.loads(message.data)["n"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
             raise OutputError(f"'{self.name}' ends in a row that no live run has sent") from None
 
     def send(self, rows: Sequence[NumberedRow]) -> None:

@@ -128,7 +128,7 @@ class RedisSink:
         identity, fields = found[0]
         try:
             number = int(json.loads(fields[self._field.encode()])["n"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
             number = 0
         if identity != b"%d-0" % number:
             raise OutputError(f"'{self.name}' ends in an entry that no live run has sent")

@@ -30,9 +30,9 @@ export async function post(path, body = {}) {
   return (await ask(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-// Five columns of 32-bit integers, one after the other: lane, layer, start, end, value.
+// Five columns of numbers, one after the other: lane, layer, start, end, value.
 export async function columns(query) {
-  const all = new Int32Array(await (await ask(`/api/columns?${new URLSearchParams(query)}`)).arrayBuffer());
+  const all = new Float64Array(await (await ask(`/api/columns?${new URLSearchParams(query)}`)).arrayBuffer());
   const n = all.length / 5;
   const [lane, layer, start, end, value] = [0, 1, 2, 3, 4].map((i) => all.subarray(i * n, (i + 1) * n));
   return { n, lane, layer, start, end, value };
