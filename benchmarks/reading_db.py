@@ -6,9 +6,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import best_of, report
-from splice.io.lomrf.db import DbSource
+from splice.io.lomrf.db import DbSource, write_db
 from splice.io.lomrf.db_grammar import parse_raw, parse_raw_by_grammar
-from splice.io.lomrf.db_writer import write_db
 from splice.lab.plaza import make_plaza
 from splice.logic.lexer import SourceText
 from splice.stream.source import collect

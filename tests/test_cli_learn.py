@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from splice.cli import console, main
-from splice.evaluation.confusion import Confusion
-from splice.evaluation.prequential import Prequential
+from splice.evaluation.confusion import Confusion, Prequential
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
 from splice.learners.learned_rule import rule_text

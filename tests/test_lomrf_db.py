@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from malformed import DB, Malformed
 from splice.errors import InputError
-from splice.io.lomrf.db import DbSource
+from splice.io.lomrf.db import DbSource, write_db
 from splice.io.lomrf.db_grammar import RawEvidence, parse_raw, parse_raw_by_grammar
-from splice.io.lomrf.db_writer import write_db
 from splice.io.text import natural_key
 from splice.logic.domain import Domain
 from splice.logic.lexer import SourceText

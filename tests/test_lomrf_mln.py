@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from malformed import MLN, MODES, Malformed
 from splice.errors import InputError, SpliceError
-from splice.io.lomrf.mln import parse_mln, parse_mln_all, read_mln
-from splice.io.lomrf.mln_writer import format_mln
+from splice.io.lomrf.mln import format_mln, parse_mln, parse_mln_all, read_mln
 from splice.io.lomrf.modes import format_modes, parse_modes, parse_modes_all, some_modes
 from splice.io.text import read_text
 from splice.logic.modes import UNBOUNDED

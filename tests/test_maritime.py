@@ -19,10 +19,9 @@ from splice.inputs.theories import load_theory
 from splice.inputs.write import write_source
 from splice.lab.maritime import PRESETS, MaritimeSource, WordChoice, make_maritime
 from splice.lab.maritime.critical import critical_points
-from splice.lab.maritime.positions import Positions
+from splice.lab.maritime.positions import CRITICAL, Positions, Thresholds
 from splice.lab.maritime.proximity import proximity
 from splice.lab.maritime.sea import disc
-from splice.lab.maritime.thresholds import CRITICAL, Thresholds
 from splice.stream.source import collect
 from splice.stream.table import NO_TIME, AtomTable
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.evaluation.confusion import Confusion
-from splice.evaluation.measures import By, cases
+from splice.evaluation.confusion import By, Confusion, cases
 from splice.stream.table import AtomTable
 from streams import MEET, table_of
 

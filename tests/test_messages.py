@@ -9,7 +9,7 @@ import pytest
 
 from splice.cli import console, main
 from splice.cli.learn import tell_what_helps
-from splice.events.unmatched import SeenAtoms, unmatched
+from splice.events.theory_check import SeenAtoms, unmatched
 from splice.inputs.open import InputOptions
 from splice.learners.registry import LEARNERS
 from splice.logic.syntax import parse_rule, parse_theory

@@ -18,8 +18,7 @@ from splice.evaluation.confusion import Confusion
 from splice.events.weighted.axioms import read_axioms, standard_axioms
 from splice.inputs.theories import AXIOMS, load_theory
 from splice.io.lomrf.event_calculus import format_lomrf
-from splice.io.lomrf.mln import parse_mln
-from splice.io.lomrf.mln_writer import format_mln
+from splice.io.lomrf.mln import format_mln, parse_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
 from splice.learners.adagrad import AdaGrad

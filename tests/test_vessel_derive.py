@@ -19,10 +19,9 @@ from splice.io.rtec import write_rtec
 from splice.lab.ais import ais_files
 from splice.lab.maritime import make_maritime
 from splice.lab.maritime.derive import AisOptions, derive_ais
-from splice.lab.maritime.positions import KNOT, Positions
+from splice.lab.maritime.positions import KNOT, Positions, Thresholds
 from splice.lab.maritime.proximity import Encounters, proximity
 from splice.lab.maritime.recorded import derive_recorded
-from splice.lab.maritime.thresholds import Thresholds
 from splice.stream.source import Source, collect
 from test_maritime import texts
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, groupby, pairwise
 
-from splice.lab.maritime.positions import Positions
-from splice.lab.maritime.thresholds import Thresholds
+from splice.lab.maritime.positions import Positions, Thresholds
 
 Row = tuple[int, int, float, float]
 

@@ -76,7 +76,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "data make": ("data_make:make", "Simulate a dataset and write it."),
     "data derive": (
-        "data_derive:derive",
+        "data_make:derive",
         "Derive critical points from positions (AIS); a sequence is a pair of vessels that meet.",
     ),
     "data fetch": (

@@ -19,7 +19,7 @@ from splice.cli.options import (
 )
 from splice.cli.progress import RunProgress
 from splice.engines.choice import check_choice, chosen_engine
-from splice.evaluation.measures import By
+from splice.evaluation.confusion import By
 from splice.evaluation.recognition import Scores
 from splice.inputs.open import InputOptions
 from splice.io.intervals import holds_intervals

@@ -27,8 +27,7 @@ from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
 from splice.events.recognise import recognise as run
-from splice.events.theory_check import other_convention
-from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
+from splice.events.theory_check import SeenAtoms, SeenSource, other_convention, unmatched
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory

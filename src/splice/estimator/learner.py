@@ -12,10 +12,10 @@ from splice.errors import did_you_mean
 from splice.estimator.inspection import Inspection
 from splice.estimator.messages import told_in_python, warn, warned
 from splice.estimator.saved import from_checkpoint, saved_params, to_checkpoint
-from splice.evaluation.measures import By
+from splice.evaluation.confusion import By
 from splice.evaluation.recognition import Scores, score
 from splice.events.recognise import Recognition, recognise
-from splice.events.unmatched import SeenAtoms, SeenSource, unmatched
+from splice.events.theory_check import SeenAtoms, SeenSource, unmatched
 from splice.inputs.frame_checks import refuse_empty
 from splice.inputs.open import Queries, open_input
 from splice.io.checkpoints import read_checkpoint, write_checkpoint

@@ -14,8 +14,7 @@ import numpy as np
 
 from splice.arrays import Ints, padded, unique_rows
 from splice.errors import UnknownName
-from splice.evaluation.confusion import Confusion
-from splice.evaluation.measures import By, cases
+from splice.evaluation.confusion import By, Confusion, cases
 from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
 from splice.events.recognise import Recognition

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from splice.io.domain_file import DomainFile
-from splice.io.lomrf.db import DbSource
-from splice.io.lomrf.db_writer import write_db
+from splice.io.lomrf.db import DbSource, write_db
 from splice.io.rtec import RtecSource, looks_like_rtec, write_rtec
 from splice.io.tables import TableSource, has_tables, is_data_table, write_tables
 from splice.io.tables.files import format_names, format_of

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
-from splice.evaluation.confusion import Confusion
-from splice.evaluation.measures import By
+from splice.evaluation.confusion import By, Confusion
 from splice.evaluation.recognition import Scores, score, universe
 from splice.events.crisp.recognition import Recognised
 from splice.inputs.open import InputOptions, Queries, open_input

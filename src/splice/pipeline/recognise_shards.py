@@ -12,7 +12,7 @@ import polars as pl
 from splice.engines.engine import Engine
 from splice.errors import UnknownName
 from splice.events.recognise import INTERVAL_SCHEMA, fluent_name, recognise
-from splice.events.unmatched import SeenAtoms, SeenSource
+from splice.events.theory_check import SeenAtoms, SeenSource
 from splice.inputs.open import InputOptions, Inputs, Queries, open_input
 from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory

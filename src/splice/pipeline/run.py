@@ -14,7 +14,7 @@ from splice.completion.source import label_counts
 from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
-from splice.evaluation.prequential import Prequential
+from splice.evaluation.confusion import Prequential
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.logic.domain import Domain

@@ -4,7 +4,6 @@ Run by clingo, an exported theory gives the intervals that recognition gives, as
 ``interval(Fluent,Start,End)``.
 """
 
-from splice.io.asp.facts import format_asp_facts
-from splice.io.asp.program import format_asp
+from splice.io.asp.program import format_asp, format_asp_facts
 
 __all__ = ["format_asp", "format_asp_facts"]

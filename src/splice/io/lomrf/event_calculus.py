@@ -16,7 +16,7 @@ from splice.events.crisp.program import Simultaneous, stated_step
 from splice.events.fluents import HOLDS_FOR, border_of
 from splice.events.joins import FLUENT_OF
 from splice.events.weighted.axioms import standard_axioms
-from splice.io.lomrf.mln_writer import format_mln
+from splice.io.lomrf.mln import format_mln
 from splice.logic.clauses import Rule
 from splice.logic.domain import Holds
 from splice.logic.schema import (

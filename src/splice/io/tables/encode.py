@@ -2,12 +2,13 @@
 
 What kind of atom a row makes depends on the shapes of its cells (which are empty, which are
 functions, what the event's name is) and on nothing else. The distinct combinations of a chunk
-are few: a plan is made for each, and rows are filled by plan.
+are few: a planner makes a plan for each, by the way the table is laid out, and rows are filled by plan.
+
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -15,9 +16,13 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Codes, Ints, Mask
-from splice.io.tables.kinds import FaultError
-from splice.io.tables.values import CellColumn, Fault, Reading, Shape
-from splice.stream.vocabulary import Symbols
+from splice.io.layout import AtomPattern, Column, Pattern, Text
+from splice.io.tables.kinds import FaultError, KindMaker, loosely
+from splice.io.tables.values import Cell, CellColumn, Fault, Reading, Shape
+from splice.logic.domain import Domain
+from splice.logic.schema import HAPPENS_AT, HOLDS_AT, PredicateDecl, Signature
+from splice.logic.terms import Constant, Function, Term, Variable
+from splice.stream.vocabulary import Symbols, Vocabulary
 
 _AXES: Final = 60
 """numpy unravels at most 64."""
@@ -149,3 +154,219 @@ def _filled(
                 column, index = leaf
                 args[rows, place] = columns[column].leaf(codes[column][rows], index)
     return Encoded(kinds[inverse], args, faults)
+
+
+_TIME = Variable("time")
+
+
+class EventPlanner:
+    """Rows ``event,arg1,arg2,...``: an event that happens, or an atom of a declared predicate."""
+
+    def __init__(self, kinds: KindMaker, event: str, time: str) -> None:
+        self._kinds = kinds
+        self._event = event
+        self._time = time
+
+    def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
+        event, *rest = cells
+        if not isinstance(event, Cell):
+            raise FaultError(Fault(self._event, "the event is empty", "name what happens"))
+        args = _arguments(rest)
+        name = event.term.name if isinstance(event.term, Constant) else None
+        predicate = None if name is None or event.literal else self._kinds.named_predicate(name)
+        if predicate is not None:
+            return self._atom(predicate, args, timed)
+        if not timed:
+            return self._timeless(event, args)
+        return self._happens(event, args)
+
+    def _happens(self, event: Cell, args: list[Term]) -> Plan:
+        term = event.term
+        leaves = list(_cell_leaves(0, term)) if not args else []
+        if args:
+            if isinstance(term, Function):
+                raise FaultError(
+                    Fault("arg1", "the event has its arguments already", "leave arg1, ... empty")
+                )
+            term = Function(term.name, tuple(args))
+            leaves = _columns_leaves(args, 1)
+        self._kinds.event(term, literal=event.literal, column=self._event)
+        decl = self._kinds.predicate(HAPPENS_AT, 2, self._event, timed=True)
+        if decl.time != 1:
+            raise FaultError(Fault(self._event, f"{decl} has no time", "name the predicate itself"))
+        return Plan(self._kinds.kind(decl, (term, _TIME), self._event), tuple(leaves))
+
+    def _timeless(self, event: Cell, args: list[Term]) -> Plan:
+        if isinstance(event.term, Constant) and not event.literal:
+            predicate = self._kinds.timeless_predicate(event.term.name)
+            if predicate is not None:
+                return self._atom(predicate, args, timed=False)
+        raise FaultError(Fault(self._time, "the time is empty", "an event happens at some time"))
+
+    def _atom(self, name: str, args: list[Term], timed: bool) -> Plan:
+        decl = self._kinds.predicate(name, len(args) + timed, self._event, timed=timed)
+        if timed and decl.time is None:
+            raise FaultError(Fault(self._time, f"{decl} has no time", "leave the time empty"))
+        if not timed and decl.time is not None:
+            raise FaultError(Fault(self._time, "the time is empty", f"the domain has {decl}"))
+        kind = self._kinds.kind(decl, _with_time(decl, args), self._event)
+        return Plan(kind, tuple(_columns_leaves(args, 1)))
+
+
+class LabelPlanner:
+    """Rows ``fluent``: an atom of the query predicate."""
+
+    def __init__(self, kinds: KindMaker, domain: Domain, fluent: str, time: str) -> None:
+        self._kinds = kinds
+        self._query = domain.query
+        self._schema = domain.schema
+        self._fluent = fluent
+        self._time = time
+
+    def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
+        cell = cells[0]
+        if not isinstance(cell, Cell):
+            raise FaultError(Fault(self._fluent, "the fluent is empty", "such as meet(ID1,ID3)"))
+        if not timed:
+            raise FaultError(Fault(self._time, "the time is empty", "a label holds at some time"))
+        if self._query == Signature(HOLDS_AT, 2):
+            args: tuple[Term, ...] = (cell.term, _TIME)
+            leaves = tuple(_cell_leaves(0, cell.term))
+            decl = self._kinds.predicate(HOLDS_AT, 2, self._fluent, timed=True)
+        else:
+            inner = cell.term.args if isinstance(cell.term, Function) else ()
+            self._check_name(cell.term)
+            decl = self._kinds.predicate(self._query.name, len(inner) + 1, self._fluent, timed=True)
+            args = _with_time(decl, list(inner))
+            skip = 0 if isinstance(cell.term, Function) else 1
+            leaves = tuple(_cell_leaves(0, cell.term))[skip:]
+        if decl.time is None:
+            raise FaultError(Fault(self._fluent, f"{decl} has no time", "declare its type 'time'"))
+        return Plan(self._kinds.kind(decl, args, self._fluent), leaves)
+
+    def _check_name(self, term: Term) -> None:
+        name = term.functor if isinstance(term, Function) else term.name
+        spelling = self._schema.spelling(self._query.name)
+        if loosely(name) not in (loosely(spelling), loosely(self._query.name)):
+            raise FaultError(
+                Fault(
+                    self._fluent,
+                    f"'{name}' is not the query predicate",
+                    f"labels are about {spelling}, as the domain says",
+                )
+            )
+
+
+class FunctionPlanner:
+    """Rows ``constant,function,arg1,...``: the constant that a function's value is called."""
+
+    def __init__(self, kinds: KindMaker) -> None:
+        self._kinds = kinds
+
+    def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
+        constant, function, *rest = cells
+        if not isinstance(constant, Cell) or isinstance(constant.term, Function):
+            raise FaultError(Fault("constant", "a constant is needed", "such as Walking_ID1"))
+        if not isinstance(function, Cell):
+            raise FaultError(Fault("function", "the function is empty", "such as walking"))
+        args = _arguments(rest)
+        term = function.term
+        leaves = list(_cell_leaves(1, term))
+        if args:
+            if isinstance(term, Function):
+                hint = "leave arg1, ... empty"
+                raise FaultError(Fault("arg1", "the function has its arguments already", hint))
+            term = Function(term.name, tuple(args))
+            leaves = _columns_leaves(args, 2)
+        return Plan(self._kinds.fact_kind(term, "function"), ((0, 0), *leaves))
+
+
+class PatternPlanner:
+    """Rows of a table that a ``domain.toml`` describes by an atom with columns in it."""
+
+    def __init__(
+        self,
+        kinds: KindMaker,
+        vocabulary: Vocabulary,
+        decl: PredicateDecl,
+        args: Sequence[Pattern],
+        columns: Sequence[str],
+        time: str,
+    ) -> None:
+        self._kinds = kinds
+        self._vocabulary = vocabulary
+        self._decl = decl
+        self._args = list(args)
+        self._columns = list(columns)
+        self._time = time
+
+    def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
+        if not timed and self._decl.time is not None:
+            raise FaultError(Fault(self._time, "the time is empty", f"the domain has {self._decl}"))
+        leaves = list[Leaf]()
+        args = [self._term(arg, cells, leaves) for arg in self._args]
+        column = self._columns[0] if self._columns else ""
+        kind = self._kinds.kind(self._decl, _with_time(self._decl, args), column)
+        return Plan(kind, tuple(leaves))
+
+    def _term(self, pattern: Pattern, cells: Sequence[Shape], leaves: list[Leaf]) -> Term:
+        if isinstance(pattern, Text):
+            leaves.append(self._vocabulary.constants.code(pattern.name))
+            return Variable("_")
+        if isinstance(pattern, Column):
+            number, cell = self._cell(pattern.name, cells)
+            leaves.extend(_cell_leaves(number, cell.term))
+            return cell.term
+        functor = pattern.functor
+        if isinstance(functor, Column):
+            _, cell = self._cell(functor.name, cells)
+            if not isinstance(cell.term, Constant):
+                raise FaultError(Fault(functor.name, "a name is needed, not a function"))
+            name = cell.term.name
+        else:
+            name = functor.name
+        return Function(name, tuple(self._term(arg, cells, leaves) for arg in pattern.args))
+
+    def _cell(self, name: str, cells: Sequence[Shape]) -> tuple[int, Cell]:
+        number = self._columns.index(name)
+        cell = cells[number]
+        if not isinstance(cell, Cell):
+            raise FaultError(Fault(name, f"'{name}' is empty", "an atom needs all its arguments"))
+        return number, cell
+
+
+def pattern_args(pattern: AtomPattern, decl: PredicateDecl) -> list[Pattern]:
+    """Return the arguments of a pattern without the one that says when."""
+    if len(pattern.args) < len(decl.args):
+        return list(pattern.args)
+    return [arg for place, arg in enumerate(pattern.args) if place != decl.time]
+
+
+def _arguments(cells: Sequence[Shape]) -> list[Term]:
+    """Return the terms of ``arg1, arg2, ...`` up to the last one that is not empty."""
+    filled = [number for number, cell in enumerate(cells) if cell is not None]
+    count = filled[-1] + 1 if filled else 0
+    args = list[Term]()
+    for number, cell in enumerate(cells[:count]):
+        if not isinstance(cell, Cell):
+            message = f"arg{number + 1} is empty and arg{count} is not"
+            hint = "an empty text is written ''"
+            raise FaultError(Fault(f"arg{number + 1}", message, hint))
+        args.append(cell.term)
+    return args
+
+
+def _cell_leaves(column: int, term: Term) -> Iterator[Leaf]:
+    count = sum(not isinstance(part, Function) for part in term.walk())
+    return ((column, index) for index in range(count))
+
+
+def _columns_leaves(args: Sequence[Term], first: int) -> list[Leaf]:
+    return [leaf for i, arg in enumerate(args) for leaf in _cell_leaves(first + i, arg)]
+
+
+def _with_time(decl: PredicateDecl, args: Sequence[Term]) -> tuple[Term, ...]:
+    every = list(args)
+    if decl.time is not None:
+        every.insert(decl.time, _TIME)
+    return tuple(every)

@@ -8,16 +8,16 @@ from typing import Final
 
 from splice.errors import InputError, Problem
 from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
-from splice.io.tables.encode import RowEncoder
-from splice.io.tables.frames import ARGUMENTS, Table, missing_columns
-from splice.io.tables.kinds import FaultError, KindMaker
-from splice.io.tables.planners import (
+from splice.io.tables.encode import (
     EventPlanner,
     FunctionPlanner,
     LabelPlanner,
     PatternPlanner,
+    RowEncoder,
     pattern_args,
 )
+from splice.io.tables.frames import ARGUMENTS, Table, missing_columns
+from splice.io.tables.kinds import FaultError, KindMaker
 from splice.io.tables.values import Reading
 from splice.logic.schema import PredicateDecl
 from splice.stream.vocabulary import Vocabulary

@@ -21,8 +21,7 @@ import polars as pl
 
 from splice.errors import SpliceError
 from splice.inputs.domains import load_domain
-from splice.lab.caviar.clips import CLIPS, PUBLISHED, Pair
-from splice.lab.caviar.rows import EVENTS, Bools, Rows, Sight, Times
+from splice.lab.caviar.rows import CLIPS, EVENTS, PUBLISHED, Bools, Pair, Rows, Sight, Times
 from splice.lab.cvml import Annotation
 from splice.lab.plaza.perception import MOVEMENTS
 from splice.stream.source import MemorySource

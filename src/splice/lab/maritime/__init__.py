@@ -25,10 +25,9 @@ import numpy as np
 from splice.errors import SpliceError, UnknownName
 from splice.lab.maritime.helm import report
 from splice.lab.maritime.life import SPECIAL, TYPES, live
-from splice.lab.maritime.positions import Positions
+from splice.lab.maritime.positions import THRESHOLDS, Positions
 from splice.lab.maritime.proximity import proximity
 from splice.lab.maritime.sea import AREAS
-from splice.lab.maritime.thresholds import THRESHOLDS
 from splice.lab.maritime.words import TARGETS, WordChoice, Words, word_domain
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport, Source

@@ -19,10 +19,9 @@ from splice.events.crisp.program import Program, compile_program
 from splice.events.crisp.recognition import Recognised, recognise_table
 from splice.inputs.theories import load_theory
 from splice.lab.maritime.critical import critical_points
-from splice.lab.maritime.positions import Ints, Positions
+from splice.lab.maritime.positions import Ints, Positions, Thresholds
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES, Area, crossings
-from splice.lab.maritime.thresholds import Thresholds
 from splice.lab.maritime.words import BANDS, FLUENTS, Words
 from splice.labels import FALSE, TRUE
 from splice.logic.domain import Domain

@@ -1,4 +1,4 @@
-"""Critical points: where the way of a vessel changes, found by the thresholds of :mod:`.thresholds`.
+"""Critical points: where the way of a vessel changes, found by the thresholds of :mod:`.positions`.
 
 This module imports numba; import it only where critical points are derived.
 """
@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.kernels import compiled
-from splice.lab.maritime.positions import Floats, Ints, Positions
-from splice.lab.maritime.thresholds import CRITICAL, THRESHOLDS, Thresholds
+from splice.lab.maritime.positions import CRITICAL, THRESHOLDS, Floats, Ints, Positions, Thresholds
 
 _Flags = npt.NDArray[np.int32]
 

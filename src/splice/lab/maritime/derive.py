@@ -21,10 +21,9 @@ import polars as pl
 from splice.errors import InputError, Place, Problem
 from splice.lab.ais import read_ais, read_areas, read_vessel_types
 from splice.lab.maritime.atoms import Events, SeaLabeller, events_of, pair_rows
-from splice.lab.maritime.positions import KNOT, Floats, Ints, Positions
+from splice.lab.maritime.positions import KNOT, THRESHOLDS, Floats, Ints, Positions, Thresholds
 from splice.lab.maritime.proximity import Encounters, proximity
 from splice.lab.maritime.sea import AREA_TYPES, Area
-from splice.lab.maritime.thresholds import THRESHOLDS, Thresholds
 from splice.lab.maritime.words import WordChoice, Words, word_domain
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport

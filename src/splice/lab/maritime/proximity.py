@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import expand_ranges
-from splice.lab.maritime.positions import Floats, Ints, Positions
-from splice.lab.maritime.thresholds import THRESHOLDS, Thresholds
+from splice.lab.maritime.positions import THRESHOLDS, Floats, Ints, Positions, Thresholds
 
 _ROWS: Final = 1 << 17
 """So many places make a block of ticks; a tick is never split."""

@@ -24,10 +24,9 @@ from splice.io.tables.source import BadRows
 from splice.lab.ais import read_vessel_types
 from splice.lab.maritime.atoms import Events
 from splice.lab.maritime.derive import AisOptions, DerivedSource, derived_source
-from splice.lab.maritime.positions import Ints
+from splice.lab.maritime.positions import CRITICAL, Ints
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES
-from splice.lab.maritime.thresholds import CRITICAL
 from splice.lab.maritime.words import BANDS, Words
 from splice.stream.source import ReadReport, collect
 from splice.stream.table import AtomTable

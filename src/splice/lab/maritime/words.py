@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from splice.errors import UnknownName
 from splice.inputs.domains import load_domain
+from splice.lab.maritime.positions import CRITICAL
 from splice.lab.maritime.sea import AREA_TYPES
-from splice.lab.maritime.thresholds import CRITICAL
 from splice.logic.domain import Domain
 from splice.logic.modes import Modes
 from splice.logic.schema import TIME

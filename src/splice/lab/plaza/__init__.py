@@ -1,10 +1,10 @@
 """Plaza: people in a square, what a tracker sees of them, and what an annotator says.
 
 A simulator in the image of the CAVIAR data. In each sequence some people enter a square, walk,
-run, stand, meet, move together and leave (:mod:`.scenes`, :mod:`.motion`); simple events,
+run, stand, meet, move together and leave (:mod:`.scenes`); simple events,
 closeness and orientation are derived from their places by CAVIAR's rules
 (:mod:`.perception`); ``meet`` and ``move`` are labelled by what the people do, as somebody
-who watches would (:mod:`.annotation`). Units are pixels and frames, 25 a second.
+who watches would (:mod:`.atoms`). Units are pixels and frames, 25 a second.
 
 >>> plaza = make_plaza(sequences=2, people=3, frames=100, seed=1)
 >>> plaza
@@ -25,10 +25,8 @@ import polars as pl
 
 from splice.errors import SpliceError
 from splice.inputs.domains import load_domain
-from splice.lab.plaza.annotation import PERFECT, USUAL, Annotator, annotate
-from splice.lab.plaza.atoms import Slots, emit
-from splice.lab.plaza.motion import trace
-from splice.lab.plaza.perception import MOVEMENTS, Sight, perceive
+from splice.lab.plaza.atoms import PERFECT, USUAL, Annotator, Slots, annotate, emit
+from splice.lab.plaza.perception import MOVEMENTS, Sight, perceive, trace
 from splice.lab.plaza.scenes import write_script
 from splice.stream.source import MemorySource, Source
 from splice.stream.table import AtomTable

@@ -1,4 +1,6 @@
-"""Atoms: the domain of the square, and its cubes as rows of a table.
+"""Labels and atoms of the square: its domain, and its cubes as rows of a table.
+
+Labels are what somebody says who watches what people do, and makes mistakes.
 
 Every atom that could be true at one frame has a *slot*; the slots of a frame stand side by
 side in a matrix of truth values ``[point, slot]``, a point being a frame of a sequence. Its
@@ -7,7 +9,7 @@ entries other than 0, read row by row, are the atoms in order: nothing needs sor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -15,7 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.lab.plaza.annotation import FLUENTS
+from splice.errors import SpliceError
+from splice.lab.plaza.actors import MEET, MOVE, Act
 from splice.lab.plaza.perception import (
     DISTANCES,
     MOVEMENTS,
@@ -31,6 +34,71 @@ from splice.logic.schema import (
 from splice.logic.syntax import parse_atom
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
+
+FLUENTS: Final = (MEET, MOVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """How well the labels follow what happens.
+
+    Every interval begins up to ``late`` frames late and ends up to ``early`` frames early,
+    each amount being equally likely; an interval that is over before it began goes unseen.
+    With probability ``slip`` the label of a pair at one frame is the wrong one.
+
+    >>> Annotator(late=0, early=0, slip=0.0) == PERFECT
+    True
+    """
+
+    late: int = 6
+    early: int = 6
+    slip: float = 0.0005
+
+    def __post_init__(self) -> None:
+        if self.late < 0 or self.early < 0:
+            raise SpliceError(
+                f"an annotator cannot be {self.late} frames late and {self.early} early",
+                "give numbers of frames from 0 on",
+            )
+        if not 0.0 <= self.slip <= 1.0:
+            raise SpliceError(
+                f"the share of slips must lie between 0 and 1, not {self.slip}",
+                "0.0005 is one label in two thousand",
+            )
+
+
+USUAL: Final = Annotator()
+"""The annotator of the data unless another is asked for."""
+
+PERFECT: Final = Annotator(late=0, early=0, slip=0.0)
+"""The annotator who sees everything at once and never slips."""
+
+
+def annotate(
+    acts: Sequence[Act],
+    present: npt.NDArray[np.bool_],
+    annotator: Annotator,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.bool_]:
+    """Return the labels ``[fluent, pair, frame]`` of one sequence.
+
+    ``present`` is ``[person, frame]``; pairs are in the order of ``combinations``. Nothing
+    is said of somebody who is not there.
+    """
+    people, frames = present.shape
+    pairs = {pair: i for i, pair in enumerate(combinations(range(people), 2))}
+    labels = np.zeros((len(FLUENTS), len(pairs), frames), bool)
+    for act in acts:
+        start = act.start + int(rng.integers(annotator.late + 1))
+        end = act.end - int(rng.integers(annotator.early + 1))
+        for pair in combinations(act.members, 2):
+            labels[FLUENTS.index(act.fluent), pairs[pair], start : max(start, end)] = True
+    if annotator.slip > 0:
+        labels ^= rng.random(labels.shape) < annotator.slip
+    left, right = np.triu_indices(people, 1)
+    labels &= present[left] & present[right]
+    return labels
+
 
 EVENTS: Final = (*MOVEMENTS, "enter", "exit")
 _WIDTH = 3
