@@ -25,7 +25,7 @@ CSV_EVENTS = [
     Malformed("cut off", _EVENTS + _GOOD + "3,wal", "4:6", "2 fields, the header 4"),
     Malformed("decimal time", _EVENTS + "1.5,walking,A,\n", "2:1", "non-integer time '1.5'"),
     Malformed("word as time", _EVENTS + _GOOD + "soon,walking,A,\n", "4:1", "time 'soon'"),
-    Malformed("timestamp", _EVENTS + "2020-01-01,walking,A,\n", "2:1", "no unit of time"),
+    Malformed("timestamp", _EVENTS + _GOOD + "2020-01-01,walking,A,\n", "4:1", "no unit of time"),
     Malformed("huge time", _EVENTS + "9" * 20 + ",walking,A,\n", "2:1", "64 bits"),
     Malformed("lowest time", _EVENTS + f"{-(2**63)},walking,A,\n", "2:1", "64 bits"),
     Malformed("empty event", _EVENTS + "1,,A,\n", "2:3", "the event is empty"),

@@ -12,6 +12,7 @@ from splice.cli.console import Format, tell_problems
 from splice.errors import SpliceError
 from splice.inputs.check import input_warnings
 from splice.inputs.open import InputOptions, Queries, open_input
+from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Notice
 from splice.pipeline.run import learn
@@ -106,6 +107,10 @@ def test_labels_that_are_all_true_teach_nothing(tmp_path: Path) -> None:
     name = _folder(tmp_path / "d", POSITIVE)
     with pytest.raises(SpliceError, match="no false label for up"):
         learn(name)
+    kept = Checkpointing(tmp_path / "run.checkpoint", every=0.0)
+    with pytest.raises(SpliceError, match="no false label for up"):
+        learn(name, checkpoint=kept)
+    assert not kept.path.exists(), "a run that is refused cannot go on"
     assert learn(name, InputOptions(exhaustive=True)).given == 12
     assert learn(name, choices=LearnOptions(profile=None)).given == 4  # unlabelled is false there
 
@@ -149,6 +154,19 @@ def test_check_tells_short_intervals_and_holes_in_time(tmp_path: Path) -> None:
         for t in input_warnings(name, InputOptions())
     )
     assert not any("holes" in t for t in input_warnings(name, InputOptions(every="1")))
+
+
+def test_check_tells_events_that_switch_something(tmp_path: Path) -> None:
+    labels = "fluent,start,end,label\nup(a),0,5,false\nup(a),5,10,true\n"
+    names = ["door_on", "seen", "tap_on", "door_off", "tap_off", "alone_on"]
+    events = "time,event,arg1\n" + "".join(f"{t},{n},a\n" for t, n in enumerate(names * 2))
+    name = _folder(tmp_path / "d", labels, events=events)
+    (told,) = [t for t in input_warnings(name, InputOptions()) if "come in pairs" in t]
+    assert "'door_on' and 'door_off' and 1 more pairs" in told
+    states = '[states] on = "*_on", off = "*_off"'
+    assert states in told
+    (tmp_path / "d" / "domain.toml").write_text(states.replace("] ", "]\n").replace(", ", "\n"))
+    assert not [t for t in input_warnings(name, InputOptions()) if "come in pairs" in t]
 
 
 def test_check_says_warnings_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from splice import SpliceError, open_input
 from splice.cli.console import Format, tell_problems
+from splice.errors import InputError
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputName, InputOptions, Queries, input_paths
 from splice.stream import open_world
@@ -214,8 +215,9 @@ def _untimed(text: str) -> str:
 def test_equal_problems_are_told_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = "".join(f"x,walking,{i}\n" for i in range(7))
-    (tmp_path / "events.csv").write_text(f"time,event,arg1\n{rows}z,walking,A\n", "utf-8")
+    """What a message quotes does not make it another one."""
+    rows = "".join(f"x{i},walking,A\n" for i in range(7))
+    (tmp_path / "events.csv").write_text(f"time,event,arg1\n{rows}3,,A\n", "utf-8")
     problems = list(input_problems(str(tmp_path), InputOptions()))
     assert len(problems) == 8
     for every, told in ((False, 4), (True, 8)):
@@ -224,3 +226,7 @@ def test_equal_problems_are_told_together(
         assert found.out == "in: 8 problems\n"
         assert found.err.count("events.csv:") == told
         assert ("... and 4 more of these; --all tells every one" in found.err) is not every
+    text = str(InputError(problems))
+    assert text.count("non-integer time") == 3
+    assert "... and 4 more like these" in text
+    assert "the event is empty" in text

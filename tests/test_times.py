@@ -57,24 +57,26 @@ def _run(*words: object) -> tuple[int, str, str]:
     return code or 0, out.getvalue(), err.getvalue()
 
 
+@pytest.mark.parametrize("unit", [["--time-unit", "s"], []])
 @pytest.mark.parametrize("style", ["naive", "space", "zulu", "offset"])
-def test_recognised_intervals_and_their_explanation(tmp_path: Path, style: str) -> None:
+def test_recognised_intervals_and_their_explanation(
+    tmp_path: Path, style: str, unit: list[str]
+) -> None:
+    """Where no unit is declared, timestamps are counted in seconds."""
     folder = _folder(tmp_path / "d", style)
-    source = open_input(str(folder), InputOptions(time_unit="s"))
+    source = open_input(str(folder), InputOptions(time_unit="s" if unit else None))
     table = collect(source)
     first = _stamp(0, style)
     assert first in str(table.atom(0))
     rules = folder / "up.rules"
-    code, out, _ = _run("recognise", rules, folder, "--time-unit", "s", "--format", "csv")
+    code, out, _ = _run("recognise", rules, folder, *unit, "--format", "csv")
     assert code == 0
     assert out.splitlines()[1].split(",")[-2:] == [_stamp(2, style), _stamp(5, style)]
     found = tmp_path / "found.csv"
     found.write_text(out, "utf-8")
-    _, out, _ = _run("evaluate", found, folder, "--time-unit", "s", "--format", "json")
+    _, out, _ = _run("evaluate", found, folder, *unit, "--format", "json")
     assert json.loads(out)["f1"] == 1.0
-    _, out, _ = _run(
-        "explain", "interval", rules, folder, "up(a)", "--at", _stamp(3, style), "--time-unit", "s"
-    )
+    _, out, _ = _run("explain", "interval", rules, folder, "up(a)", "--at", _stamp(3, style), *unit)
     assert f"holds from {_stamp(2, style)} to {_stamp(5, style)}" in out
     assert f"it began at {_stamp(1, style)}" in out
 
@@ -93,6 +95,13 @@ def test_naive_and_zoned_timestamps_do_not_mix(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="zone") as caught:
         collect(open_input(str(folder), InputOptions(time_unit="s")))
     assert caught.value.problems[0].place.file.endswith(".csv")
+
+
+def test_timestamps_have_a_unit_where_there_is_nothing_else() -> None:
+    stamps = pl.Series(["2024-05-01T10:00:00", None, " 2024-05-01 10:00:05", ""])
+    assert read_times(stamps, None)[0][[0, 2]].tolist() == [1714557600, 1714557605]
+    assert read_times(pl.Series(["2024-05-01T10:00:00", "17"]), None)[1].tolist() == [True, False]
+    assert read_times(pl.Series(["2024-05-01T10:00:00.5"]), None)[1].all(), "no whole second"
 
 
 def test_whole_numbers_with_a_point_are_integers() -> None:

@@ -15,10 +15,14 @@ and exits with code 1.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _SHOWN_PROBLEMS = 20
+_SHOWN_ALIKE = 3
+_QUOTED = re.compile(r"'[^']*'|\d+")
+"""What of a message is about the one place only."""
 _SHOWN_TEXT = 160
 _SHOWN_MESSAGE = 1000
 
@@ -88,6 +92,20 @@ class Problem:
         return "\n".join(lines)
 
 
+def grouped(problems: Iterable[Problem]) -> list[list[Problem]]:
+    """Return problems of a file together that differ only in what they quote and count.
+
+    >>> at = [Problem(Place("a.csv", n), f"'{n}:00' is no time") for n in (1, 2)]
+    >>> [len(same) for same in grouped([*at, Problem(Place("a.csv", 9), "no such column")])]
+    [2, 1]
+    """
+    groups: dict[tuple[str, str, str], list[Problem]] = {}
+    for one in problems:
+        key = (one.place.file, _QUOTED.sub("", one.message), _QUOTED.sub("", one.hint))
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
 class SpliceError(ValueError):
     """The base of every error that a user can cause and can mend; a ``ValueError``, as in most libraries.
 
@@ -130,10 +148,20 @@ class InputError(SpliceError):
         super().__init__("\n".join(filter(None, (self._summary(), summary))))
 
     def _summary(self) -> str:
-        shown = [str(problem) for problem in self.problems[:_SHOWN_PROBLEMS]]
-        more = len(self.problems) - len(shown)
-        if more > 0:
-            shown.append(f"... and {more} more problems")
+        shown: list[str] = []
+        left = _SHOWN_PROBLEMS
+        told = 0
+        for same in grouped(self.problems):
+            if not left:
+                break
+            first = same[: min(_SHOWN_ALIKE, left)]
+            shown += map(str, first)
+            left -= len(first)
+            told += len(same)
+            if len(same) > len(first):
+                shown.append(f"... and {len(same) - len(first):,} more like these")
+        if told < len(self.problems):
+            shown.append(f"... and {len(self.problems) - told:,} more problems")
         return "\n".join(shown)
 
 

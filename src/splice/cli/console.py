@@ -129,15 +129,10 @@ def tell_problems(
     warnings: Sequence[str] = (),
 ) -> None:
     """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
-    from splice.errors import printable
+    from splice.errors import grouped, printable
 
     if style is Format.TABLE:
-        groups: dict[tuple[str, str, str], list[Problem]] = {}
-        for problem in problems:
-            groups.setdefault((problem.place.file, problem.message, problem.hint), []).append(
-                problem
-            )
-        for same in groups.values():
+        for same in grouped(problems):
             shown = same if every or len(same) <= _SHOWN_ALIKE else same[:_SHOWN_ALIKE]
             for problem in shown:
                 fail(str(problem))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -219,16 +219,43 @@ def tell_learned(learned: Learned, out: Path | None = None) -> None:
 
 
 def _tell_low_scores(learned: Learned, choices: LearnOptions) -> None:
-    """Tell why rules are in the theory whose score is below the least one."""
+    """Tell why rules are in the theory whose score is below the least one: all of them in one sentence."""
     least = float(choices.words.get("min-score", 0))
-    for rule in learned.rules:
-        if rule.score < least:
-            right = rule.tp / max(1, rule.tp + rule.fp)
-            note(
-                f"rule {rule.number} has a score of {rule.score:.3f}, below --min-score {least:g}: that "
-                f"is asked of the share of right firings, here {right:.3f}, and with the rule the "
-                "theory recognises more of the labels"
-            )
+    low = [rule for rule in learned.rules if rule.score < least]
+    if not low:
+        return
+    rights = [rule.tp / max(1, rule.tp + rule.fp) for rule in low]
+    if len(low) == 1:
+        said = f"rule {low[0].number} has a score of {low[0].score:.3f}"
+    else:
+        said = f"rules {_ranges([rule.number for rule in low])} have scores of {_span([r.score for r in low])}"
+    note(
+        f"{said}, below --min-score {least:g}: that is asked of the share of right firings, here "
+        f"{_span(rights)}, and with the rule{'s' * (len(low) > 1)} the theory recognises more of the "
+        "labels"
+    )
+
+
+def _span(values: Sequence[float]) -> str:
+    """Return the least and the greatest of some numbers."""
+    ends = sorted({f"{min(values):.3f}", f"{max(values):.3f}"})
+    return " to ".join(ends)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as people write them.
+
+    >>> _ranges([1, 2, 3, 5, 8, 9])
+    '1 to 3, 5, 8, 9'
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    shown = [f"{p[0]} to {p[-1]}" if len(p) > 2 else ", ".join(map(str, p)) for p in parts]
+    return ", ".join(shown)
 
 
 def tell_what_helps(

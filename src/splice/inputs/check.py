@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from splice.errors import InputError, Place, Problem
+from splice.events.unmatched import SeenAtoms, SeenSource
 from splice.inputs.open import InputOptions, Inputs, Queries, input_paths, locate, open_input
 from splice.io.domain_file import read_domain_file
 from splice.io.lomrf.db import DbSource
@@ -55,11 +57,36 @@ def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
         return []
     source = open_input(name, options, queries=Queries.LABELLED)
     tables = source.inner if isinstance(source, WorldSource) else source
-    found = survey(source, tables if isinstance(tables, TableSource) else None)
+    seen = SeenAtoms()
+    found = survey(SeenSource(source, seen), tables if isinstance(tables, TableSource) else None)
     sides = (one_sided_text(found.labels, "false"), one_sided_text(found.labels, "true"))
     warnings = [f"{sides[0]}: {CLOSING_HINT}"] if sides[0] else []
     warnings += [f"{sides[1]}: nothing can say when it holds"] if sides[1] else []
-    return [*warnings, *found.warnings(source.domain.clock)]
+    return [*warnings, *found.warnings(source.domain.clock), *_switches(seen)]
+
+
+_SWITCHES: Final = (
+    ("on", "off"), ("open", "close"), ("opened", "closed"), ("start", "end"), ("start", "stop"),
+    ("begin", "end"), ("enter", "leave"),
+)  # fmt: skip
+"""What the names of two events end with that say when something begins and ends to be so."""
+
+
+def _switches(seen: SeenAtoms) -> Iterator[str]:
+    """Yield which events come in pairs, one for a beginning and one for an end, as states have them."""
+    names = {event.name for event in seen.events}
+    for first, second in _SWITCHES:
+        for sign in ("_", "-", ".", " "):
+            on, off = f"{sign}{first}", f"{sign}{second}"
+            pairs = sorted(n for n in names if n.endswith(on) and n[: -len(on)] + off in names)
+            if pairs:
+                stem = pairs[0][: -len(on)]
+                more = f" and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
+                yield (
+                    f"events come in pairs, '{pairs[0]}' and '{stem}{off}'{more}: if they say that "
+                    f'something begins and ends, declare in domain.toml [states] on = "*{on}", off = '
+                    f'"*{off}"; then rules see what is so in between'
+                )
 
 
 def _is_folder_of_folders(path: Path) -> bool:

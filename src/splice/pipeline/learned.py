@@ -275,8 +275,19 @@ def check_learned(
 ) -> None:
     """Refuse an input that says nothing to learn from; tell which modes are about nothing in it.
 
-    ``closed`` says that what nobody labelled is false to the learner.
+    ``closed`` says that what nobody labelled is false to the learner. A run that is refused cannot go on,
+    so it leaves no checkpoint.
     """
+    try:
+        _check_input(learned, source, options, watch, closed=closed)
+    except SpliceError:
+        learned.discard_checkpoint()
+        raise
+
+
+def _check_input(
+    learned: Learned, source: Source, options: InputOptions, watch: Watch, *, closed: bool
+) -> None:
     unseen = unseen_modes(options.modes, source.vocabulary.kinds) if options.modes else []
     if unseen and not learned.examples:
         raise InputError(unseen)

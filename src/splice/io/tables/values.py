@@ -212,8 +212,14 @@ def check_unit(unit: str | None) -> None:
 
 
 def unit_of(series: pl.Series, unit: str | None) -> str | None:
-    """Return the unit in which the times of a column are counted: seconds if it has dates."""
-    return unit or ("s" if series.dtype in (pl.Datetime, pl.Date) else None)
+    """Return the unit in which the times of a column are counted: seconds if it has timestamps only."""
+    if unit or series.dtype in (pl.Datetime, pl.Date):
+        return unit or "s"
+    if series.dtype != pl.String:
+        return None
+    found = series.drop_nulls()
+    found = found.filter(found.str.strip_chars() != "")
+    return "s" if len(found) and is_timestamp(found[:1])[0] and is_timestamp(found).all() else None
 
 
 def format_of_times(series: pl.Series, unit: str | None) -> TimeFormat | None:
@@ -252,8 +258,8 @@ def is_zoned(series: pl.Series) -> Mask:
 def read_times(series: pl.Series, unit: str | None) -> tuple[Ints, Mask]:
     """Return the times as integers (:data:`NO_TIME` where empty), and which rows are bad.
 
-    Timestamps are counted in the given unit since 1970 UTC. Without a unit those of a column of
-    dates are counted in seconds, and texts are bad.
+    Timestamps are counted in the given unit since 1970 UTC; without a unit, in seconds, if there is
+    nothing else in the column.
     """
     unit = unit_of(series, unit)
     if series.dtype.is_integer():
@@ -319,11 +325,11 @@ def time_fault(value: object, column: str, unit: str | None) -> Fault:
     if moment is not None and unit is None:
         return Fault(
             column,
-            f"'{text}' is a timestamp and no unit of time is declared",
+            f"'{text}' is a timestamp among other times, and no unit of time is declared",
             'declare one: --time-unit s, or [time] unit = "s" in domain.toml',
         )
     if moment is not None:
-        hint = "declare a finer unit of time"
+        hint = 'declare a finer unit of time: --time-unit ms, or [time] unit = "ms" in domain.toml'
         return Fault(column, f"'{text}' is not a whole number of {unit}", hint)
     return Fault(column, f"non-integer time '{text}'", "times are integers, such as frame numbers")
 
