@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, Place, Problem
-from splice.events.unmatched import SeenAtoms, SeenSource
+from splice.events.theory_check import SeenAtoms, SeenSource
 from splice.inputs.open import InputOptions, Inputs, Queries, input_paths, locate, open_input
 from splice.io.domain_file import read_domain_file
 from splice.io.lomrf.db import DbSource
