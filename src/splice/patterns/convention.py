@@ -20,7 +20,7 @@ from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import Unlabelled
 from splice.logic.domain import Domain, Holds
 from splice.patterns.numeric import Thresholds, seen_through
-from splice.patterns.reading import blocks
+from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader
 from splice.stream.batch import MicroBatch
 from splice.stream.source import WrappedSource
@@ -61,29 +61,35 @@ class ConventionSource(WrappedSource):
 def find_holds(batches: Iterable[MicroBatch]) -> Holds:
     """Return when changes count, by the given labels of a stream; after, unless from is clearly better."""
     every = list(batches)
-    after, from_ = (_cost(every, holds) for holds in (Holds.AFTER, Holds.FROM))
+    if not every:
+        return Holds.AFTER
+    domain, vocabulary = every[0].domain, every[0].table.vocabulary
+    thresholds = Thresholds(domain, vocabulary)
+    expanded = [thresholds.expand(batch) for batch in every]
+    # What is seen at a time-point is the same in either convention: both share one reading.
+    reading = Reading(seen_through(domain), vocabulary, ground=False, lasting=True)
+    for block in blocks(expanded):
+        reading.prefetcher.prefetch(block)
+    after, from_ = (_cost(expanded, reading, holds) for holds in (Holds.AFTER, Holds.FROM))
     gain = after - from_
     return Holds.FROM if gain > max(_SURE, _CLEARLY * after) else Holds.AFTER
 
 
-def _cost(batches: Sequence[MicroBatch], holds: Holds) -> float:
+def _cost(batches: Sequence[MicroBatch], reading: Reading, holds: Holds) -> float:
     """Return how many nats the labels take, given those before them and what is seen."""
-    if not batches:
-        return 0.0
-    domain, vocabulary = batches[0].domain.holding(holds), batches[0].table.vocabulary
-    reader, thresholds = Reader(seen_through(domain), vocabulary), Thresholds(domain, vocabulary)
-    overlap = Overlap()
+    reader, overlap = Reader(reading.domain, reading.vocabulary, reading), Overlap()
+    # A cell is a pattern and the label before: how often the label after it is true, of how often.
     cells: list[Ints] = []
     labels: list[Mask] = []
-    expanded = [thresholds.expand(replace(batch, domain=domain)) for batch in batches]
-    for block in blocks(expanded):
-        reader.prefetch(block)
-        for batch in block:
-            found = reader.read(batch, Unlabelled.SKIP, overlap)
-            cells.append(np.column_stack((found.pattern, found.before > 0)).astype(np.int64))
-            labels.append(found.after > 0)
+    for batch in batches:
+        told = replace(batch, domain=batch.domain.holding(holds))
+        found = reader.read(told, Unlabelled.SKIP, overlap)
+        cells.append(np.column_stack((found.pattern, found.before > 0)).astype(np.int64))
+        labels.append(found.after > 0)
     first, which = unique_rows(np.concatenate(cells))
     yes = np.bincount(which, np.concatenate(labels), len(first))
     all_ = np.bincount(which, minlength=len(first))
+    # With half a case of either sort thought of before any is seen, the likelihood of ``yes`` true
+    # labels of ``all_`` is a quotient of beta functions, whatever their order.
     half = 0.5
     return float(-(betaln(yes + half, all_ - yes + half) - betaln(half, half)).sum())
