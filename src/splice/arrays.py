@@ -86,12 +86,15 @@ def unique_rows(rows: IntArray) -> tuple[Indices, Indices]:
     """
     if rows.shape[1] == 0:
         return np.zeros(min(len(rows), 1), np.intp), np.zeros(len(rows), np.intp)
+    # Sorting whole rows costs several times as much as sorting one number a row. Equal rows have equal
+    # hashes; that the converse holds is checked below, and only a collision sorts the rows themselves.
     keys = _hashes(rows) if rows.shape[1] > 1 else rows[:, 0]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     group = group.reshape(-1)
     if not np.array_equal(rows, rows[first[group]]):
         _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         group = group.reshape(-1)
+    # ``np.unique`` numbers groups by hash, which means nothing: renumbered in the order of first rows.
     order = np.argsort(first)
     number = np.empty(len(order), np.intp)
     number[order] = np.arange(len(order))

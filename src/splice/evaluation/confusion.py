@@ -177,6 +177,13 @@ def cases(queries: AtomTable, said: LabelArray, by: By = By.POINTS, tolerance: i
         An error so many labelled points or fewer from a point where the other side says true does
         not count; by intervals, so near is shared.
     """
+    # Points are laid out fluent by fluent, in order of time: the second column of a key is the time.
+    # Four rows of one fluent, tolerance 1 (t true, f false):
+    #
+    #     truth         t f f f
+    #     answer        f t f t      the second is one point from a true one: forgiven, as is the first
+    #     near_truth    t t f f      and the last is too far from any: a false positive
+    #     near_answer   t t t t
     labelled = np.flatnonzero(queries.truth != UNKNOWN)
     _, fluent = unique_rows(np.delete(queries.key()[labelled], 1, axis=1))
     order = labelled[np.lexsort((queries.time[labelled], fluent))]
@@ -184,6 +191,7 @@ def cases(queries: AtomTable, said: LabelArray, by: By = By.POINTS, tolerance: i
     truth, answer = queries.truth[order] == TRUE, said[order] == TRUE
     near_truth, near_answer = (_widened(each, group, tolerance) for each in (truth, answer))
     if by is By.INTERVALS:
+        # Each true interval is a case, and of the intervals that were said those that meet no true one.
         found = _runs(truth, group, near_answer)
         wrong = _runs(answer, group, near_truth)
         wrong = (wrong[0][~wrong[1]], wrong[1][~wrong[1]])
@@ -216,6 +224,7 @@ def _widened(true: Mask, group: Ints, by: int) -> Mask:
 
 def _runs(true: Mask, group: Ints, shared: Mask) -> tuple[Ints, Mask]:
     """Return the first points of the runs of true points, and which runs share a point."""
+    # [t t f t] of one group: it begins at 0 and 3, ``number`` is 0 0 0 1, and a hit at 1 is one on run 0.
     begins = true.copy()
     begins[1:] &= ~(true[:-1] & (group[1:] == group[:-1]))
     number = np.cumsum(begins) - 1

@@ -221,6 +221,7 @@ def _name(table: AtomTable, row: int) -> str:
 
 def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""
+    # Both sides are grouped together: rows of a group are the same atom, whichever side they stand on.
     theirs, ours = _shared_keys(truth, queries)
     _, group = unique_rows(np.concatenate((theirs, ours)))
     label = np.zeros(int(group.max(initial=-1)) + 1, np.int8)

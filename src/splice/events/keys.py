@@ -25,6 +25,9 @@ def packed(*sides: tuple[int, _Columns]) -> list[Ints]:
     width = len(sides[0][1])
     if not width:
         return [np.zeros(n, np.int64) for n, _ in sides]
+    # Each column is shifted to begin at 0 and becomes a digit, the first one the highest: with rows
+    # (7, 5), (9, 4) and columns from 7 to 9 and 4 to 5 the keys are 0*2 + 1 = 1 and 2*2 + 0 = 4.
+    # Low and span are taken over all sides, or equal rows of two sides would get different keys.
     columns = [[side[1][i] for side in sides] for i in range(width)]
     low = [min((int(part.min()) for part in parts if len(part)), default=0) for parts in columns]
     span = [

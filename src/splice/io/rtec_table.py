@@ -193,6 +193,8 @@ def _bad_spans(spans: pl.DataFrame, block: Block, lines: Ints) -> tuple[list[Pro
 
 def _fields(block: Block, limits: Limits) -> tuple[pl.DataFrame, Ints, list[Problem]]:
     """Return the fields ``f0, f1, ...`` of the lines and their ``count``."""
+    # Bars counted up to each end of a line, minus those up to the end before: the fields of each line, without
+    # splitting any. polars then reads the block in one go, unless it leaves a line out.
     array = np.frombuffer(block.data, np.uint8)
     pipes = np.cumsum(array == _PIPE)[block.newlines]
     count = np.diff(pipes, prepend=0) + 1

@@ -235,6 +235,8 @@ def _number_locals(rows: Ints, leaves: Ints, examples: Examples) -> None:
 
     Any numbering will do that does not depend on names: patterns are compared up to renaming.
     """
+    # near(a,p) and in(p) about f(a): a is the query's and p is not. Sorted by what is known of them,
+    # the pairs are walked through, and p gets -1,000,001 wherever it stands: near(X0,Y0), in(Y0).
     local = rows[:, 1:] == _LOCAL
     for example in np.unique(examples.example[local.any(axis=1)]):
         pairs = np.arange(examples.starts[example], examples.starts[example + 1])

@@ -13,7 +13,7 @@ takes it for evidence, and it goes no further than the world that is closed by i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -99,14 +99,11 @@ def with_watched(table: AtomTable) -> AtomTable:
     marks &= (table.args[:, :1] == name).any(axis=1)
     if not marks.any():
         return table
-    return AtomTable(
-        vocabulary,
-        table.sequence,
-        table.time,
-        np.where(marks, vocabulary.kind(WATCHED), table.kind).astype(np.int32),
-        np.where(marks[:, None], -1, table.args).astype(np.int32),
-        np.where(marks, FALSE, table.truth).astype(np.int8),
-        table.lines,
+    return replace(
+        table,
+        kind=np.where(marks, vocabulary.kind(WATCHED), table.kind).astype(np.int32),
+        args=np.where(marks[:, None], -1, table.args).astype(np.int32),
+        truth=np.where(marks, FALSE, table.truth).astype(np.int8),
     )
 
 

@@ -25,7 +25,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from splice.arrays import Codes, Indices, Ints, Mask, unique_rows
+from splice.arrays import Codes, Indices, Ints, Mask, expand_ranges, padded, unique_rows
 from splice.errors import SpliceError
 from splice.logic.atoms import Atom
 from splice.logic.schema import EVENT, HAPPENS_AT, TIME, Signature
@@ -161,9 +161,7 @@ def points_within(
     first = np.searchsorted(times, start)
     count = np.maximum(np.searchsorted(times, end) - first, least)
     count = np.minimum(count, len(times) - first)
-    which = np.repeat(np.arange(len(count)), count)
-    offset = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    return which, np.repeat(first, count) + offset
+    return expand_ranges(first, count)
 
 
 def switched(table: AtomTable, pairs: Sequence[StatePair]) -> tuple[Spans, Mask]:
@@ -183,11 +181,10 @@ def switched(table: AtomTable, pairs: Sequence[StatePair]) -> tuple[Spans, Mask]
     width = max(args.shape[1] for _, _, args, _ in found)
     row = np.concatenate([rows for rows, _, _, _ in found])
     kind = np.concatenate([np.full(len(rows), code) for rows, code, _, _ in found])
-    args = np.concatenate(
-        [np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=-1) for _, _, a, _ in found]
-    )
+    args = np.concatenate([padded(a, width) for _, _, a, _ in found])
     on = np.concatenate([np.full(len(rows), turns_on) for rows, _, _, turns_on in found])
     switching[row] = True
+    # A state is a kind with its arguments: switches of door(a) and of door(b) are told apart.
     _, state = unique_rows(np.column_stack((kind, args)))
     which, begin, end = _runs(state, table.time[row], on)
     source = row[which]

@@ -10,7 +10,7 @@ nobody takes it for evidence, and which is written to no file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -117,15 +117,7 @@ class Timeline:
             return table
         timed = table.time != NO_TIME
         time = np.where(timed, on_grid(np.where(timed, table.time, 0), self.step), NO_TIME)
-        return AtomTable(
-            table.vocabulary,
-            table.sequence,
-            time,
-            table.kind,
-            table.args,
-            table.truth,
-            table.lines,
-        )
+        return replace(table, time=time)
 
     def _time_points(self, observed: Ints) -> Ints:
         if self.step is None:

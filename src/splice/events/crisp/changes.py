@@ -76,6 +76,9 @@ class Stretches:
         simultaneous: Simultaneous,
     ) -> Stretches:
         """Return the stretches of a group, given initiations and some terminations."""
+        # ``number * size + point`` is a key: sorted, the initiations of a fluent lie together in order of time, so
+        # the end of a stretch is the next key of the same fluent, or one past the last point of its sequence.
+        # ``points`` counts on over sequences, and ``end`` is exclusive.
         size = len(points) + 1
         begun = np.unique(initiated.number * size + initiated.point)
         number, start = begun // size, begun % size
@@ -87,6 +90,7 @@ class Stretches:
         if simultaneous is Simultaneous.INITIATE:
             start = start + 1  # what is terminated at an initiation is initiated all the same
         if len(carried):
+            # What was carried has a stretch before its first initiation, or the whole sequence without one.
             at = np.searchsorted(begun, carried * size)
             at = np.minimum(at, max(len(begun) - 1, 0))
             own = number[at] == carried if len(begun) else np.zeros(len(carried), bool)
@@ -95,6 +99,7 @@ class Stretches:
             number = np.concatenate((number, carried))
             start = np.concatenate((start, first[carried]))
             end = np.concatenate((end, until))
+        # Terminations that are known already cut stretches short: the first one at or after the start.
         stops = np.unique(ended.number * size + ended.point)
         if len(stops):
             stop = stops[np.minimum(np.searchsorted(stops, number * size + start), len(stops) - 1)]

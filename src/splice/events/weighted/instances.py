@@ -184,6 +184,10 @@ def _instances(
     everyone: Everyone,
 ) -> AtomTable:
     """Return one row for each ground fluent of a shape, by sequence and arguments."""
+    # Which ground fluents there are, in the order in which sources are trusted: those that the table
+    # names; where facts name fluents of the shape (LoMRF's function facts), all that they make; else, in
+    # sequences where nobody names any, what the rules' conditions let be; and if rules say nothing, the open
+    # world of the schema, at last every constant. Rows are a sequence and the leaves of the fluent.
     width = len(shape.variables())
     mentioned = table.take(_fits(table, [shape]))
     rows = [np.column_stack((mentioned.sequence, mentioned.args[:, :width])).astype(np.int64)]
@@ -275,6 +279,9 @@ def seeds(points: Ints, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
     """Return query atoms that mention each ground fluent once and each point that is missing."""
     if not len(fluents) or not len(points):
         return AtomTable.empty(evidence.vocabulary)
+    # Two sorts of rows: each fluent at the first point of its sequence, so that grounding knows it, and
+    # any one fluent at each point that no evidence mentions, so that grounding knows the point. Fluents
+    # whose sequence has no points are left out, as are points of sequences without a fluent.
     first, start = np.unique(points[:, 0], return_index=True)
     at = np.searchsorted(first, fluents.sequence)
     at = np.minimum(at, len(first) - 1)

@@ -163,6 +163,9 @@ class _Program:
         return Answer(states, status in (known.kOptimal, known.kModelEmpty))
 
     def _pass(self, solver: highspy.Highs) -> None:
+        # Entries of constraints come in the order in which they were added; HiGHS wants them row by row, with
+        # the place where each row starts. Columns are the atoms, which are 0 or 1, then one slack a soft
+        # clause: that is 0 or 1 by itself wherever the atoms are, so it need not be integral.
         row = np.concatenate([np.empty(0, np.int64), *self.row])
         column = np.concatenate([np.empty(0, np.int64), *self.column])
         value: Floats = np.concatenate([np.empty(0), *self.value])

@@ -203,6 +203,9 @@ def _encode(
         for i, type_name in enumerate(decl.args)
         if i != decl.time
     ]
+    # The kind of an atom depends on the shapes of its arguments alone (walking_ID1 may stand for
+    # walking(ID1)). Shapes are small numbers column by column, so a row's shapes are the digits of one
+    # number, and rows with the same number make one table.
     combined = np.zeros(len(time), np.int64)
     for column in columns:
         combined = combined * column.shapes + column.shape
@@ -231,6 +234,8 @@ class _Column:
     def __init__(
         self, names: pl.Series, type_name: str, aliases: Aliases, vocabulary: Vocabulary
     ) -> None:
+        # _index: which distinct name a row has; shape: which template that name resolves to (by row);
+        # _leaves: the leaves of each distinct name, -1 where a template has fewer than the widest.
         distinct = names.unique(maintain_order=True)
         codes = pl.Series(range(len(distinct)), dtype=pl.Int32)
         self._index = names.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()

@@ -97,6 +97,9 @@ class RowEncoder:
 
 def _combinations(columns: list[Codes], sizes: list[int]) -> tuple[list[list[int]], Ints]:
     """Return the distinct rows of some small-integer columns, and for each row which it is."""
+    # The shapes of a row are digits: with sizes 2, 3 and 2 the row (1, 2, 0) is 1*6 + 2*2 + 0 = 10 of
+    # 12. ``present`` marks the numbers that occur, ``number`` renumbers them 0, 1, 2 in ascending order.
+    # Where that space is too large to be an array, rows are sorted instead.
     total = 1
     for size in sizes:
         total *= size
@@ -138,6 +141,8 @@ def _filled(
         for number, plan in enumerate(plans)
         if isinstance(plan, Fault)
     ]
+    # Many plans fill their arguments the same way (the event differs, the columns do not): rows are filled
+    # once a way. A leaf is a constant's code, or the column and the place in its cell where the code is.
     ways: dict[tuple[Leaf, ...], int] = {}
     way_of = np.array(
         [ways.setdefault(p.leaves, len(ways)) if isinstance(p, Plan) else -1 for p in plans],

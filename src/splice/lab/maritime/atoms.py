@@ -149,6 +149,7 @@ def _meetings(
 
     An encounter that is open has no end.
     """
+    # A pair of vessels as one number; each encounter is looked up among the pairs that are asked for.
     span = int(max(pairs.max(initial=0), near.right.max(initial=0))) + 1
     own = pairs[:, 0] * span + pairs[:, 1]
     order = np.argsort(own)

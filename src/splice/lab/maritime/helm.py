@@ -167,6 +167,8 @@ def report(
     """Return what a vessel reports of its path between two times."""
     legs = helm.legs()
     time, place = legs.time, legs.place
+    # Legs are straight: from place to place (complex numbers, in metres) at one speed. Each is reported
+    # ``count`` times, at its start and then about evenly; the last leg is only an end.
     takes, way = np.diff(time), np.diff(place)
     count = np.maximum(1, (takes / legs.period[:-1]).astype(np.int64))
     leg, number = expand_ranges(np.zeros_like(count), count)

@@ -62,6 +62,10 @@ def trace(scripts: Sequence[Script], rngs: Sequence[np.random.Generator], frames
     places = np.array([leg.place for leg in legs], np.float64)
     starts = np.array([start for script in scripts for start in script.starts], np.float64)
 
+    # All persons walk along one line, the abscissa, one after the other: person i has the stretch from
+    # offset[i] on, a unit a frame. ``knots`` are where legs end (and where each person starts), so one
+    # interpolation places everybody. Two persons with legs ending at 3, 5 and at 4: offsets 0 and 6,
+    # knots 0 3 5 | 6 10.
     last = np.cumsum(counts) - 1
     offset = np.concatenate(([0], np.cumsum(ends[last][:-1] + 1)))
     first = np.cumsum(counts) - counts
@@ -165,6 +169,8 @@ def _window(present: Bools, enters: Bools) -> tuple[Ints, Ints]:
     """Return the first and last frame of each frame's window."""
     frames = present.shape[-1]
     frame = np.arange(frames, dtype=np.int32)
+    # The window of a frame is cut at the ends of an appearance: ``first`` is the frame of the last coming
+    # before it, ``after`` the frame of the next going (both found by running maxima and minima).
     first = np.maximum.accumulate(np.where(enters, frame, 0), axis=-1)
     gone = np.where(present, np.int32(frames), frame)
     after = np.minimum.accumulate(gone[..., ::-1], axis=-1)[..., ::-1]
