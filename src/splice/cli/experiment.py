@@ -58,7 +58,7 @@ def run(
     experiment = load(named(name))
     _check_table(table)
     with _resumable(out):
-        rows = start(experiment, out, jobs=jobs, engine=engine, force=force, progress=_Teller())
+        rows = start(experiment, out, jobs=jobs, engine=engine, force=force, progress=_Progress())
     _finish(rows, out, table, style)
 
 
@@ -74,7 +74,7 @@ def resume(
 
     _check_table(table)
     with _resumable(folder):
-        rows = go_on(folder, jobs=jobs, engine=engine, progress=_Teller())
+        rows = go_on(folder, jobs=jobs, engine=engine, progress=_Progress())
     _finish(rows, folder, table, style)
 
 
@@ -148,7 +148,7 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str | No
         emit(rows, style)
 
 
-class _Teller:
+class _Progress:
     """Says on stderr how far a grid is, and how long the rest will take."""
 
     def __init__(self) -> None:

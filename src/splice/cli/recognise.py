@@ -31,7 +31,7 @@ from splice.events.theory_check import SeenAtoms, SeenSource, other_convention, 
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory
-from splice.inputs.write import WatchedSource
+from splice.inputs.write import ProgressSource
 from splice.io.domain_file import DOMAIN_FILE
 from splice.io.intervals import (
     format_intervals,
@@ -154,7 +154,7 @@ def recognise(
     else:
         seen = SeenAtoms()
         named = open_input(data, options, queries=Queries.WRITTEN)
-        source = WatchedSource(SeenSource(named, seen), tracked, "recognising")
+        source = ProgressSource(SeenSource(named, seen), tracked, "recognising")
         found = run(rules, source, **choices)
         _tell_how(found, simultaneous, all_shown=bool(fluents))
         times = source.vocabulary.times

@@ -97,22 +97,22 @@ class PointClassifier:
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, which is all that is seen of its sequence."""
-        said = np.full(len(batch.queries), FALSE, np.int8)
-        if self._visibility is None or not len(said):
-            return said
+        predicted = np.full(len(batch.queries), FALSE, np.int8)
+        if self._visibility is None or not len(predicted):
+            return predicted
         examples = partition(batch, self._visibility)
         rows = self._rows(examples, self._coded(examples, self._visibility, grow=False))
         names, which = fluent_names(batch.queries)
         for number, name in enumerate(names):
             own, model = which == number, self._models.get(name, FALSE)
-            said[own] = model if isinstance(model, int) else model.predict(rows[own])
-        return said
+            predicted[own] = model if isinstance(model, int) else model.predict(rows[own])
+        return predicted
 
     def predict_all(self, batches: Sequence[MicroBatch]) -> list[LabelArray]:
         """Return the labels of consecutive batches; each sees what came before it in its sequence."""
-        said = [self.predict(batch) for batch in _sequences(batches)]
+        predicted = [self.predict(batch) for batch in _sequences(batches)]
         ends = np.cumsum([len(batch.queries) for batch in batches])[:-1]
-        return np.split(np.concatenate(said), ends) if said else []
+        return np.split(np.concatenate(predicted), ends) if predicted else []
 
     def _coded(
         self, examples: Examples, visibility: Visibility, *, grow: bool

@@ -60,7 +60,7 @@ class Confusion:
     tn: int = 0
 
     @classmethod
-    def of(cls, truth: LabelArray, said: LabelArray, weight: Ints | None = None) -> Confusion:
+    def of(cls, truth: LabelArray, predicted: LabelArray, weight: Ints | None = None) -> Confusion:
         """Count labels (+1, -1) against the truth; what is unknown on either side is left out.
 
         Each counts once, or as its weight says.
@@ -68,10 +68,12 @@ class Confusion:
         >>> Confusion.of(np.array([1, 1, -1, -1, 0]), np.array([1, -1, 1, 0, 1]))
         Confusion(tp=1, fp=1, fn=1, tn=0)
         """
-        if len(truth) != len(said):
-            raise SpliceError(f"{len(said)} labels cannot be compared with {len(truth)} true ones")
-        known = (truth != UNKNOWN) & (said != UNKNOWN)
-        positive, chosen = truth[known] > 0, said[known] > 0
+        if len(truth) != len(predicted):
+            raise SpliceError(
+                f"{len(predicted)} labels cannot be compared with {len(truth)} true ones"
+            )
+        known = (truth != UNKNOWN) & (predicted != UNKNOWN)
+        positive, chosen = truth[known] > 0, predicted[known] > 0
         counts = np.zeros(4, np.int64)
         np.add.at(counts, 2 * positive + chosen, 1 if weight is None else weight[known])
         tn, fp, fn, tp = counts.tolist()
@@ -105,8 +107,8 @@ class Confusion:
     @property
     def precision(self) -> float:
         """The share of true ones among those said to be true."""
-        said = self.tp + self.fp
-        return self.tp / said if said else float(not self.fn)
+        predicted = self.tp + self.fp
+        return self.tp / predicted if predicted else float(not self.fn)
 
     @property
     def recall(self) -> float:
@@ -148,7 +150,7 @@ class Cases:
     ----------
     row
         The query atom that a case is about; of an interval, its first.
-    truth, said
+    truth, predicted
         What is true, and what was said.
     weight
         How much it counts.
@@ -156,18 +158,20 @@ class Cases:
 
     row: Ints
     truth: LabelArray
-    said: LabelArray
+    predicted: LabelArray
     weight: Ints
 
 
-def cases(queries: AtomTable, said: LabelArray, by: By = By.POINTS, tolerance: int = 0) -> Cases:
+def cases(
+    queries: AtomTable, predicted: LabelArray, by: By = By.POINTS, tolerance: int = 0
+) -> Cases:
     """Return the cases of labelled query atoms; those without a label are none.
 
     Parameters
     ----------
     queries
         Query atoms with their labels.
-    said
+    predicted
         What was said of each.
     by
         What is counted. The duration of a point reaches to the next labelled point of its fluent; a
@@ -188,7 +192,7 @@ def cases(queries: AtomTable, said: LabelArray, by: By = By.POINTS, tolerance: i
     _, fluent = unique_rows(np.delete(queries.key()[labelled], 1, axis=1))
     order = labelled[np.lexsort((queries.time[labelled], fluent))]
     group = fluent[np.lexsort((queries.time[labelled], fluent))]
-    truth, answer = queries.truth[order] == TRUE, said[order] == TRUE
+    truth, answer = queries.truth[order] == TRUE, predicted[order] == TRUE
     near_truth, near_answer = (_widened(each, group, tolerance) for each in (truth, answer))
     if by is By.INTERVALS:
         # Each true interval is a case, and of the intervals that were said those that meet no true one.

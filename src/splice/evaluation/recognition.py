@@ -74,7 +74,7 @@ class Scores:
 
 def score(
     truth: Source | AtomTable,
-    said: AtomTable | Recognised | Recognition,
+    predicted: AtomTable | Recognised | Recognition,
     *,
     by: By = By.POINTS,
     tolerance: int = 0,
@@ -85,7 +85,7 @@ def score(
     ----------
     truth
         Data with labels, or its query atoms alone.
-    said
+    predicted
         What was recognised, or atoms with other labels.
     by
         What is counted: time-points, the time they stand for, or intervals.
@@ -96,20 +96,20 @@ def score(
         check_source(truth)
         table = collect(truth)
         truth = table.take(query_rows(table, truth.domain))
-    if isinstance(said, Recognition):
-        parts = [labels_from(part, truth) for part in said.parts]
+    if isinstance(predicted, Recognition):
+        parts = [labels_from(part, truth) for part in predicted.parts]
         none = np.full(len(truth), FALSE, np.int8)
         labels: LabelArray = np.maximum.reduce([none, *parts])
-    elif isinstance(said, Recognised):
-        labels = labels_from(said, truth)
+    elif isinstance(predicted, Recognised):
+        labels = labels_from(predicted, truth)
     else:
-        labels = labels_in(said, truth)
+        labels = labels_in(predicted, truth)
         labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
     names, which = fluent_names(truth)
     found = cases(truth, labels, by, tolerance)
     about = which[found.row]
     fluents = {
-        name: Confusion.of(found.truth[own], found.said[own], found.weight[own])
+        name: Confusion.of(found.truth[own], found.predicted[own], found.weight[own])
         for i, name in enumerate(names)
         for own in [about == i]
     }
@@ -123,13 +123,13 @@ def labels_from(found: Recognised, queries: AtomTable) -> LabelArray:
     return np.where(holds, TRUE, FALSE).astype(np.int8)
 
 
-def universe(truth: Recognised, said: AtomTable | Recognised, stream: AtomTable) -> AtomTable:
+def universe(truth: Recognised, predicted: AtomTable | Recognised, stream: AtomTable) -> AtomTable:
     """Return true and false query atoms where the truth is intervals.
 
     They are those of the fluents that either side mentions, at every time-point of their sequence
     in the stream.
     """
-    fluents = _fluents(truth, said)
+    fluents = _fluents(truth, predicted)
     width = fluents.args.shape[1]
     points = stream.take(stream.time != NO_TIME)
     by_name: dict[str, Ints] = {}
@@ -152,10 +152,14 @@ def universe(truth: Recognised, said: AtomTable | Recognised, stream: AtomTable)
     return table.with_truth(labels_from(truth, table))
 
 
-def _fluents(truth: Recognised, said: AtomTable | Recognised) -> AtomTable:
+def _fluents(truth: Recognised, predicted: AtomTable | Recognised) -> AtomTable:
     """Return the ground fluents of both sides, in the words of the truth."""
     vocabulary = truth.fluents.vocabulary
-    other = said.fluents if isinstance(said, Recognised) else said.take(said.truth == TRUE)
+    other = (
+        predicted.fluents
+        if isinstance(predicted, Recognised)
+        else predicted.take(predicted.truth == TRUE)
+    )
     both = [truth.fluents, _translated(other, truth.fluents)]
     table = AtomTable.concat([part for part in both if len(part)], vocabulary)
     first, _ = unique_rows(np.column_stack((table.sequence, table.kind, table.args)))

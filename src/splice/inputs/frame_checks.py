@@ -89,7 +89,7 @@ def _missing(role: str, table: FrameTable) -> list[Problem]:
             table.place(),
             f"column '{table.asked.get(name, name)}' is missing ({_HINTS.get(name, _WHOM)})",
             ", ".join(own),
-            _say(name, table, spare),
+            _hint(name, table, spare),
         )
         for name in dict.fromkeys([*_wanted(role, table), *_named(role, table)])
         if name not in table.names
@@ -102,7 +102,7 @@ def _named(role: str, table: FrameTable) -> list[str]:
     return [name for name in said if name == "sequence" or name.startswith("arg")]
 
 
-def _say(name: str, table: FrameTable, spare: Sequence[str]) -> str:
+def _hint(name: str, table: FrameTable, spare: Sequence[str]) -> str:
     if name.startswith("arg"):
         near = did_you_mean(table.asked[name], spare)
         return near or "args=[...] names columns that the events have"

@@ -116,7 +116,8 @@ def open_input(
         Whether what interval labels leave open is asked about, as unknown.
     """
     options = options or InputOptions()
-    frames = as_frames(name)
+    # Names are by far the most inputs, and what can tell frames of any library is not loaded for them.
+    frames = None if isinstance(name, str | PathLike) else as_frames(name)
     if frames is not None:
         source: Source = _open_frames(frames, options)
     else:

@@ -32,7 +32,7 @@ def format_of_input(name: Inputs) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class WatchedSource(WrappedSource):
+class ProgressSource(WrappedSource):
     """A source that shows how far its reading is."""
 
     progress: Progress
@@ -72,7 +72,7 @@ def write_source(
     if style not in known:
         raise UnknownName("format", style, known)
     source = _WrittenSource(source)
-    watched = source if progress is None else WatchedSource(source, progress, "writing")
+    watched = source if progress is None else ProgressSource(source, progress, "writing")
     with new_folder(folder) as partial:
         left_out = known[style].write(watched, partial, style)
         if tracks is not None:

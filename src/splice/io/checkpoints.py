@@ -156,7 +156,7 @@ class Keeper:
             theirs, ours = found.identity.get(name, "none"), self.identity.get(name, "none")
             if theirs != ours:
                 raise SpliceError(
-                    f"the checkpoint '{self.path}' is of another run: {_told(name, theirs, ours)}",
+                    f"the checkpoint '{self.path}' is of another run: {_difference(name, theirs, ours)}",
                     "ask for the same again, or begin anew with --force",
                 )
         self.resumed = found.state
@@ -206,7 +206,7 @@ class Keeper:
             self._lock = None
 
 
-def _told(name: str, theirs: str, ours: str) -> str:
+def _difference(name: str, theirs: str, ours: str) -> str:
     """Say what differs; sums are not for people."""
     if len(theirs) == len(ours) == 64:
         return f"the {name} has changed"

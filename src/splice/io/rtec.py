@@ -162,7 +162,7 @@ def write_rtec(source: Source, path: str | Path) -> int:
     try:
         for chunk in source.chunks():
             frame = rows.frames(chunk).get("events")
-            events = _sayable(frame)
+            events = _writable(frame)
             left_out += len(chunk) - events.height
             for code in np.unique(chunk.sequence).tolist():
                 first = code not in opened
@@ -175,7 +175,7 @@ def write_rtec(source: Source, path: str | Path) -> int:
     return left_out
 
 
-def _sayable(frame: pl.DataFrame | None) -> pl.DataFrame:
+def _writable(frame: pl.DataFrame | None) -> pl.DataFrame:
     if frame is None:
         return pl.DataFrame(schema={"code": pl.Int32, "event": pl.String, "time": pl.Int64})
     return frame.filter((pl.col("label") > 0) & pl.col("time").is_not_null())

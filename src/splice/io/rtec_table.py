@@ -76,7 +76,7 @@ class RtecTable(FileTable):
         """Return the events, a block at a time, a fluent as two events."""
         return map(self._read, self._blocks())
 
-    def _told(self, lines: Ints, tell: Callable[[int], Problem]) -> list[Problem]:
+    def _problems(self, lines: Ints, tell: Callable[[int], Problem]) -> list[Problem]:
         """Return a problem for each line; beyond the limit they are counted, and told no more."""
         found = [tell(int(line)) for line in lines[: self._limits.problems]]
         return found + found[-1:] * (len(lines) - len(found))
@@ -92,12 +92,12 @@ class RtecTable(FileTable):
         frame, lines, problems = _fields(block, self._limits)
         count = frame["count"].to_numpy()
         short = count < 3
-        problems += self._told(lines[short], lambda line: _short(block, line))
+        problems += self._problems(lines[short], lambda line: _short(block, line))
         keep = ~short
         for field, name in ((0, "name"), (1, "arrival"), (2, "occurrence")):
             bad = keep & _bad_field(frame, field)
             tell = partial(_bad, block, field=field, name=name)
-            problems += self._told(lines[bad], tell)
+            problems += self._problems(lines[bad], tell)
             keep &= ~bad
         frame, lines = frame.filter(pl.Series(keep)), lines[keep]
         frame, rows, faults = self._events(frame, block, lines)

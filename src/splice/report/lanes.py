@@ -64,7 +64,7 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
         return Timeline(name, f"Sequence {batch.sequence}", 0, 1, (), "It has no time-points.")
     clock = _Clock(times)
     chosen, told = _chosen(found)
-    fired = [(_told_rule(rule), rule, firings(rule.rule, batch)) for rule in found.rules]
+    fired = [(_rule_text(rule), rule, firings(rule.rule, batch)) for rule in found.rules]
     lanes = [
         lane
         for names, rows in chosen
@@ -171,7 +171,7 @@ def _chosen(found: Labelling) -> tuple[_Fluents, str]:
     )
     groups: dict[bytes, tuple[list[str], Indices]] = {}
     for _, name, rows in ranked:
-        groups.setdefault(_looks(found, rows), ([], rows))[0].append(name)
+        groups.setdefault(_appearance(found, rows), ([], rows))[0].append(name)
     shown = list(groups.values())[:_FLUENTS]
     rest = len(pieces) - sum(len(names) for names, _ in shown)
     told = f"The busiest fluents are shown; {rest} others are not." if rest else ""
@@ -184,7 +184,7 @@ def _true_anywhere(found: Labelling) -> Mask:
     return busy
 
 
-def _looks(found: Labelling, rows: Indices) -> bytes:
+def _appearance(found: Labelling, rows: Indices) -> bytes:
     """Return what a fluent's lanes look like; those of ``meet(a,b)`` and ``meet(b,a)`` may agree."""
     columns: list[npt.NDArray[np.generic]] = [found.batch.queries.time, found.batch.labels]
     columns.append(np.round(found.values, 2) + 0.0)
@@ -220,7 +220,7 @@ _Fired = Sequence[tuple[str, LearnedRule, LabelArray]]
 """Rules, what to call each, and where it fires."""
 
 
-def _told_rule(rule: LearnedRule) -> str:
+def _rule_text(rule: LearnedRule) -> str:
     begins = rule.rule.head.atom.predicate == INITIATED_AT
     return f"rule {rule.number} {'begins' if begins else 'ends'}"
 
@@ -267,14 +267,14 @@ def _confidence(name: str, clock: _Clock, found: Labelling, rows: Indices) -> La
         if len(spans) <= _SPANS:
             break
     first = np.searchsorted(time, [span.start for span in spans])
-    told = [_told(bool(given[i]), bool(reached[i]), int(label[i])) for i in first]
+    told = [_remark(bool(given[i]), bool(reached[i]), int(label[i])) for i in first]
     noted = (
         Span(s.start, s.end, s.value, s.points, note) for s, note in zip(spans, told, strict=True)
     )
     return Lane(name, Role.COMPLETED, tuple(noted)[:_SPANS])
 
 
-def _told(given: bool, reached: bool, label: int) -> str:
+def _remark(given: bool, reached: bool, label: int) -> str:
     if given:
         return "this label was given"
     if not reached:

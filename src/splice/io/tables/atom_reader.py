@@ -228,13 +228,13 @@ class AtomReader:
             return np.full(len(chunk), NO_TIME, np.int64)
         series = chunk.frame[column]
         times, bad = read_times(series, self._unit)
-        self._note_format(series, column, faulty)
+        self._check_format(series, column, faulty)
         for row in np.flatnonzero(bad):
             fault = time_fault(series[int(row)], column, unit_of(series, self._unit))
             faulty.append(_Faulty(np.array([row]), fault))
         return times
 
-    def _note_format(self, series: pl.Series, column: str, faulty: list[_Faulty]) -> None:
+    def _check_format(self, series: pl.Series, column: str, faulty: list[_Faulty]) -> None:
         """Note how the times of the stream are written; refuse a zone in some of them only."""
         written = format_of_times(series, self._unit)
         if written is None or not written.stamps:

@@ -108,7 +108,7 @@ class CellColumn:
     def _learn(self, texts: Sequence[str]) -> None:
         shapes, rows = list[int](), list[list[int]]()
         for text in texts:
-            shape, names = self._look_at(text)
+            shape, names = self._resolve(text)
             code = self._shape_codes.setdefault(shape, len(self.shapes))
             if code == len(self.shapes):
                 self.shapes.append(shape)
@@ -122,7 +122,7 @@ class CellColumn:
         self._leaves = np.concatenate([old, added])
         self._shape_of = np.concatenate([self._shape_of, np.asarray(shapes, np.int32)])
 
-    def _look_at(self, text: str) -> tuple[Shape, list[str]]:
+    def _resolve(self, text: str) -> tuple[Shape, list[str]]:
         term = (
             _plain(text, self.name)
             if self._reading == "text"

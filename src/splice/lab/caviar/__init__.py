@@ -69,7 +69,7 @@ def caviar_source(
         if (pair.clip,) not in persons:
             known = ", ".join(sorted(name for (name,) in persons)) or "none"
             raise SpliceError(f"no annotation of clip '{pair.clip}'", f"there is: {known}")
-        sight = _look(persons[(pair.clip,)], pair)
+        sight = _sight_of(persons[(pair.clip,)], pair)
         labels = _labels(groups.get((pair.clip,)), pair, sight.time, SITUATIONS[composite])
         tables.append(Rows(vocabulary, number, pair, composite).table(sight, labels))
     table = AtomTable.concat(tables, vocabulary)
@@ -84,7 +84,7 @@ def all_pairs(annotation: Annotation) -> Iterator[Pair]:
             yield Pair(str(clip[0]), first, second)
 
 
-def _look(persons: pl.DataFrame, pair: Pair) -> Sight:
+def _sight_of(persons: pl.DataFrame, pair: Pair) -> Sight:
     frames = persons["frame"].to_numpy()
     first, last = int(frames.min()), int(frames.max())
     pieces = [persons.filter(pl.col("id") == number) for number in (pair.first, pair.second)]

@@ -147,7 +147,7 @@ def work(parameters: Table) -> Result:
         masked = MaskedSource(in_order(train, scope, sample), keep, sample, TimePoints(size))
         model = _model(parameters)
         begun = time.process_time()
-        model.fit(list(batches(_looked_at(masked, parameters), TimePoints(size))))
+        model.fit(list(batches(_with_measures(masked, parameters), TimePoints(size))))
         seconds.append(time.process_time() - begun)
         theories.append(model.theory_ if isinstance(model, Splice) else Theory(()))
         for batch in batches(test, TimePoints(_WHOLE)):
@@ -168,7 +168,7 @@ def work(parameters: Table) -> Result:
     }
 
 
-def _looked_at(source: Source, parameters: Table) -> Source:
+def _with_measures(source: Source, parameters: Table) -> Source:
     """Return what is learned from; in hindsight its numbers have thresholds, as in a run."""
     measures = find_measures(source) if parameters.get("mode") == Mode.HINDSIGHT.value else ()
     return MeasuredSource(source, measures) if measures else source

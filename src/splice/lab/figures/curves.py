@@ -184,7 +184,7 @@ def scale_figure(name: str, rows: Rows) -> Figure:
         line = sorted(own, key=lambda row: float(row["events"]))
         x = tuple(float(row["events"]) / 1e6 for row in line)
         seconds = tuple(float(row["seconds"]) for row in line)
-        notes = tuple(_said(row) for row in line)
+        notes = tuple(_hover_text(row) for row in line)
         time.append(Curve(method, x, seconds, colour=colours[method], notes=notes))
         even = tuple(seconds[0] * at / x[0] for at in x)
         said = f"{method}, in proportion"
@@ -198,7 +198,7 @@ def scale_figure(name: str, rows: Rows) -> Figure:
     return Figure(name, "What growing data costs", panels, 2, _NOTE)
 
 
-def _said(row: Row) -> str:
+def _hover_text(row: Row) -> str:
     rate = float(row["events"]) / float(row["seconds"])
     return f"{rate:,.0f} events a second; {note_of(row)}"
 
