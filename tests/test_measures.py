@@ -20,7 +20,7 @@ def _queries(pairs: list[tuple[str, int, int, int]]) -> tuple[AtomTable, np.ndar
 
 def _score(pairs: list[tuple[str, int, int, int]], by: By, tolerance: int = 0) -> Confusion:
     found = cases(*_queries(pairs), by, tolerance)
-    return Confusion.of(found.truth, found.said, found.weight)
+    return Confusion.of(found.truth, found.predicted, found.weight)
 
 
 def _plain(sides: list[tuple[int, int]], who: str = "A") -> list[tuple[str, int, int, int]]:
