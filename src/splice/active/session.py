@@ -21,8 +21,9 @@ from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
+from splice.learners.oled.learner import Oled
+from splice.learners.oled.options import Selection
 from splice.learners.protocol import StructureLearner
-from splice.learners.registry import LEARNERS
 from splice.logic.syntax import ground_text
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -127,9 +128,11 @@ class LabelSession:
     ) -> StructureLearner:
         """Return a learner that has learned from the labels and what is believed of the rest.
 
-        Whoever learns while others go on to complete gives labels and a reading of their own.
+        All of the stream is there, so rules are searched for over it at once: decided batch by batch,
+        they change with the order in which the same labels come. Whoever learns while others go on to
+        complete gives labels and a reading of their own.
         """
-        learner = LEARNERS.choose()()
+        learner = Oled(selection=Selection.SEARCH)
         learner.share(reading or self.reading)
         believed = self.completion.labels if labels is None else labels
         for block in blocks(self.relabelled(believed)):
