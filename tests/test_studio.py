@@ -61,7 +61,7 @@ def settled(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_without_the_token_nothing_is_told(server: Server) -> None:
-    for path in ("/", "/assets/main.js", "/api/state", "/api/columns?n=0"):
+    for path in ("/", "/assets/studio.js", "/api/state", "/api/columns?n=0"):
         assert httpx.get(server.origin + path).status_code == 403
     assert httpx.get(server.origin + "/?token=guess").status_code == 403
     assert httpx.get(server.origin + "/", cookies={"splice-studio": "guess"}).status_code == 403
@@ -294,6 +294,68 @@ def test_a_rule_is_checked_tried_pinned_and_forbidden(
         assert refused.status_code == 422
 
 
+def test_rules_that_end_a_fluent_are_pinned_and_wait_for_one_that_begins_it(
+    square: tuple[Path, MemorySource], tmp_path: Path
+) -> None:
+    folder, truth = square
+    with local(folder, tmp_path / "project") as client:
+        end = "terminatedAt(meet(X0,X1),T) :- happensAt(exit(X0),T)."
+
+        def change(action: str, text: str) -> int:
+            body = {"action": action, "text": text}
+            return client.post("/api/rules/change", json=body).status_code
+
+        assert change("pin", end) == 422  # as yet nothing begins it
+        Expert(truth, client).answer(20)
+        settled(client)
+        rules = {r["text"] for r in client.get("/api/rules").json()["rules"]}
+        begin = {text for text in rules if text.startswith("initiatedAt(meet")}
+        assert begin
+        assert [change("pin", text) for text in {end, *rules}] == [200] * len({end, *rules})
+        assert end in (tmp_path / "project/theory.rules").read_text()
+        assert client.post("/api/rules/check", json={"text": end}).is_success
+        assert {change("forbid", text) for text in begin} == {200}
+        assert client.get("/api/columns", params={"n": 0}).is_success
+        assert "meet" not in (tmp_path / "project/theory.rules").read_text().partition("\n")[2]
+        assert {change("release", text) for text in (*begin, end)} == {200}
+
+
+def test_a_rule_shows_where_it_fires_and_whether_it_is_right(
+    square: tuple[Path, MemorySource], tmp_path: Path
+) -> None:
+    folder, truth = square
+    own = truth.table.take(truth.table.sequence == 1)
+    known = {str(own.atom(i)).replace("'", "") for i in range(len(own)) if own.truth[i] > 0}
+    people, end = [f"ID{i}" for i in (1, 2, 3)], int(own.time.max())
+    expected = {
+        (f"meet({a},{b})", time)
+        for a in people
+        for b in people
+        for time in range(end)
+        if f"close({a},{b},25,{time})" in known and f"happensAt(active({a}),{time})" in known
+    }
+    with local(folder, tmp_path / "project") as client:
+        Expert(truth, client).answer(12)
+        found = client.get("/api/rules/fires", params={"n": 1, "text": RULE}).json()
+        told = {(name, t): right for name, a, b, right in found["intervals"] for t in range(a, b)}
+        assert told.keys() == expected
+        other = [
+            client.get("/api/rules/fires", params={"n": n, "text": RULE}).json() for n in (0, 2)
+        ]
+        assert sum(told.values()) < found["right"] == other[0]["right"]
+        assert found["places"] == other[1]["places"]
+        end_rule = RULE.replace("initiatedAt", "terminatedAt")
+        ends = client.get("/api/rules/fires", params={"n": 1, "text": end_rule}).json()
+        assert (ends["right"], ends["wrong"]) == (found["wrong"], found["right"])
+        both = client.get("/api/rules/fires", params={"n": 1, "text": f"{RULE}\n{end_rule}"})
+        assert both.status_code == 422
+    studio = opened(folder, tmp_path / "project")
+    believed = studio.session.completion.labels
+    for (name, point), right in told.items():
+        assert right == (believed[studio.row(1, name, point + 1)] > 0)
+    studio.close()
+
+
 @pytest.mark.parametrize("name", ["default", "regression"])
 def test_why_says_what_the_command_says(
     square: tuple[Path, MemorySource], tmp_path: Path, name: str
@@ -369,7 +431,7 @@ def test_columns_hold_every_label_once(square: tuple[Path, MemorySource], tmp_pa
     studio.close()
 
 
-@pytest.mark.parametrize("seed", [11])
+@pytest.mark.parametrize("seed", [11, 12])
 def test_an_expert_gets_from_nothing_to_good_rules_in_forty_answers(
     tmp_path: Path, seed: int
 ) -> None:

@@ -77,6 +77,9 @@ def test_five_answers_a_rule_and_a_kill(page: Browser, square: Path, tmp_path: P
         )
         page.click("#save")
         page.wait("return document.querySelector('#view .rule.pinned code')")
+        page.click("#view .rule.pinned [id^=fires]")
+        told = page.wait("return document.getElementById('fired')?.textContent")
+        assert told.startswith("fires ")
         page.open(server.origin + "/")
         page.wait("return document.body.dataset.ready === 'yes'", patience=60)
         assert page.run(ANSWERS, "5")
@@ -121,8 +124,12 @@ def test_the_timeline_answers_to_mouse_keys_and_search(
         )
         page.run("const s = document.getElementById('search'); s.value = 'walking ID1';"
                  "s.dispatchEvent(new Event('input'))")  # fmt: skip
+        page.press("j")
+        page.wait("return document.querySelector('[data-view=why]').ariaSelected === 'true'")
+        page.press("y")  # answers no question that is out of sight
         page.click("[data-view=progress]")
         page.wait("return document.querySelector('#view #curve')")
+        assert page.run(ANSWERS, "1")
         page.click("[data-view=contradictions]")
         page.wait("return document.querySelector('#view').textContent.length > 5")
 
@@ -141,7 +148,7 @@ def test_why_shows_what_decides_and_runs_no_name(page: Browser, tmp_path: Path) 
         seen = {}
         for time in (0, 3):
             page.run(
-                "studio.show('why'); studio.views.why.pick(0, 'busy(a)', 2, arguments[0])", time
+                "studio.show('why'); studio.views.why.pick(0, ['busy(a)'], 2, arguments[0])", time
             )
             page.wait(
                 "return document.getElementById('said')?.textContent.includes(`,${arguments[0]})`)",

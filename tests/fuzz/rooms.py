@@ -240,7 +240,7 @@ _REQUESTS: list[tuple[str, Any]] = [
     ("/api/state", None), ("/api/sequence?n=0", None), ("/api/columns?n=1&start=2&end=9", None),
     ("/api/questions?count=3&strategy=mix", None), ("/api/uncertain?n=0&time=3", None), ("/", None),
     ("/api/why/label?n=0&fluent=lit(p0,p1)&time=3", None), ("/api/why/interval?n=0&fluent=lit(p0,p1)&time=3", None),
-    ("/api/rules", None), ("/api/contradictions", None), ("/assets/main.js", None), ("/api/undo", {}),
+    ("/api/rules/fires?n=0&text=initiatedAt(lit(X,Y),T):-happensAt(on(X),T).", None), ("/api/rules", None), ("/api/contradictions", None), ("/assets/studio.js", None), ("/api/undo", {}),
     ("/api/answer", {"sequence": 0, "parts": [{"fluents": ["lit(p0,p1)"], "start": 0, "end": 4, "label": True}]}),
     ("/api/rules/check", {"text": _CRISP.splitlines()[1], "instead_of": ""}),
     ("/api/rules/change", {"action": "pin", "text": _CRISP.splitlines()[1], "instead_of": ""}),

@@ -48,7 +48,7 @@ STRATEGIES: Final[Registry[QueryStrategy]] = Registry("query strategy")
 
 
 def greedy(
-    pool: Pool, count: int, score: Callable[[], Floats], take: Callable[[int, float], str]
+    pool: Pool, count: int, score: Callable[[], Floats], take: Callable[[int], str]
 ) -> list[Pick]:
     """Pick one stretch after the other: scores change with what was picked before.
 
@@ -60,7 +60,7 @@ def greedy(
         scores = np.where(left, score(), -np.inf)
         best = int(scores.argmax())
         left[best] = False
-        picks.append(Pick(best, float(scores[best]), take(best, float(scores[best]))))
+        picks.append(Pick(best, float(scores[best]), take(best)))
     return picks
 
 
@@ -111,7 +111,7 @@ class Uncertainty(QueryStrategy):
         def score() -> Floats:
             return pool.total(pool.doubt * share[pool.patterns])
 
-        def take(stretch: int, _score: float) -> str:
+        def take(stretch: int) -> str:
             share[pool.patterns_of(stretch)[0]] *= self.repeated
             own = pool.open & (pool.stretches.of == stretch)
             if not pool.reached[own].any():
@@ -151,7 +151,7 @@ class Coverage(QueryStrategy):
             # A first label is worth all, a hundredth next to nothing.
             return pool.worth(worth / (1 + seen))
 
-        def take(stretch: int, _score: float) -> str:
+        def take(stretch: int) -> str:
             own, counts = pool.patterns_of(stretch)
             best = int(own[(worth / (1 + seen))[own].argmax()])
             reason = _reason(pool, best, seen[best])
@@ -198,7 +198,7 @@ class Change(QueryStrategy):
         def score() -> Floats:
             return pool.worth(worth)
 
-        def take(stretch: int, _score: float) -> str:
+        def take(stretch: int) -> str:
             own, _ = pool.patterns_of(stretch)
             best = int(own[worth[own].argmax()])
             worth[own] /= 2
@@ -275,7 +275,7 @@ class Mix(QueryStrategy):
             worth = need()[pattern] * present
             return np.bincount(owner, worth, len(pool.stretches)).astype(np.float64)
 
-        def take(stretch: int, _score: float) -> str:
+        def take(stretch: int) -> str:
             own, counts = pool.patterns_of(stretch)
             observed = np.minimum(1.0, counts / half[own])
             best = int(own[(need()[own] * observed).argmax()])

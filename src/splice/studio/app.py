@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
+from string import Template
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -49,6 +50,7 @@ def make_app(studio: Studio) -> Starlette:
         "uncertain": _uncertain,
         "why/label": lambda studio, q: why.why_label(studio, *_point(q)),
         "why/interval": lambda studio, q: why.why_interval(studio, *_point(q)),
+        "rules/fires": lambda studio, q: why.fires(studio, _whole(q, "n"), q.get("text", "")),
         "rules": lambda studio, _: {"rules": why.rules(studio), "scores": why.scores(studio)},
         "contradictions": lambda studio, _: why.contradictions(studio),
     }
@@ -62,7 +64,7 @@ def make_app(studio: Studio) -> Starlette:
     }
     return Starlette(
         routes=[
-            Route("/", _page("index.html")),
+            Route("/", _page("studio")),
             Route("/assets/{name}", _asset),
             *(Route(f"/api/{path}", _reader(studio, read)) for path, read in reads.items()),
             *(
@@ -82,7 +84,7 @@ def make_live_app(view: LiveView) -> Starlette:
     }
     return Starlette(
         routes=[
-            Route("/", _page("live.html")),
+            Route("/", _page("live")),
             Route("/assets/{name}", _asset),
             *(Route(f"/api/{path}", _reader(view, read)) for path, read in reads.items()),
         ]
@@ -171,7 +173,7 @@ def _uncertain(studio: Studio, query: Mapping[str, str]) -> dict[str, Any] | Non
         chosen = int(later[0] if len(later) else order[0])
         return {
             "number": int(place[chosen]),
-            "fluent": studio.session.fluents(studio.session.atoms(chosen))[0],
+            "fluents": studio.session.fluents(studio.session.atoms(chosen)),
             "from": int(stretches.start[chosen]),
             "to": int(stretches.end[chosen]),
         }
@@ -255,8 +257,11 @@ def _text(body: dict[str, Any], name: str) -> str:
 
 
 def _page(name: str) -> Any:
+    """Return the page that a script of this name fills."""
+
     async def endpoint(_: Request) -> Response:
-        return Response(_assets()[name], media_type=_TYPES["html"])
+        page = Template(_assets()["page.html"].decode()).substitute(name=name)
+        return Response(page, media_type=_TYPES["html"])
 
     return endpoint
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.events.fluents import fluent_of
 from splice.events.theory_check import theory_problems
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
+from splice.logic.schema import TERMINATED_AT, Signature
 from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Statement, Theory
 from splice.studio.journal import Entry
@@ -18,15 +20,28 @@ ACTIONS: Final = ("pin", "forbid", "release")
 _FILE: Final = "rule"
 
 
-def checked_rules(text: str, domain: Domain) -> list[Rule]:
-    """Return the rules of a text; every problem of it is an error, as in ``splice theory check``."""
+def read_rules(text: str) -> list[Rule]:
+    """Return the rules of a text."""
     theory, problems = parse_theory_all(text, _FILE)
-    problems = problems or theory_problems(theory, domain)
     if problems:
         raise InputError(problems)
     rules = list(theory.rules())
     if not rules or len(rules) < len(theory) or not theory.is_crisp:
         raise SpliceError("that is no rule", "write head :- body. without a weight")
+    return rules
+
+
+def checked_rules(text: str, domain: Domain, beside: Theory) -> list[Rule]:
+    """Return the rules of a text; every problem of it is an error, as in ``splice theory check``.
+
+    They are checked together with those that they stand beside: a rule that ends a fluent may leave
+    it to others to begin it.
+    """
+    rules, (theory, _) = read_rules(text), parse_theory_all(text, _FILE)
+    found = theory_problems(Theory((*theory.statements, *beside.statements)), domain)
+    problems = [problem for problem in found if problem.place.file == _FILE]
+    if problems:
+        raise InputError(problems)
     return rules
 
 
@@ -74,7 +89,7 @@ class RuleBook:
             and canonical_key(statement.content) not in {**self.forbidden, **self.pinned}
         ]
         pinned = [Statement(rule) for rule in self.pinned.values()]
-        return Theory((*kept, *pinned), learned.schema)
+        return Theory(_effective([*kept, *pinned]), learned.schema)
 
     def state_of(self, rule: Rule) -> str:
         """Return whether a rule is ``pinned``, ``forbidden`` or ``learned``."""
@@ -82,3 +97,17 @@ class RuleBook:
         return (
             "pinned" if key in self.pinned else "forbidden" if key in self.forbidden else "learned"
         )
+
+
+def _effective(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the statements without rules that end what none begins: nobody can recognise by them."""
+    begun = {_fluent(s) for s in statements if not _ends(s)}
+    return tuple(s for s in statements if not _ends(s) or _fluent(s) in begun)
+
+
+def _fluent(statement: Statement) -> Signature | None:
+    return fluent_of(statement.atoms()[0].args[0])
+
+
+def _ends(statement: Statement) -> bool:
+    return statement.atoms()[0].predicate == TERMINATED_AT

@@ -29,7 +29,7 @@ from splice.stream.vocabulary import EQUALS
 from splice.studio.columns import Instances, Lanes, runs_of
 from splice.studio.journal import Entry
 from splice.studio.project import THEORY, Project
-from splice.studio.rulebook import RuleBook, checked_rules
+from splice.studio.rulebook import RuleBook, checked_rules, read_rules
 
 _MOST_QUESTIONS: Final = 200
 
@@ -77,7 +77,7 @@ class Studio:
         """Keep an answer on disk, then complete anew; a part is fluents, start, end and label."""
         with self.lock:
             self.project.check()
-            code = self._code(sequence)
+            code = self.sequence_code(sequence)
             placed = [(self._rows(code, part), _label(part)) for part in parts]
             believed, (right, asked) = self.session.completion.labels, (0, 0)
             for rows, label in placed:
@@ -220,7 +220,12 @@ class Studio:
         """Pin, forbid or release the rules of a text, which are checked first."""
         with self.lock:
             self.project.check()
-            rules = checked_rules(text, self.session.domain)
+            pinned = action == "pin"
+            rules = (
+                checked_rules(text, self.session.domain, self.theory)
+                if pinned
+                else read_rules(text)
+            )
             for rule in rules:
                 RuleBook().apply(action, rule)
             entry = self.project.journal.append("rule", {"action": action, "text": text})
@@ -243,7 +248,7 @@ class Studio:
     def lanes(self, sequence: int) -> Lanes:
         """Return the lanes of a sequence as they are now."""
         with self.lock:
-            code, known = self._code(sequence), self._lanes.get(sequence)
+            code, known = self.sequence_code(sequence), self._lanes.get(sequence)
             if known and known[0] == self.version:
                 return known[1]
             own = np.flatnonzero(self.session.queries.sequence == code)
@@ -296,7 +301,7 @@ class Studio:
 
     def table(self, sequence: int) -> Any:
         """Return the atoms of a sequence."""
-        self._code(sequence)
+        self.sequence_code(sequence)
         return self._tables[sequence]
 
     def sequence_names(self) -> list[str]:
@@ -305,12 +310,12 @@ class Studio:
 
     def times(self, sequence: int) -> Ints:
         """Return the time-points of a sequence."""
-        self._code(sequence)
+        self.sequence_code(sequence)
         return self._times[sequence]
 
     def row(self, sequence: int, fluent: str, time: int) -> int:
         """Return the query atom of a fluent at a time, or at the last one before it."""
-        number = self.fluents.numbers.get((self._code(sequence), fluent))
+        number = self.fluents.numbers.get((self.sequence_code(sequence), fluent))
         if number is None:
             raise SpliceError(f"there is no '{fluent}' in this sequence", "reload the page")
         rows = self.fluents.rows(number)
@@ -325,7 +330,8 @@ class Studio:
     def _name(self, code: int) -> str:
         return self.session.vocabulary.sequences[code]
 
-    def _code(self, sequence: int) -> int:
+    def sequence_code(self, sequence: int) -> int:
+        """Return the code of a sequence by its number."""
         if not 0 <= sequence < len(self._codes):
             raise SpliceError(f"there is no sequence {sequence}", "reload the page")
         return self._codes[sequence]

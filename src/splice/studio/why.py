@@ -14,10 +14,14 @@ from splice.events.crisp.program import compile_program
 from splice.labels import UNKNOWN, LabelArray
 from splice.logic.canonical import canonical_key
 from splice.logic.clauses import Rule
+from splice.logic.domain import Holds
+from splice.logic.schema import INITIATED_AT
 from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Statement, Theory
 from splice.logic.words import in_words
-from splice.studio.rulebook import checked_rules
+from splice.report.firings import firings
+from splice.studio.columns import runs_of
+from splice.studio.rulebook import checked_rules, read_rules
 from splice.studio.state import Studio
 
 
@@ -81,12 +85,45 @@ def _plain(studio: Studio, rule: Rule) -> dict[str, Any]:
     return {"text": text, "words": in_words(rule), "state": studio.book.state_of(rule)}
 
 
+def fires(studio: Studio, sequence: int, text: str) -> dict[str, Any]:
+    """Return where a rule fires in a sequence, how often it is right by what is believed, and where not.
+
+    A rule that initiates is right where the fluent holds next, one that terminates where it does not.
+    """
+    with studio.lock:
+        session, instances = studio.session, studio.fluents
+        rule, *more = read_rules(text)
+        if more:
+            raise SpliceError("only one rule can be shown", "write one rule")
+        fired = session.predicted(lambda batch: firings(rule, batch)) > 0
+        after = np.arange(len(fired))
+        if session.domain.clock.holds is Holds.AFTER:
+            order = instances.order
+            same = np.flatnonzero(np.diff(instances.of[order]) == 0)
+            after[order[same]] = order[same + 1]
+        begins = rule.head.atom.predicate == INITIATED_AT
+        right = (session.completion.labels[after] > 0) == begins
+        here = session.queries.sequence == studio.sequence_code(sequence)
+        rows = instances.order[(fired & here)[instances.order]]
+        found = runs_of(instances, rows, right[rows].astype(np.int64), studio.times(sequence))
+        wrong = np.flatnonzero(fired & ~right)
+        return {
+            "intervals": [
+                [instances.names[number], start, end, bool(value)]
+                for number, start, end, value in zip(*(c.tolist() for c in found), strict=True)
+            ],
+            "right": int((fired & right).sum()),
+            "wrong": len(wrong),
+            "places": [_place(studio, int(row)) for row in wrong[:5]],
+        }
+
+
 def effect(studio: Studio, text: str, instead_of: str = "") -> dict[str, Any]:
     """Return how well the rules do with and without some more, in the place of another or beside all."""
     with studio.lock:
-        new = checked_rules(text, studio.session.domain)
-        old = checked_rules(instead_of, studio.session.domain) if instead_of else []
         before = studio.theory
+        new = checked_rules(text, studio.session.domain, before)
+        old = read_rules(instead_of) if instead_of else []
         gone = {canonical_key(rule) for rule in (*old, *new)}
         kept = [
             s

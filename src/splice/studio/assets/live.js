@@ -2,9 +2,11 @@
 
 import { columns, get, make, safely } from "./api.js";
 import { formatter } from "./clock.js";
+import { $, furnish, meant, render } from "./shell.js";
 import { Timeline } from "./timeline.js";
 
-const $ = (id) => document.getElementById(id);
+const TABS = { standing: "Standing", rules: "Rules", told: "Habits", refused: "Late and bad" };
+const LEGEND = [["recognised", "recognised by the rules in use; the last thousand rows that were said "]];
 const count = (value) => (typeof value === "number" ? value.toLocaleString() : String(value));
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 const soft = (text) => make("p", { class: "soft" }, text);
@@ -27,10 +29,15 @@ class Live {
     this.timeline = new Timeline($("timeline"), { pick: () => {}, mark: () => {} });
     this.open = "standing";
     this.sequence = null;
+    const acts = furnish({
+      timeline: this.timeline, tabs: TABS, legend: LEGEND, hint: "drag: move · wheel: zoom",
+      load: (number) => this.load(number), show: (name) => { this.open = name; this.render(); },
+    });
+    document.addEventListener("keydown", (event) => { if (meant(event) && acts[event.key]) { acts[event.key](); event.preventDefault(); } });
+    $("status").setAttribute("aria-live", "polite");
   }
 
   async start() {
-    this.listen();
     await this.refresh();
     document.body.dataset.ready = "yes";
     const again = async () => { await safely(() => this.refresh()); setTimeout(again, 1000); };
@@ -65,17 +72,7 @@ class Live {
   }
 
   render() {
-    for (const tab of document.querySelectorAll("nav button")) tab.setAttribute("aria-selected", tab.dataset.view === this.open);
-    $("view").replaceChildren(...views[this.open](this.state));
-  }
-
-  listen() {
-    for (const tab of document.querySelectorAll("nav button")) tab.addEventListener("click", () => { this.open = tab.dataset.view; this.render(); });
-    $("sequence").addEventListener("change", (event) => safely(() => this.load(Number(event.target.value))));
-    $("search").addEventListener("input", (event) => this.timeline.filter(event.target.value));
-    $("zoom-in").addEventListener("click", () => this.timeline.zoom(0.5));
-    $("zoom-out").addEventListener("click", () => this.timeline.zoom(2));
-    $("zoom-all").addEventListener("click", () => this.timeline.look(this.timeline.first, this.timeline.last));
+    render(this.open, views[this.open](this.state));
   }
 }
 

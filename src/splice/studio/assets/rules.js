@@ -6,10 +6,17 @@ export class Rules {
   constructor(studio) {
     this.studio = studio;
     this.draft = null; // { text, old }
+    this.fired = null; // where the rule fires whose firings are shown
   }
 
   async load() {
     await safely(async () => { Object.assign(this, await get("rules")); });
+    this.studio.render();
+  }
+
+  // Show where a rule fires, or no longer.
+  async fires(text) {
+    this.fired = await this.studio.fires(this.studio.fired === text ? null : text);
     this.studio.render();
   }
 
@@ -45,17 +52,26 @@ export class Rules {
       make("div", {}, each.words),
       make("code", {}, each.text),
       make("div", { class: "soft" }, each.state === "learned" ? each.summary : `${each.state}. ${each.summary}`),
+      this.studio.fired === each.text && this.fired && this.places(),
       each.story.length ? make("details", {}, make("summary", {}, "how it came about"), make("pre", {}, each.story.join("\n"))) : null,
       make("div", { class: "answers" },
         each.state !== "pinned" && button("pin", () => this.change("pin", each.text), `pin-${number}`),
         each.state !== "forbidden" && button("forbid", () => this.change("forbid", each.text), `forbid-${number}`),
         each.state !== "learned" && button("leave it to the learner", () => this.change("release", each.text)),
+        button(this.studio.fired === each.text ? "hide where it fires" : "where it fires", () => this.fires(each.text), `fires-${number}`),
         button("edit", () => { this.draft = { text: each.text, old: each.text }; this.studio.render(); }, `edit-${number}`)));
     return [
       this.draft ? this.editor(button) : button("write a rule", () => { this.draft = { text: "", old: "" }; this.studio.render(); }, "write"),
       table("F1 of the rules", this.scores),
       ...(this.rules.length ? this.rules.map(rule) : [make("p", { class: "soft" }, "No rules yet: they need true and false labels.")]),
     ];
+  }
+
+  places() {
+    const { right, wrong, places } = this.fired;
+    return make("div", { class: "soft", id: "fired" },
+      `fires ${right.toLocaleString()} times as is believed (dark, below the lanes) and ${wrong.toLocaleString()} times otherwise (red)${places.length ? ", first at " : "."}`,
+      make("span", { class: "answers" }, ...places.map((place) => make("button", { onclick: () => this.studio.inspect(place) }, `${place.sequence} ${place.fluent} ${place.when}`))));
   }
 
   editor(button) {

@@ -33,6 +33,7 @@ export class Timeline {
     this.words = [];
     this.marked = null;
     this.focus = [];
+    this.fired = []; // where a rule fires: lane's name, from, to, whether it is right
     this.format = String;
     this.drawn = 0;
     this.listen();
@@ -117,7 +118,7 @@ export class Timeline {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, box.width, box.height);
     const style = getComputedStyle(document.body);
-    const [ink, soft, line] = ["--ink", "--soft", "--line"].map((name) => style.getPropertyValue(name));
+    const [ink, soft, line, paper, bad] = ["--ink", "--soft", "--line", "--paper", "--bad"].map((name) => style.getPropertyValue(name));
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
     const visible = this.shown.filter((lane) => lane.y - this.scroll < this.tall && lane.y + 30 - this.scroll > AXIS);
@@ -130,8 +131,8 @@ export class Timeline {
       context.fillStyle = line;
       context.fillRect(LABELS, y + HEIGHT[lane.kind] - 1, this.width - LABELS, 1);
     }
-    this.overlay(ink);
-    this.axis(soft, style.getPropertyValue("--paper"));
+    this.overlay(ink, bad);
+    this.axis(soft, paper);
     this.drawn = performance.now() - begun;
     if (!this.pictured && this.data) { this.pictured = performance.now(); canvas.dataset.pictured = Math.round(this.pictured); }
   }
@@ -169,7 +170,14 @@ export class Timeline {
     });
   }
 
-  overlay(ink) {
+  overlay(ink, bad) {
+    const lane = new Map(this.fired.length ? this.shown.map((each) => [each.name, each]) : []);
+    for (const [name, from, to, right] of this.fired) {
+      if (!lane.has(name) || to < this.from || from > this.to) continue;
+      const a = Math.max(LABELS, this.x(from));
+      this.context.fillStyle = right ? ink : bad;
+      this.context.fillRect(a, lane.get(name).y - this.scroll + 25, Math.max(1, this.x(to) - a), 3);
+    }
     if (!this.marked) return;
     const lanes = this.shown.filter((lane) => this.marked.fluents.includes(lane.name));
     this.context.strokeStyle = ink;
@@ -189,7 +197,8 @@ export class Timeline {
     context.fillStyle = paper;
     context.fillRect(0, 0, this.width, AXIS);
     context.fillStyle = soft;
-    const step = nice((this.to - this.from) / Math.max(2, (this.width - LABELS) / 130));
+    const room = 30 + context.measureText(this.format(this.to)).width;
+    const step = nice((this.to - this.from) / Math.max(2, (this.width - LABELS) / room));
     for (let time = Math.ceil(this.from / step) * step; time < this.to; time += step) {
       context.fillRect(this.x(time), AXIS - 5, 1, 5);
       context.fillText(this.format(time), this.x(time) + 3, AXIS / 2);
@@ -201,6 +210,11 @@ export class Timeline {
     const span = Math.max(2, Math.min(this.last - this.first, (this.to - this.from) * factor));
     const share = (about - this.from) / (this.to - this.from);
     this.look(about - share * span, about + (1 - share) * span);
+  }
+
+  pan(share) {
+    const step = share * (this.to - this.from);
+    this.look(this.from + step, this.to + step);
   }
 
   look(from, to) {
@@ -225,7 +239,15 @@ export class Timeline {
     const lane = y > AXIS ? this.shown.find((each) => y >= each.y - this.scroll && y < each.y - this.scroll + HEIGHT[each.kind]) : undefined;
     let layer = 2;
     if (lane && lane.kind === "fluent") for (const l of [1, 2, 3]) if (y - lane.y + this.scroll >= BANDS[l][0] - 1) layer = l;
+    if (layer === 3 && !this.covered(lane, layer, this.time(x))) layer = 2; // no rule has said anything there
     return { x, y, lane, layer, time: this.time(x) };
+  }
+
+  covered(lane, layer, time) {
+    const [i, j] = this.index.get(lane.number * 4 + layer) || [0, 0];
+    const { start, end, value } = this.data;
+    for (let k = i; k < j; k += 1) if (start[k] <= time - this.first && time - this.first < end[k]) return value[k] > 0;
+    return false;
   }
 
   listen() {

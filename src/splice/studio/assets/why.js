@@ -2,46 +2,50 @@
 
 import { get, make, post, safely } from "./api.js";
 
+// Lines of an explanation that are shown as a table or a list below it.
+const TABLED = /^(what decides|like a situation| {4})/;
+
 export class Why {
   constructor(studio) {
     this.studio = studio;
     this.point = null;
   }
 
-  async pick(number, fluent, layer, time) {
-    this.point = { number, fluent, time, from: time, to: time + 1 };
+  // The fluents are labelled as one; the first is explained.
+  async pick(number, fluents, layer, time, from = time, to = time + 1) {
+    this.point = { number, fluents, time, from, to };
     this.said = null;
     await safely(async () => {
       const path = layer === 3 ? "why/interval" : "why/label";
-      this.said = await get(path, { n: number, fluent, time });
+      this.said = await get(path, { n: number, fluent: fluents[0], time });
       this.layer = layer;
     });
     this.studio.render();
   }
 
-  mark(number, fluent, from, to) {
-    this.point = { number, fluent, time: Math.floor(from), from: Math.floor(from), to: Math.ceil(to) };
+  mark(number, fluents, from, to) {
+    this.point = { number, fluents, time: Math.floor(from), from: Math.floor(from), to: Math.ceil(to) };
     this.said = null;
   }
 
   async label(value) {
-    const { number, fluent, from, to, time } = this.point;
+    const { number, fluents, from, to, time } = this.point;
     await safely(async () => {
-      const part = { fluents: [fluent], start: from, end: to, label: value };
+      const part = { fluents, start: from, end: to, label: value };
       this.studio.changed(await post("answer", { sequence: number, parts: [part] }));
-      await this.pick(number, fluent, 2, time);
+      await this.pick(number, fluents, 2, time, from, to);
     });
   }
 
   view() {
     if (!this.point) return [make("p", { class: "soft" }, "Click a label or an interval on the timeline.")];
-    const { fluent, from, to } = this.point;
+    const { fluents, time, from, to } = this.point;
     const { format } = this.studio;
     const button = (text, value) => make("button", { onclick: () => this.label(value) }, text);
     return [
-      make("h2", {}, `${fluent} at ${format(from)}${to > from + 1 ? ` to ${format(to)}` : ""}`),
-      make("div", {}, "Label it: ", button("true", true), " ", button("false", false), " ", button("unknown", null)),
-      this.said && make("pre", { id: "said" }, this.said.text),
+      make("h2", {}, `${fluents[0]} at ${format(time)}`),
+      make("div", {}, to > from + 1 ? `Label ${format(from)} to ${format(to)}: ` : "Label it: ", button("true", true), " ", button("false", false), " ", button("unknown", null)),
+      this.said && make("pre", { id: "said" }, this.said.text.split("\n").filter((line) => !TABLED.test(line)).join("\n")),
       decisive((this.said && this.said.decisive) || []),
       ...((this.said && this.said.neighbours) || []).map(neighbour),
     ];

@@ -5,10 +5,13 @@ import { Ask } from "./ask.js";
 import { formatter } from "./clock.js";
 import { Contradictions, Progress } from "./progress.js";
 import { Rules } from "./rules.js";
+import { $, furnish, meant, render } from "./shell.js";
 import { Timeline } from "./timeline.js";
 import { Why } from "./why.js";
 
-const $ = (id) => document.getElementById(id);
+const TABS = { ask: "Ask", why: "Why", rules: "Rules", contradictions: "Contradictions", progress: "Progress" };
+const LEGEND = [["given-true", "labelled true "], ["given-false", "labelled false "], ["true", "believed true "], ["false", "believed false (paler: less sure) "], ["recognised", "recognised by rules "], ["event", "observed "]];
+const HINT = "drag: move · wheel: zoom · shift and drag: mark · click: why";
 
 class Studio {
   constructor() {
@@ -20,6 +23,18 @@ class Studio {
     this.open = "ask";
     this.number = -1;
     this.format = String;
+    this.fired = null; // the text of a rule whose firings are shown
+    this.acts = {
+      ...furnish({
+        timeline: this.timeline, tabs: TABS, legend: LEGEND, hint: HINT,
+        load: (number) => this.load(number), show: (name) => this.show(name),
+        buttons: [make("button", { id: "uncertain", title: "Next uncertain stretch (j)", onclick: () => this.uncertain() }, "Next uncertain"),
+          make("button", { id: "undo", title: "Undo (u)", onclick: () => this.undo() }, "Undo")],
+      }),
+      j: () => this.uncertain(),
+      u: () => this.undo(),
+    };
+    document.addEventListener("keydown", (event) => this.key(event));
   }
 
   async start() {
@@ -27,7 +42,6 @@ class Studio {
     document.title = `${this.state.title} · studio`;
     $("title").textContent = this.state.title;
     $("sequence").append(...this.state.sequences.map((name, i) => make("option", { value: i }, name || "all")));
-    this.listen();
     await this.load(0);
     if (this.state.trouble) safely(() => { throw new Error(this.state.trouble); });
     await this.views.ask.next();
@@ -43,7 +57,17 @@ class Studio {
     this.timeline.format = this.format;
     this.timeline.show(sequence, data, number === this.number);
     this.number = number;
+    await this.fires(this.fired);
     $("sequence").value = number;
+  }
+
+  // Mark where a rule fires in the sequence that is shown; null: no rule.
+  async fires(text) {
+    this.fired = text;
+    const found = text && await safely(() => get("rules/fires", { n: this.number, text }));
+    this.timeline.fired = found ? found.intervals : [];
+    this.timeline.draw();
+    return found;
   }
 
   // Another window may have answered, or rules may be learned by now.
@@ -68,7 +92,7 @@ class Studio {
 
   tell() {
     const { labels, answers, rules, learning } = this.state;
-    $("status").textContent = `${answers} answers · ${labels.true + labels.false} labels · ${learning ? "learning ..." : `${rules} rules`}`;
+    $("status").textContent = `${answers} answers · ${(labels.true + labels.false).toLocaleString()} labels · ${learning ? "learning ..." : `${rules} rules`}`;
   }
 
   async go(number, fluents, from, to, part) {
@@ -87,14 +111,14 @@ class Studio {
     if (lane.kind !== "fluent") return;
     this.highlight([lane.name], time, time + 1);
     this.show("why");
-    await this.views.why.pick(this.number, lane.name, layer, time);
+    await this.views.why.pick(this.number, [lane.name], layer, time);
   }
 
   mark(lane, from, to) {
     if (lane.kind !== "fluent") return;
     const question = this.views.ask.queue[0];
     if (this.open === "ask" && question && question.fluents.includes(lane.name)) { this.views.ask.mark([Math.floor(from), Math.ceil(to)]); return; }
-    this.views.why.mark(this.number, lane.name, from, to);
+    this.views.why.mark(this.number, [lane.name], from, to);
     this.highlight([lane.name], from, to);
     if (this.open !== "why") this.show("why"); else this.render();
   }
@@ -102,7 +126,7 @@ class Studio {
   async inspect(place) {
     await this.go(place.number, [place.fluent], place.time, place.time + 1);
     this.show("why");
-    await this.views.why.pick(place.number, place.fluent, 2, place.time);
+    await this.views.why.pick(place.number, [place.fluent], 2, place.time);
   }
 
   show(name) {
@@ -114,8 +138,7 @@ class Studio {
   }
 
   render() {
-    for (const tab of document.querySelectorAll("nav button")) tab.setAttribute("aria-selected", tab.dataset.view === this.open);
-    $("view").replaceChildren(...this.views[this.open].view().filter(Boolean));
+    render(this.open, this.views[this.open].view().filter(Boolean));
     this.tell();
   }
 
@@ -129,31 +152,22 @@ class Studio {
     });
   }
 
+  // Show the next stretch of doubt, and why: what is pressed there answers no question that is out of sight.
   async uncertain() {
     await safely(async () => {
       const found = await get("uncertain", { n: this.number, time: Math.floor((this.timeline.from + this.timeline.to) / 2) });
-      if (found) await this.go(found.number, [found.fluent], found.from, found.to);
+      if (!found) return;
+      await this.go(found.number, found.fluents, found.from, found.to);
+      this.show("why");
+      await this.views.why.pick(found.number, found.fluents, 2, Math.floor((found.from + found.to) / 2), found.from, found.to);
     });
   }
 
-  listen() {
-    for (const tab of document.querySelectorAll("nav button")) tab.addEventListener("click", () => this.show(tab.dataset.view));
-    $("sequence").addEventListener("change", (event) => safely(() => this.load(Number(event.target.value))));
-    $("search").addEventListener("input", (event) => this.timeline.filter(event.target.value));
-    $("zoom-in").addEventListener("click", () => this.timeline.zoom(0.5));
-    $("zoom-out").addEventListener("click", () => this.timeline.zoom(2));
-    $("zoom-all").addEventListener("click", () => this.timeline.look(this.timeline.first, this.timeline.last));
-    $("uncertain").addEventListener("click", () => this.uncertain());
-    $("undo").addEventListener("click", () => this.undo());
-    document.addEventListener("keydown", (event) => this.key(event));
-  }
-
   key(event) {
-    if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const acts = { "+": () => this.timeline.zoom(0.5), "-": () => this.timeline.zoom(2), 0: () => this.timeline.look(this.timeline.first, this.timeline.last), j: () => this.uncertain(), u: () => this.undo() };
-    if (acts[event.key]) acts[event.key]();
-    else if (!(this.open === "ask" && this.views.ask.key(event))) return;
-    event.preventDefault();
+    if (!meant(event)) return;
+    // The answer to a question comes first: arrows move the part that is marked.
+    if (this.open === "ask" && this.views.ask.key(event)) event.preventDefault();
+    else if (this.acts[event.key]) { this.acts[event.key](); event.preventDefault(); }
   }
 }
 
