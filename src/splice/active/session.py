@@ -21,9 +21,8 @@ from splice.completion.profile import SESSION_PROFILE, Profile
 from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray
-from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import Selection
 from splice.learners.protocol import StructureLearner
+from splice.learners.registry import LEARNERS
 from splice.logic.syntax import ground_text
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -132,7 +131,8 @@ class LabelSession:
         they change with the order in which the same labels come. Whoever learns while others go on to
         complete gives labels and a reading of their own.
         """
-        learner = Oled(selection=Selection.SEARCH)
+        oled = LEARNERS["oled"]
+        learner = oled.learner(oled.read({"selection": "search"}))
         learner.share(reading or self.reading)
         believed = self.completion.labels if labels is None else labels
         for block in blocks(self.relabelled(believed)):
