@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -242,6 +244,42 @@ def test_an_index_with_a_name_is_a_column(model: splice.RuleLearner, expected: R
     assert model.predict(events).to_dict("records") == expected
 
 
+def test_columns_that_nobody_reads_may_be_of_any_type(model: splice.RuleLearner) -> None:
+    """Of all kinds of frames; some libraries cannot even hand them over, as DuckDB its intervals."""
+    import duckdb
+
+    events, labels = shifts.week()
+    odd = pl.DataFrame(events).select(
+        pl.struct(x="time").alias("place"), pl.duration(seconds="time").alias("left"), pl.all()
+    )
+    con = duckdb.connect()
+    con.sql("CREATE TABLE odd AS FROM odd")
+    for frame in (odd, odd.lazy(), odd.to_arrow(), odd.to_pandas(), con.table("odd")):
+        if type(frame) is pl.DataFrame:
+            assert str(splice.RuleLearner().fit(frame, pl.DataFrame(labels))) == str(model)
+        assert len(table_of(model.predict(frame))) == len(model.predict(pl.DataFrame(events)))
+        with pytest.raises(
+            splice.SpliceError, match=r"column 'left': a column of type Duration|timedelta"
+        ):
+            splice.RuleLearner(time="left").fit(frame, pl.DataFrame(labels))
+
+
+def test_decimals_and_huge_integers_are_numbers(model: splice.RuleLearner, expected: Rows) -> None:
+    events = pl.DataFrame(shifts.friday()[0])
+    for dtype in (pl.Decimal(38, 0), pl.UInt64, pl.Int128):
+        found = model.predict(events.with_columns(pl.col("time").cast(dtype)))
+        assert found.rows() == model.predict(events).rows()
+        assert found.schema["start"] in (pl.Int64, dtype)
+
+
+def test_moments_as_sequences_come_back(model: splice.RuleLearner) -> None:
+    for midnight in (START.replace(tzinfo=None), START, START.date(), 2.5):
+        events = pl.DataFrame(shifts.friday()[0]).with_columns(sequence=pl.lit(midnight))
+        found = model.predict(events)
+        assert found.schema["sequence"] == events.schema["sequence"]
+        assert found["sequence"].unique().to_list() == [midnight]
+
+
 def test_results_belong_to_the_connection_that_the_relations_are_of(tmp_path: Path) -> None:
     """DuckDB joins no relations of two connections; whoever may only read has results, too."""
     import duckdb
@@ -321,6 +359,27 @@ def test_columns_may_have_other_names(model: splice.RuleLearner) -> None:
     assert found.equals(model.predict(pl.DataFrame(shifts.friday()[0])))
 
 
+def test_events_and_labels_may_call_different_things_alike(model: splice.RuleLearner) -> None:
+    events, labels = map(pl.DataFrame, shifts.week())
+    events = events.rename({"time": "ts", "event": "what"})
+    labels = labels.rename({"start": "ts", "end": "te", "fluent": "what"})
+    own = splice.RuleLearner(time="ts", event="what", fluent="what", start="ts", end="te")
+    assert str(own.fit(events, labels)) == str(model)
+
+
+def test_events_may_be_about_nobody() -> None:
+    """With args=[] other columns are not read; without, somebody may have forgotten to name them."""
+    events, labels = map(pl.DataFrame, shifts.week())
+    own = events.filter(arg1="f1").rename({"arg1": "who", "arg2": "what"})
+    alone = labels.filter(pl.col("fluent").str.contains("anna,f1")).with_columns(
+        fluent=pl.lit("busy")
+    )
+    told = splice.RuleLearner(args=[]).fit(own, alone)
+    plain = splice.RuleLearner().fit(own.drop("who", "what"), alone)
+    assert str(told) == str(plain)
+    assert "initiatedAt(busy,T) :- happensAt(" in str(told)
+
+
 def test_the_arguments_of_fluents_may_be_columns(model: splice.RuleLearner) -> None:
     events, labels = map(pl.DataFrame, shifts.week())
     parts = labels["fluent"].str.extract_groups(r"(\w+)\((\w+),(\w+)\)").struct
@@ -389,6 +448,10 @@ def test_what_is_saved_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
         saved = splice.RuleLearner.load(tmp_path / f"{number}.splice")
     assert str(saved) == str(straight)
     assert saved.get_params()["learner"] == OledOptions(depth=2)
+    assert type(saved.rules_) is pl.DataFrame
+    pandas = splice.RuleLearner().partial_fit(*map(pd.DataFrame, shifts.week()))
+    pandas.save(tmp_path / "pandas")
+    assert type(splice.RuleLearner.load(tmp_path / "pandas").rules_) is pd.DataFrame
     friday = pl.DataFrame(shifts.friday()[0])
     assert saved.predict(friday).equals(straight.predict(friday))
 
@@ -486,6 +549,53 @@ print(model.predict(events.assign(time=stamps))["start"].dtype, model, sep="\\n"
 
 
 # a value
+
+
+def test_choices_are_attributes() -> None:
+    model = splice.RuleLearner(batch_size=10)
+    assert (model.batch_size, model.passes, model.sort) == (10, 1, False)  # type: ignore[attr-defined]
+    model.passes = 2  # type: ignore[attr-defined]
+    assert model.get_params()["passes"] == 2
+    other = copy.copy(model)
+    other.set_params(batch_size=5)
+    assert model.get_params()["batch_size"] == 10
+    with pytest.raises(AttributeError, match="no attribute 'bach_size'"):
+        _ = model.bach_size  # type: ignore[attr-defined]
+
+
+def test_what_is_not_learned_yet_is_not_there() -> None:
+    """As scikit-learn has it: a ValueError to whoever asks, and no attribute to hasattr."""
+    model = splice.RuleLearner()
+    for name in ("rules_", "theory_", "verdict_", "learned_", "domain_"):
+        assert not hasattr(model, name)
+        with pytest.raises(ValueError, match=r"nothing was learned yet\nhint: call fit"):
+            getattr(model, name)
+
+
+def test_scikit_learn_takes_it(model: splice.RuleLearner) -> None:
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import check_is_fitted
+
+    chosen = splice.RuleLearner(splice.Oled(depth=1), "paper", batch_size=10)
+    assert repr(clone(chosen)) == repr(chosen)
+    assert repr(chosen) == "RuleLearner(learner=Oled(depth=1), completer='paper', batch_size=10)"
+    check_is_fitted(model)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(model))
+    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    assert Pipeline([("rules", model)]).score(*friday) == model.score(*friday)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(friday[0]).equals(model.predict(friday[0]))
+
+
+def test_a_verdict_and_a_result_say_what_they_are(model: splice.RuleLearner) -> None:
+    assert repr(model.verdict_) == f"<Verdict on loading: F1 {model.verdict_.micro:.3f} held out>"
+    assert str(model.verdict_).startswith("fluent   true  false  completed  rules  held out")
+    assert "<table>" in model.verdict_._repr_html_()
+    assert re.fullmatch(r"<Learned: 2 rules from 3,600 examples in .*>", repr(model.learned_))
+    assert str(model.explain(model.rules_["number"].to_numpy()[0])) == str(model.explain(1))
 
 
 def test_parameters_are_read_back() -> None:

@@ -16,6 +16,7 @@ import pytest
 import shifts
 import splice
 from splice.completion.mode import Mode
+from splice.evaluation.confusion import By
 from splice.learners.oled.options import OledOptions
 from splice.pipeline.learned import LearnOptions
 from splice.stream.source import collect
@@ -24,6 +25,11 @@ Frame = pd.DataFrame
 Change = Callable[[Frame, Frame], tuple[Any, Any]]
 
 MIDNIGHT = pd.Timestamp("2024-03-01")
+
+
+@pytest.fixture(scope="module")
+def model() -> splice.RuleLearner:
+    return splice.RuleLearner().fit(*map(pd.DataFrame, shifts.week()))
 
 
 def with_cell(frame: Frame, row: int, column: str, value: Any) -> Frame:
@@ -180,6 +186,39 @@ BAD: dict[str, tuple[Change, str]] = {
         lambda e, y: (duckdb.connect().execute("SELECT 1"), y),
         r"events is of type DuckDBPyConnection, which is no DataFrame\nhint: give a relation: con.sql",
     ),
+    "nobody says whom events are about": (
+        lambda e, y: (e.rename(columns={"arg1": "who", "arg2": "what"}), y),
+        r"events: nothing is read from 'who', 'what'.*args=\['who'\], or args=\[\]",
+    ),
+    "an index of times without a name": (
+        lambda e, y: (stamped(e).set_index("time").rename_axis(None), stamped(y)),
+        r"column 'time' is missing.*if the index is meant, name it: events.rename_axis\('time'\)",
+    ),
+    "labels without any time": (
+        lambda e, y: (e, y.drop(columns=["start", "end"])),
+        r"labels: column 'time' is missing.*time='\.\.\.', or start='\.\.\.' and end=",
+    ),
+    "an argument that is missing in the middle": (
+        lambda e, y: (with_cell(e, e.index[e["event"] == "walking"][5], "arg1", None), y),
+        r"events, row \d+, .*'walking' has 0 arguments here and 1 elsewhere.*fill in the cell that is empty",
+    ),
+    "numbers with a point where labels have none": (
+        lambda e, y: (
+            e.assign(arg1=7.5).where(e["arg1"] != "anna", e.assign(arg1=100.0)),
+            y.assign(fluent="busy(100)"),
+        ),
+        r"labels, row 0, column 'fluent': no event is about '100'.*about '100.0': make integers",
+    ),
+    "periods": (
+        lambda e, y: (e.assign(sequence=pd.Period("2024-01-01")), y),
+        r"events, row 0, column 'sequence': a column of type period\[D\]",
+    ),
+    "complex numbers": (
+        lambda e, y: (e.assign(arg1=1 + 2j), y),
+        r"events, row 0, column 'arg1': a value of type complex",
+    ),
+    "an address": (lambda e, y: ("week.csv", y), r"type str, .*polars.read_csv\('week.csv'\)"),
+    "rows": (lambda e, y: (e.to_dict("records"), y), r"type list, .*polars.DataFrame\(events\)"),
     "names that are numbers": (
         lambda e, y: (e.rename(columns={"arg2": 2}), y),
         r"events: the name of a column is 2, which is no text",
@@ -232,6 +271,15 @@ def test_sorting_is_done_when_asked_for() -> None:
         ({"time": 3}, "time must be the name of a column, not 3\nhint: such as time='ts'"),
         ({"args": ["arg1", 2]}, "args must be the name of a column, not 2"),
         ({"args": 2}, "args must be the name of a column, not 2"),
+        ({"sequence": "arg1", "args": ["arg1"]}, "'arg1' cannot be both sequence and arg1"),
+        (
+            {"every": MIDNIGHT - MIDNIGHT},
+            r"every must be a text, not .*\nhint: such as every='1min'",
+        ),
+        ({"modes": 3}, "modes must be the path of a file, not 3"),
+        ({"modes": "no.modes"}, "no.modes: cannot read"),
+        ({"limits": 3}, "limits must be a splice.Limits, not 3"),
+        ({"learner__depth": 3}, r"say learner=splice.Oled\(depth=\.\.\.\)"),
     ],
 )
 def test_wrong_choices_are_told_in_words(wrong: dict[str, Any], said: str) -> None:
@@ -282,6 +330,57 @@ def test_a_moment_is_asked_for_with_a_zone_where_the_events_have_one(
     for moment in (other, str(other)):
         with pytest.raises(splice.SpliceError, match="zone, and the times of the stream have"):
             model.explain(first["fluent"], moment, events, sequence=day)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            lambda m, e, y: m.scores(e, y, by="area"),
+            "unknown measure 'area'\nhint: known: duration",
+        ),
+        (
+            lambda m, e, y: m.scores(e, y, tolerance="1min"),
+            "tolerance must be a number of labelled",
+        ),
+        (lambda m, e, y: m.recognise(e, window="1h"), "window must be a number of units of time"),
+        (lambda m, e, y: m.recognise(e, window=0), "window must be a number of units of time"),
+        (lambda m, e, y: m.explain("loadin(anna,f1)", 3, e[:9]), r"did you mean 'loading'\?"),
+        (lambda m, e, y: m.explain(m.rules_), "DataFrame is neither the number of a rule nor a"),
+        (
+            lambda m, e, y: m.plot_rule("loading"),
+            "str is neither the number of a rule nor a fluent",
+        ),
+        (
+            lambda m, e, y: m.fit(e, y, watch=True),
+            r"watch must be .*\nhint: such as watch=splice.Pro",
+        ),
+        (lambda m, e, y: m.fit(e, y, watch=splice.ProgressBar), "watch must be called with events"),
+    ],
+)
+def test_wrong_words_of_methods_are_told(
+    model: splice.RuleLearner, typed: Callable[..., object], said: str
+) -> None:
+    with pytest.raises(splice.SpliceError, match=said):
+        typed(model, *map(pd.DataFrame, shifts.week()))
+
+
+def test_intervals_are_counted_where_that_is_asked_for_in_a_word(model: splice.RuleLearner) -> None:
+    events, labels = map(pd.DataFrame, shifts.friday())
+    said = model.scores(events, labels, by="intervals")  # type: ignore[arg-type]
+    assert said == model.scores(events, labels, by=By.INTERVALS)
+    assert said.total.tp < model.scores(events, labels).total.tp
+
+
+def test_a_column_of_labels_that_nobody_reads_is_told() -> None:
+    """Labels without arguments, beside a column of whom they are about under another name."""
+    events, labels = map(pd.DataFrame, shifts.week())
+    own = labels[labels["fluent"] == "loading(anna,f1)"].assign(fluent="loading", whom="anna")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", splice.SpliceWarning)
+        splice.RuleLearner().fit(events, own)
+    assert "labels, column 'whom': not read" in str(told[0].message)
+    assert "rename it to 'arg1'" in str(told[0].message)
 
 
 def test_that_a_sequence_is_to_be_named_is_told_in_python() -> None:

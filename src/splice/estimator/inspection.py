@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from splice.active.ask import ask
 from splice.completion.explain import Explanation
@@ -11,13 +13,13 @@ from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.estimator.frames import labelled, question_frame, question_points, recognised
-from splice.estimator.messages import told_in_python
+from splice.estimator.messages import told_in_python, warn
 from splice.estimator.params import Parameters
 from splice.events.crisp.explain import IntervalExplanation, explain_interval
 from splice.events.crisp.program import compile_program
-from splice.inputs.frame_checks import check_frames, refuse_empty
+from splice.inputs.frame_checks import check_frames, refuse_empty, unread
 from splice.inputs.open import Queries, open_input
-from splice.io.dataframes import AnyFrame
+from splice.io.dataframes import AnyFrame, FrameKind
 from splice.io.outputs import new_file
 from splice.io.tables.frame_table import Frames, frames_of
 from splice.io.tables.values import time_point_of
@@ -38,12 +40,20 @@ from splice.stream.batch import TimePoints
 from splice.stream.source import Source, one_sequence
 from splice.stream.times import TimeFormat
 
+_LEARNED: Final = ("learned_", "domain_", "theory_", "verdict_", "rules_", "_fitted")
+"""What is there once something was learned."""
+
+
+class NotFitted(SpliceError, AttributeError):
+    """Nothing was learned yet, and so an attribute is not there."""
+
 
 class Inspection(Parameters):
     """An estimator that has learned something, and can be asked about it."""
 
     learned_: Learned
     domain_: Domain
+    _kind: FrameKind
 
     def __init__(
         self,
@@ -78,12 +88,14 @@ class Inspection(Parameters):
         frames = frames_of(self._columns, events=events, labels=labels)
         if not self._options.get("domain"):
             check_frames(frames)
+            if text := unread(frames):
+                warn(text)
         return frames
 
     @property
     def is_fitted(self) -> bool:
         """Whether anything was learned."""
-        return hasattr(self, "learned_")
+        return "learned_" in self.__dict__
 
     @property
     def theory_(self) -> Theory:
@@ -97,9 +109,24 @@ class Inspection(Parameters):
 
     @property
     def _fitted(self) -> Learned:
-        if not self.is_fitted:
-            raise SpliceError("nothing was learned yet", "call fit(events, labels) first")
         return self.learned_
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _LEARNED and not self.is_fitted:
+                raise NotFitted("nothing was learned yet", "call fit(events, labels) first")
+            return super().__getattr__(name)
+
+    # what scikit-learn asks for before it passes an estimator on
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags  # noqa: PLC0415  (whoever asks has it)
+
+        return Tags(None, TargetTags(required=True), input_tags=InputTags(two_d_array=False))
 
     def _completed(self, frames: Frames) -> CompletedSource:
         choices = self._learn_options
@@ -140,12 +167,8 @@ class Inspection(Parameters):
         sequence
             The sequence, if there are several.
         """
-        if isinstance(what, int):
-            rules = self._fitted.rules
-            if not 1 <= what <= len(rules):
-                some = f"1 to {len(rules)}" if rules else "none"
-                raise SpliceError(f"there is no rule {what}", f"the numbers of the rules: {some}")
-            return rules[what - 1]
+        if not isinstance(what, str):
+            return self._rule(what)
         if at is None or events is None:
             raise SpliceError(
                 f"when, and in which events, does {what} hold?", "say explain(fluent, at, events)"
@@ -166,6 +189,19 @@ class Inspection(Parameters):
             return explain_interval(
                 program, table, term, moment(source.vocabulary.times), source.domain
             )
+
+    def _rule(self, number: object) -> LearnedRule:
+        rules = self._fitted.rules
+        if not isinstance(number, int | np.integer):
+            kind = type(number).__name__
+            raise SpliceError(
+                f"a value of type {kind} is neither the number of a rule nor a fluent",
+                "such as 1, or 'meet(anna,bob)' with the time and the events",
+            )
+        if not 1 <= number <= len(rules):
+            some = f"1 to {len(rules)}" if rules else "none"
+            raise SpliceError(f"there is no rule {number}", f"the numbers of the rules: {some}")
+        return rules[int(number) - 1]
 
     def ask(
         self,
@@ -235,9 +271,7 @@ class Inspection(Parameters):
         number
             Its place among the rules, from 1.
         """
-        rule = self.explain(number)
-        assert isinstance(rule, LearnedRule)
-        return rule_picture(rule)
+        return rule_picture(self._rule(number))
 
     def report(
         self, path: str | Path, events: AnyFrame | None = None, labels: AnyFrame | None = None

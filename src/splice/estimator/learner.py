@@ -117,7 +117,7 @@ class RuleLearner(Inspection):
     def _keep(self, learned: Learned, source: Source, frames: Frames) -> None:
         self.learned_ = learned
         self.domain_ = source.domain.holding(learned.theory.holds)
-        self._frames = frames
+        self._frames, self._kind = frames, frames.tables["events"].columns.kind
 
     @property
     def rules_(self) -> AnyFrame:
@@ -126,8 +126,7 @@ class RuleLearner(Inspection):
         table = (
             pl.DataFrame(rows) if rows else pl.DataFrame(schema=dict.fromkeys(_SHOWN, pl.String))
         )
-        kind = self._frames.tables["events"].columns.kind if self._frames else FrameKind()
-        return kind.frame(table.select(*_SHOWN, pl.exclude(_SHOWN)))
+        return self._kind.frame(table.select(*_SHOWN, pl.exclude(_SHOWN)))
 
     # completing
 
@@ -252,7 +251,9 @@ class RuleLearner(Inspection):
         path
             The file.
         """
-        write_checkpoint(Path(path), to_checkpoint(self.get_params(), self._fitted, self.domain_))
+        params, learned = self.get_params(), self._fitted
+        saved = to_checkpoint(params, learned, self.domain_, self._kind.library)
+        write_checkpoint(Path(path), saved)
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> Self:
@@ -268,6 +269,7 @@ class RuleLearner(Inspection):
         saved = read_checkpoint(Path(path))
         model = cls(**{**saved_params(saved), **params})
         model.learned_, model.domain_ = from_checkpoint(saved, model._learn_options)
+        model._kind = FrameKind.named(saved.state.get("frames", ""))
         return model
 
     def __str__(self) -> str:

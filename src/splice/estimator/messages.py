@@ -42,6 +42,11 @@ def _is_outside(file: str) -> bool:
 
 def warned(watch: Watch, frames: Frames) -> Callable[[Event], None]:
     """Let what a run over frames tells be warnings; all events go to whoever watches."""
+    if isinstance(watch, type) or not callable(watch):
+        raise SpliceError(
+            f"watch must be called with events, which {watch!r} is not for",
+            "such as watch=splice.ProgressBar(), or a function of your own",
+        )
 
     def see(event: Event) -> None:
         match event:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from splice.completion.profile import PROFILES, Profile, profile
 from splice.errors import SpliceError, UnknownName
 from splice.inputs.open import InputOptions
 from splice.io.tables.frame_table import Columns
+from splice.learners.online import OnlineLearner
 from splice.learners.options import LearnerOptions
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
+from splice.options import changes
 from splice.pipeline.learned import LearnOptions
 
 Options = TypeVar("Options", InputOptions, Columns)
@@ -27,7 +30,11 @@ def _names(*options: type) -> tuple[str, ...]:
 _LEARNING: Final = tuple(
     n for n in _names(LearnOptions) if n not in ("profile", "learner", "words")
 )
-_OPTIONS: Final = (*_LEARNING, *_names(InputOptions, Columns))
+_OPTIONS: Final[Mapping[str, Any]] = {
+    **{name: getattr(LearnOptions(), name) for name in _LEARNING},
+    **{n: getattr(each(), n) for each in (InputOptions, Columns) for n in _names(each)},
+}
+"""What may be chosen beside the learner and the completer, with the defaults."""
 
 
 class Parameters:
@@ -41,7 +48,7 @@ class Parameters:
     ) -> None:
         self.learner = learner
         self.completer = completer
-        self._options: dict[str, Any] = {}
+        self._options: Mapping[str, Any] = {}
         self.set_params(**options)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -63,18 +70,30 @@ class Parameters:
             As the class takes them.
         """
         for name, value in params.items():
-            if name in ("learner", "completer"):
-                setattr(self, name, value)
-            elif name in _OPTIONS:
-                self._options[name] = value
-            else:
+            if name not in ("learner", "completer", *_OPTIONS):
                 raise _unknown_option(name)
+            setattr(self, name, value)
         return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _OPTIONS:  # another dictionary each time: copies of an estimator share none
+            self._options = {**self._options, name: value}
+        else:
+            super().__setattr__(name, value)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OPTIONS:
+                return self.__dict__.get("_options", {}).get(name, _OPTIONS[name])
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+            )
 
     def __repr__(self) -> str:
         usual = inspect.signature(type(self)).parameters
         chosen = ", ".join(
-            f"{name}={value!r}"
+            f"{name}={_written(value)}"
             for name, value in self.get_params().items()
             if name not in usual or value != usual[name].default
         )
@@ -107,7 +126,17 @@ class Parameters:
         return replace(options, profile=wanted)
 
 
+def _written(value: object) -> str:
+    """Return a choice as it is written in a call: of a learner, no more than what was chosen."""
+    if isinstance(value, OnlineLearner):
+        return f"{type(value).__name__}({changes(value.options, value.options_type())})"
+    if isinstance(value, Profile) and PROFILES.get(value.name) == value:
+        return repr(value.name)
+    return repr(value)
+
+
 def _unknown_option(name: str) -> SpliceError:
+    name = name.removeprefix("learner__")  # scikit-learn's way to what is inside
     for kind in LEARNERS.known.values():
         if name in _names(kind.options):
             made = kind.make.partition(":")[2] if isinstance(kind.make, str) else kind.name

@@ -22,6 +22,8 @@ _KIND: Final = {"kind": "rule learner", "version": "1"}
 _COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
 
 _SHAPE: Final = record(
+    ("frames",),
+    frames=text,
     params=mapping(anything),
     chosen=mapping(anything),
     domain=text,
@@ -34,7 +36,9 @@ _SHAPE: Final = record(
 """What a saved model looks like; learner and completer look at their own parts."""
 
 
-def to_checkpoint(params: Mapping[str, Any], learned: Learned, domain: Domain) -> Checkpoint:
+def to_checkpoint(
+    params: Mapping[str, Any], learned: Learned, domain: Domain, frames: str
+) -> Checkpoint:
     """Return a model as a checkpoint.
 
     Parameters
@@ -45,9 +49,12 @@ def to_checkpoint(params: Mapping[str, Any], learned: Learned, domain: Domain) -
         What was learned.
     domain
         What names mean.
+    frames
+        The library of the frames that were learned from.
     """
     completer = learned.completer
     state = {
+        "frames": frames,
         "params": _plain_params(params),
         "domain": format_domain(domain),
         "counts": {name: getattr(learned, name) for name in _COUNTS},

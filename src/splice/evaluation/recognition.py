@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.arrays import Ints, padded, unique_rows
-from splice.errors import UnknownName
+from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import By, Confusion, cases
 from splice.events.crisp.recognition import Recognised
 from splice.events.fluents import fluent_of
@@ -92,6 +92,13 @@ def score(
     tolerance
         How many labelled points an answer may be early or late.
     """
+    if by not in set(By):
+        raise UnknownName("measure", str(by), set(By))
+    most: object = tolerance  # from a notebook it may be anything
+    if not isinstance(most, int | np.integer) or most < 0:
+        raise SpliceError(
+            f"tolerance must be a number of labelled points, not {tolerance!r}", "such as 1"
+        )
     if not isinstance(truth, AtomTable):
         check_source(truth)
         table = collect(truth)
@@ -106,7 +113,7 @@ def score(
         labels = labels_in(predicted, truth)
         labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
     names, which = fluent_names(truth)
-    found = cases(truth, labels, by, tolerance)
+    found = cases(truth, labels, By(by), int(tolerance))
     about = which[found.row]
     fluents = {
         name: Confusion.of(found.truth[own], found.predicted[own], found.weight[own])

@@ -159,6 +159,10 @@ def recognise(
     >>> recognise(load_theory("caviar-meet"), open_input("plaza")).intervals().columns
     ['sequence', 'fluent', 'start', 'end']
     """
+    lengths: dict[str, object] = {"window": window, "step": step}
+    for name, length in lengths.items():
+        if length is not None and (not isinstance(length, int | np.integer) or length < 1):
+            raise SpliceError(f"{name} must be a number of units of time, not {length!r}")
     if step is not None and window is None:
         raise SpliceError("a step moves a window, and there is none", "say the window, too")
     source = MemorySource(data, domain or Domain()) if isinstance(data, AtomTable) else data

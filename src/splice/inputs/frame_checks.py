@@ -8,6 +8,7 @@ somebody whom no event names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -30,6 +31,8 @@ _HINTS: Final = {
     "end": "when it ends, the end not in it",
     "sequence": "which stretch of time",
 }
+_KNOWN: Final = (*_HINTS, "label", "probability")
+_ARGUMENT: Final = re.compile(r"arg[0-9]+\Z")
 _WHOM: Final = "whom an event is about"
 
 
@@ -44,7 +47,9 @@ def check_frames(frames: Frames) -> None:
     problems = [
         problem
         for role, table in frames.tables.items()
-        for problem in (_missing(role, table) or _gaps(role, table))
+        for problem in (
+            _missing(role, table) or _without_arguments(role, table) or _gaps(role, table)
+        )
     ]
     events, labels = frames.tables.get("events"), frames.tables.get("labels")
     if not problems and events and labels and events.height and labels.height:
@@ -75,7 +80,8 @@ def refuse_empty(frames: Frames) -> None:
 
 
 def _wanted(role: str, table: FrameTable) -> list[str]:
-    interval = "time" not in table.names and {"start", "end"} & set(table.names)
+    said = table.asked if role == "labels" else ()
+    interval = "time" not in table.names and {"start", "end"} & {*table.names, *said}
     return [*(["start", "end"] if interval else ["time"]), _ROLES[role]]
 
 
@@ -89,7 +95,7 @@ def _missing(role: str, table: FrameTable) -> list[Problem]:
             table.place(),
             f"column '{table.asked.get(name, name)}' is missing ({_HINTS.get(name, _WHOM)})",
             ", ".join(own),
-            _hint(name, table, spare),
+            _hint(name, role, table, spare),
         )
         for name in dict.fromkeys([*_wanted(role, table), *_named(role, table)])
         if name not in table.names
@@ -102,11 +108,27 @@ def _named(role: str, table: FrameTable) -> list[str]:
     return [name for name in said if name == "sequence" or name.startswith("arg")]
 
 
-def _hint(name: str, table: FrameTable, spare: Sequence[str]) -> str:
+def _hint(name: str, role: str, table: FrameTable, spare: Sequence[str]) -> str:
     if name.startswith("arg"):
         near = did_you_mean(table.asked[name], spare)
         return near or "args=[...] names columns that the events have"
-    return f"rename a column, or say which one it is: {name}={_guess(name, table, spare)!r}"
+    if name == "time" and table.columns.unnamed_times:
+        wanted = table.asked.get(name, name)
+        return f"if the index is meant, name it: {role}.rename_axis({wanted!r})"
+    guess = f"{name}={_guess(name, table, spare)!r}"
+    if name == "time" and role == "labels":
+        guess += ", or start='...' and end='...'"
+    return f"rename a column, or say which one it is: {guess}"
+
+
+def _without_arguments(role: str, table: FrameTable) -> list[Problem]:
+    """Return that nobody says whom the events are about, where a column may."""
+    spare = [name for name in table.names if name not in _KNOWN]
+    if role != "events" or not spare or any(map(_ARGUMENT.match, table.names)):
+        return []
+    lost = ", ".join(f"'{name}'" for name in spare)
+    hint = f"say whom the events are about: args={spare[:1]}, or args=[] if they are about nobody"
+    return [Problem(table.place(), f"nothing is read from {lost}", ", ".join(table.names), hint)]
 
 
 def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
@@ -115,8 +137,9 @@ def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
     if near:
         return near.split("'")[1]
     if name in _TIMES:
-        temporal = (own for own in spare if table.columns[own].dtype.is_temporal())
-        return next(temporal, "...")
+        cells = table.readable().items()
+        own = (table.own_name(n) for n, column in cells if column.dtype.is_temporal())
+        return next((n for n in own if n in spare), "...")
     return "..."
 
 
@@ -132,12 +155,8 @@ def _gaps(role: str, table: FrameTable) -> list[Problem]:
 
 
 def _at(table: FrameTable, column: str, row: int, message: str, hint: str) -> Problem:
-    cells = ((table.own_name(name), table.column(name)) for name in table.names)
-    text = ", ".join(
-        f"{name}={series[row]}"
-        for name, series in cells
-        if series is not None and series[row] is not None
-    )
+    cells = ((table.own_name(name), series[row]) for name, series in table.readable().items())
+    text = ", ".join(f"{name}={value}" for name, value in cells if value is not None)
     own = table.own_name(column)
     return Problem(cell_place(str(table.path), row, own), message, text, hint)
 
@@ -188,8 +207,8 @@ def duplicates(frames: Frames) -> str:
     """Return in words which rows of frames stand there before, and the first of them."""
     told = []
     for name, table in frames.tables.items():
-        known = table.names
-        again = table.frame(known).select(~pl.struct(known).is_first_distinct()).to_series()
+        rows = pl.DataFrame(table.readable())
+        again = rows.select(~pl.struct(pl.all()).is_first_distinct()).to_series()
         if again.any():
             first = int(again.arg_true()[0])
             told.append(f"{name} has {int(again.sum()):,} rows twice, the first is row {first}")
@@ -237,12 +256,37 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
             "fluent",
             row,
             f"no event is about '{name}'",
-            did_you_mean(name, known) or f"events are about {_some(known)}",
+            _nearest(name, known),
         )
         for place in doubtful
         for name, row in named[place].items()
         if name not in known
     ][:_SHOWN]
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    if f"{name}.0" in known:
+        return f"the events are about '{name}.0': make integers of that column"
+    return did_you_mean(name, known) or f"events are about {_some(known)}"
+
+
+def unread(frames: Frames) -> str:
+    """Return in words that labels have a column of whom they are about which nobody reads, if so."""
+    events, labels = frames.tables.get("events"), frames.tables.get("labels")
+    fluents = labels.column("fluent") if labels else None
+    if not events or not labels or fluents is None or any(map(_ARGUMENT.match, labels.names)):
+        return ""
+    known = _entities(events)
+    if not known or any("(" in text for text in _texts(fluents)):
+        return ""
+    for name, column in labels.readable().items():
+        named = set() if name in _KNOWN else set(_texts(column))
+        if named and named <= known:
+            return (
+                f"labels, column '{name}': not read, and events are about what it names; "
+                f"if the fluents are, too, rename it to '{events.own_name('arg1')}'"
+            )
+    return ""
 
 
 def _entities(events: FrameTable) -> set[str]:

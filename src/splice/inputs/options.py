@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from splice.errors import SpliceError
 from splice.limits import LIMITS, Limits
 from splice.options import Checked, option
 
@@ -91,3 +92,19 @@ class InputOptions(Checked):
     )
     partial: bool = False
     limits: Limits = LIMITS
+
+    def __post_init__(self) -> None:
+        Checked.__post_init__(self)
+        for name in ("query", "time_unit", "every", "holds"):
+            value = getattr(self, name)
+            if not isinstance(value, str | None):
+                example = "such as every='1min'" if name == "every" else ""
+                raise SpliceError(f"{name} must be a text, not {value!r}", example)
+        for name in ("schema", "modes"):
+            value = getattr(self, name)
+            if not isinstance(value, str | Path | None):
+                raise SpliceError(f"{name} must be the path of a file, not {value!r}")
+            if isinstance(value, str):
+                object.__setattr__(self, name, Path(value))
+        if not isinstance(self.limits, Limits):
+            raise SpliceError(f"limits must be a splice.Limits, not {self.limits!r}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -74,6 +75,13 @@ class FrameKind:
     relation: Any = None
 
     @classmethod
+    def named(cls, library: str) -> FrameKind:
+        """Return the kind of a library's frames; of polars where it is not here."""
+        if library not in ("pandas", "pyarrow", "duckdb") or not find_spec(library):
+            return cls()
+        return cls(library, library == "duckdb")
+
+    @classmethod
     def of(cls, frame: Any) -> FrameKind:
         """Return the kind of a frame of narwhals."""
         import narwhals as nw  # noqa: PLC0415
@@ -123,9 +131,12 @@ class FrameColumns:
         self._refuse_twins(native)
         self._frame: Any = nw.from_native(_with_named_index(native))
         self.kind = FrameKind.of(self._frame)
+        self.unnamed_times = _has_unnamed_times(native)
+        """Whether the index of a frame of pandas has times, and no name to ask for them by."""
         self.offsets: dict[str, Any] = {}
         """Columns whose zone is an offset, which only the frame's own library knows."""
         self._converted: dict[str, pl.Series] = {}
+        self._left_out: dict[str, Any] = {}
 
     def _refuse_twins(self, native: AnyFrame) -> None:
         """Refuse columns of one name: pandas, Arrow and DuckDB allow them, and one is meant."""
@@ -156,6 +167,10 @@ class FrameColumns:
             )
         return list(names)
 
+    def __len__(self) -> int:
+        self._collect()
+        return len(self._frame)
+
     def __getitem__(self, column: str) -> pl.Series:
         self._convert([column])
         return self._converted[column]
@@ -166,15 +181,14 @@ class FrameColumns:
         return pl.DataFrame([self._converted[column].alias(column) for column in columns])
 
     def _convert(self, columns: Sequence[str]) -> None:
-        import narwhals as nw  # noqa: PLC0415
 
         wanted = [column for column in columns if column not in self._converted]
         if not wanted:
             return
-        if isinstance(
-            self._frame, nw.LazyFrame
-        ):  # once: a second query may order its rows otherwise
-            self._frame = self._frame.collect("polars")
+        self._collect()
+        for name in wanted:
+            if name in self._left_out:
+                raise self._no_cells(name, 0, f"a column of type {self._left_out[name]}")
         part = self._frame.select(wanted)
         if part.implementation.is_pandas_like():
             found = {name: self._from_pandas(part.to_native()[name], name) for name in wanted}
@@ -186,20 +200,39 @@ class FrameColumns:
             self._check(column, name)
         self._converted |= found
 
+    def _collect(self) -> None:
+        """Ask a lazy frame for its rows: once, for a second query may order them otherwise.
+
+        Columns that hold no cells stay behind: DuckDB's intervals, for one, cannot be handed over.
+        """
+        import narwhals as nw  # noqa: PLC0415
+
+        if not isinstance(self._frame, nw.LazyFrame):
+            return
+        odd = (nw.Duration, nw.Time, nw.Binary)
+        types = self._frame.collect_schema().items()
+        self._left_out = {name: dtype for name, dtype in types if dtype.is_nested() or dtype in odd}
+        self._frame = self._frame.drop(list(self._left_out)).collect("polars")
+
     def _check(self, column: pl.Series, name: str) -> None:
         """Refuse a column whose cells are none, or are times that no calendar has."""
-        row, problem = 0, ""
-        if column.dtype.is_nested() or column.dtype in NO_CELLS:
-            problem = f"a column of type {column.dtype}"
-        elif (beyond := beyond_calendar(column)) is not None:
-            row, problem = beyond, "a time that is in no year from 1 to 9999"
-        if problem:
-            hint = "cells are texts, numbers, booleans, dates or timestamps"
-            raise InputError(Problem(cell_place(self.name, row, name), problem, "", hint))
+        dtype = column.dtype
+        if dtype.is_nested() or dtype in NO_CELLS:
+            raise self._no_cells(name, 0, f"a column of type {dtype}")
+        if (beyond := beyond_calendar(column)) is not None:
+            raise self._no_cells(name, beyond, "a time that is in no year from 1 to 9999")
+
+    def _no_cells(self, name: str, row: int, problem: str) -> InputError:
+        hint = "cells are texts, numbers, booleans, dates or timestamps"
+        return InputError(Problem(cell_place(self.name, row, name), problem, "", hint))
 
     def _from_polars(self, series: pl.Series, name: str) -> pl.Series:
         if series.dtype == pl.Object:
             return self._of_values(series.to_list(), name)
+        if isinstance(series.dtype, pl.Decimal):  # of DuckDB, wherever it adds up or reads 3.5
+            whole = not series.dtype.scale
+            numbers = series.cast(pl.Int64 if whole else pl.Float64, strict=False)
+            return numbers if numbers.null_count() == series.null_count() else series
         if series.dtype.is_float():
             return series.fill_nan(None)
         return series
@@ -222,9 +255,16 @@ class FrameColumns:
             return _whole(column) if column.null_count() else column
         try:
             column = pl.Series(pl.from_pandas(series, nan_to_null=True))
-        except (ImportError, ValueError, TypeError):  # without pyarrow, or what it cannot convert
+        except (
+            ImportError,
+            ValueError,
+            TypeError,
+            NotImplementedError,
+        ):  # without pyarrow, or what it cannot convert
             values = series.astype(object).where(series.notna(), None).tolist()
             return self._of_values(values, name)
+        if isinstance(column.dtype, pl.BaseExtension):  # pandas' periods and intervals
+            raise self._no_cells(name, 0, f"a column of type {series.dtype}")
         return column
 
     def _of_values(self, values: list[Any], name: str) -> pl.Series:
@@ -305,3 +345,8 @@ def _with_named_index(native: AnyFrame) -> AnyFrame:
         return native
     named = [name for name in names if name is not None and name not in native.columns]
     return native.reset_index(level=named) if named else native
+
+
+def _has_unnamed_times(native: AnyFrame) -> bool:
+    index: Any = getattr(native, "index", None)
+    return getattr(index, "names", None) == [None] and getattr(index.dtype, "kind", "") == "M"

@@ -141,7 +141,7 @@ class LearnOptions(Checked):
         }
 
 
-@dataclass
+@dataclass(repr=False)
 class Learned:
     """What was learned, and from how much; the counts are those of one pass.
 
@@ -186,12 +186,18 @@ class Learned:
     completed: int = 0
     seconds: float = 0.0
     rules: list[LearnedRule] = field(default_factory=list)
-    step: int = field(default=0, repr=False)
-    read: int = field(default=0, repr=False)
-    checkpoint: Keeper | None = field(default=None, repr=False)
-    labels: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
+    step: int = 0
+    read: int = 0
+    checkpoint: Keeper | None = None
+    labels: dict[str, Counter[str]] = field(default_factory=dict)
     untold: frozenset[str] = frozenset()
-    findings: Findings = field(default_factory=lambda: Findings(None), repr=False)
+    findings: Findings = field(default_factory=lambda: Findings(None))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Learned: {len(self.rules):,} rules from {self.examples:,} examples in {self.batches:,} "
+            f"batches, {self.given:,} labels given, {self.completed:,} completed>"
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -199,8 +205,8 @@ class Learned:
         rules = Counter(_fluent_name(rule.statement) or "" for rule in self.rules)
         return self.findings.verdict(self.labels, rules)
 
-    completer: SupervisionCompleter | None = field(default=None, repr=False)
-    rounds: list[Round] = field(default_factory=list, repr=False)
+    completer: SupervisionCompleter | None = None
+    rounds: list[Round] = field(default_factory=list)
 
     @property
     def theory(self) -> Theory:

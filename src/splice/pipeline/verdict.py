@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from textwrap import wrap
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
 from splice.learners.protocol import StructureLearner
+from splice.options import html_table
 from splice.patterns.reading import Reading
 from splice.pipeline.holdout import (
     Scores,
@@ -114,7 +116,7 @@ class FluentVerdict:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The verdicts of all fluents.
 
@@ -125,6 +127,18 @@ class Verdict:
     """
 
     fluents: Mapping[str, FluentVerdict]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        f1 = "nothing held out" if self.micro is None else f"F1 {self.micro:.3f} held out"
+        return f"<Verdict on {', '.join(self.fluents) or 'nothing'}: {f1}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
+        return html_table(rows, list(rows[0]) if rows else []) + sentences
 
     @property
     def micro(self) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from splice.errors import SpliceError
+from splice.errors import SpliceError, did_you_mean
 from splice.events.crisp.fluent_store import NUMBER
 from splice.events.crisp.program import Definition, Program, without_labels
 from splice.events.crisp.recognition import Work, rules_of
@@ -128,7 +128,11 @@ def explain_interval(
     name = fluent_of(fluent)
     definition = None if name is None else program.definition(name)
     if definition is None:
-        raise SpliceError(f"no rule defines '{fluent}'", "name a fluent that the theory defines")
+        known = sorted({each.fluent.name for each in program.definitions})
+        hint = did_you_mean(str(fluent) if name is None else name.name, known)
+        raise SpliceError(
+            f"no rule defines '{fluent}'", hint or f"rules are about {', '.join(known)}"
+        )
     work = Work(program, without_labels(table, program.given), domain)
     work.run()
     found = work.store.instances(fluent)

@@ -6,6 +6,7 @@ DataFrames that are given as an input: one, several, or by name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from splice.errors import Place, SpliceError
+from splice.errors import InputError, Place, SpliceError
 from splice.io.dataframes import AnyFrame, FrameColumns, cell_place, is_frame
 from splice.io.layout import Layout, TableSpec
 from splice.io.tables.files import find_tables
@@ -28,6 +29,9 @@ from splice.logic.terms import Constant, Function
 from splice.stream.times import UNITS, TimeFormat
 
 _TIMES: Final = ("time", "start", "end")
+_ALIKE: Final = ({"event", "fluent"}, {"time", "start"})
+"""What frames of events and of labels may have under one name."""
+_KNOWN: Final = ("sequence", *_TIMES, "event", "fluent", "label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Columns:
     event
         What happens.
     args
-        Whom it is about, in order; usually ``arg1``, ``arg2``, ...
+        Whom it is about, in order; usually ``arg1``, ``arg2``, ... Of an empty list: nobody.
     fluent
         What the labels are about.
     start, end
@@ -56,7 +60,7 @@ class Columns:
     sequence: str | None = None
     time: str | None = None
     event: str | None = None
-    args: Sequence[str] = ()
+    args: Sequence[str] | None = None
     fluent: str | None = None
     start: str | None = None
     end: str | None = None
@@ -73,16 +77,39 @@ class Columns:
                         f"such as {each.name}={['who'] if several else 'ts'!r}",
                     )
 
-    def usual_names(self) -> dict[str, str]:
+        self.usual_names("")
+
+    def usual_names(self, role: str) -> dict[str, str]:
         """Return the usual name of each column that has another one.
 
-        >>> Columns(time="ts", args=["who", "where"]).usual_names()
-        {'ts': 'time', 'who': 'arg1', 'where': 'arg2'}
+        Events and labels may call different things alike: what happens and what holds, and when.
+
+        Parameters
+        ----------
+        role
+            What the frame is: ``events`` or ``labels``.
+
+        Examples
+        --------
+        >>> Columns(time="ts", start="ts", args=["who", "where"]).usual_names("events")
+        {'who': 'arg1', 'where': 'arg2', 'ts': 'time'}
         """
-        single = {getattr(self, f.name): f.name for f in fields(self) if f.name != "args"}
-        args = [self.args] if isinstance(self.args, str) else self.args
-        several = {name: f"arg{i}" for i, name in enumerate(args, start=1)}
-        return {own: usual for own, usual in {**single, **several}.items() if own is not None}
+        args = [self.args] if isinstance(self.args, str) else self.args or ()
+        pairs = [(f.name, getattr(self, f.name)) for f in fields(self) if f.name != "args"]
+        pairs += [(f"arg{i}", name) for i, name in enumerate(args, start=1)]
+        last = {"events": ("event", "time"), "labels": ("fluent", "start")}.get(role, ())
+        names: dict[str, str] = {}
+        for usual, own in sorted(pairs, key=lambda pair: pair[0] in last):
+            if own is None:
+                continue
+            before = names.pop(own, usual)
+            if before != usual and {before, usual} not in _ALIKE:
+                raise SpliceError(
+                    f"the column '{own}' cannot be both {before} and {usual}",
+                    "give one of the two a copy of it, under another name",
+                )
+            names[own] = usual
+        return names
 
 
 class FrameTable:
@@ -101,9 +128,12 @@ class FrameTable:
     def __init__(self, native: AnyFrame, name: str, columns: Columns | None = None) -> None:
         self.path = Path(name)
         self.columns = FrameColumns(native, name)
-        usual = (columns or Columns()).usual_names()
+        columns = columns or Columns()
+        usual = columns.usual_names(name)
         own = {usual.get(name, name): name for name in self.columns.names if name not in usual}
         own |= {usual[name]: name for name in self.columns.names if name in usual}
+        if columns.args is not None and not columns.args:
+            own = {name: given for name, given in own.items() if name in _KNOWN}
         self.asked: Mapping[str, str] = {name: given for given, name in usual.items()}
         """What a column was said to be called, by its usual name."""
         self._own: Mapping[str, str] = own
@@ -117,8 +147,8 @@ class FrameTable:
 
     @property
     def height(self) -> int:
-        """How many rows there are; a frame without columns has none."""
-        return len(self.columns[self.columns.names[0]]) if self.columns.names else 0
+        """How many rows there are."""
+        return len(self.columns)
 
     def own_name(self, usual: str) -> str:
         """Return what the frame itself calls a column."""
@@ -131,6 +161,14 @@ class FrameTable:
     def column(self, usual: str) -> pl.Series | None:
         """Return a column by its usual name, or None."""
         return self.frame([usual])[usual] if usual in self._own else None
+
+    def readable(self) -> dict[str, pl.Series]:
+        """Return all columns that hold cells, by their usual names; others may stand there, too."""
+        found: dict[str, pl.Series] = {}
+        for name in self.names:
+            with suppress(InputError):
+                found |= self.frame([name]).to_dict()
+        return found
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns under their usual names.
@@ -256,7 +294,8 @@ def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.S
     if own is None or own.dtype == pl.String:
         return times.texts(ticks)
     if not own.dtype.is_temporal():
-        return ticks.cast(own.dtype, strict=False).fill_null(ticks)
+        alike = ticks.cast(own.dtype, strict=False)  # unless it is too small
+        return alike if alike.null_count() == ticks.null_count() else ticks
     moments = (ticks * UNITS[times.unit or "s"]).cast(pl.Datetime("us"))
     if isinstance(own.dtype, pl.Datetime):
         zone = own.dtype.time_zone
@@ -267,13 +306,17 @@ def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.S
 
 
 def _as_sequence(names: pl.Series, own: pl.Series | None) -> pl.Series:
-    """Return names of sequences as a column has them: numbers again, and without quotes."""
+    """Return names of sequences as a column has them: numbers and days again, and without quotes."""
     texts = names.unique().to_list()
     plain = [unquote(text) if text.startswith("'") else text for text in texts]
     names = names.replace_strict(texts, plain, return_dtype=pl.String)
-    if own is None or not (own.dtype.is_integer() or own.dtype == pl.Date):
+    if own is None or not (own.dtype.is_numeric() or own.dtype.is_temporal()):
         return names
-    return names.cast(own.dtype)
+    values = own.drop_nulls().unique()
+    written = values.cast(pl.String)
+    if not names.is_in(written.implode()).all():
+        return names
+    return names.replace_strict(written, values, return_dtype=own.dtype)
 
 
 def _unit_of(series: pl.Series) -> str:
@@ -375,6 +418,10 @@ def frames_of(columns: Columns | None = None, **frames: AnyFrame) -> Frames:
         if not is_frame(frame):
             kind = type(frame).__name__
             hint = "give a frame of pandas, polars, Arrow or DuckDB, such as polars.read_csv('events.csv')"
+            if isinstance(frame, str | Path) and Path(frame).suffix:
+                hint = f"read it first, such as polars.read_csv('{frame}')"
+            elif isinstance(frame, dict | list):
+                hint = f"make one of it, such as polars.DataFrame({name})"
             if kind == "DuckDBPyConnection":  # execute() gives back the connection
                 hint = "give a relation: con.sql('SELECT ...') or con.table('events'), not execute"
             raise SpliceError(f"{name} is of type {kind}, which is no DataFrame", hint)

@@ -278,14 +278,12 @@ def _with_term(
 
 def _arity_fault(column: str, name: str, arity: int, known: tuple[int, ...]) -> Fault:
     expected = " or ".join(str(n) for n in sorted(set(known)))
-    return Fault(
-        column,
-        f"'{name}' has {arity} arguments here and {expected} elsewhere",
-        "a name has one number of arguments; quote a name that only looks alike: "
-        f"'{lower_first(name)}'"
-        if name.isidentifier()
-        else "a name has one number of arguments",
-    )
+    hint = "a name has one number of arguments"
+    if arity < max(known):
+        hint += "; fill in the cell that is empty, if one is"
+    if name.isidentifier():
+        hint += f"; quote a name that only looks alike: '{lower_first(name)}'"
+    return Fault(column, f"'{name}' has {arity} arguments here and {expected} elsewhere", hint)
 
 
 def is_event_predicate(decl: PredicateDecl) -> bool:
