@@ -34,6 +34,15 @@ def complete(
     chosen: Profile,
     online: Online = False,
     batch_size: BatchSize = 25,
+    revise: Annotated[
+        int,
+        typer.Option(
+            "--revise",
+            metavar="N",
+            min=0,
+            help="With --online: batches of the last N time-points are completed again when labels come.",
+        ),
+    ] = 0,
     truth: Annotated[
         str | None,
         typer.Option(
@@ -68,6 +77,7 @@ def complete(
         chosen,
         mode=mode_of(online),
         batch_size=batch_size,
+        revise=revise,
         truth=truth,
         out=out,
         out_format=out_format,

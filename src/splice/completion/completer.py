@@ -9,12 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask
-from splice.completion.cache import (
-    LabelCache,
-)
+from splice.completion.cache import LabelCache
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.links import Layout
+from splice.completion.links import Layout, Standing
 from splice.completion.markov import taught_values
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
@@ -73,7 +71,7 @@ class SupervisionCompleter:
         # A profile of one's own has no bundle to compare it with: its differences from the usual.
         chosen = changes(self.profile, PROFILES.get(name, PROFILES["default"]))
         cached = len(self._parts.cache.entries) if self._parts else 0
-        options = ", ".join(part for part in (repr(name), chosen) if part)
+        options = f"{name!r}, {chosen}" if chosen else repr(name)
         return f"<SupervisionCompleter({options}): {cached:,} labelled patterns>"
 
     def reset(self) -> None:
@@ -103,12 +101,7 @@ class SupervisionCompleter:
                 f"the profile '{self.profile.name}' hears no votes: what has no label is a neighbour there",
                 "use default, patterns, regression or auto",
             )
-        if self.profile.mode(Mode.HINDSIGHT) is not Mode.HINDSIGHT:
-            raise SpliceError(
-                f"the profile '{self.profile.name}' completes online only: "
-                "what it remembers depends on the order of batches",
-                "use lifted distances, and a cache without cap and decay",
-            )
+        self.profile.check_hindsight()
         self._frozen, self._ballot = True, ballot
         self.expect(counts)
         if self._parts and self._parts.chains:
@@ -150,12 +143,36 @@ class SupervisionCompleter:
             self.prefetch(block)
             yield from map(self.complete, block)
             return
-        vocabulary = block[0].table.vocabulary
-        table = AtomTable.concat([batch.table for batch in block], vocabulary)
+        table = AtomTable.concat([batch.table for batch in block], block[0].table.vocabulary)
         done = self._complete(replace(block[0], table=table), parts, seen)
         for part in done.split(block):
             yield part
             self._start_in_scene += len(part)
+
+    def complete_again(
+        self, batches: Iterable[MicroBatch], before: Standing
+    ) -> Iterator[Completion]:
+        """Yield what becomes of batches that were counted already, with all labels so far, as in hindsight.
+
+        Nothing is counted. Chains in time go on from where they stood ``before``.
+        """
+        frozen, self._frozen = self._frozen, True
+        self.standing = before
+        try:
+            yield from self.completions(batches)
+        finally:
+            self._frozen = frozen
+
+    @property
+    def standing(self) -> Standing:
+        """Where chains in time stand behind the batch that was completed last."""
+        chains = self._parts.chains if self._parts else None
+        return chains.standing if chains else Standing()
+
+    @standing.setter
+    def standing(self, value: Standing) -> None:
+        if self._parts and self._parts.chains:
+            self._parts.chains.standing = value
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
@@ -173,8 +190,8 @@ class SupervisionCompleter:
         """Return the parts; at first they are made, with a reading of their own where none is shared."""
         if self._parts is None:
             ground = self.profile.distance.ground
-            reading = self._reading or Reading(domain, vocabulary, ground=ground)
-            self._parts = Workspace(self.profile, reading)
+            own = self._reading or Reading(domain, vocabulary, ground=ground)
+            self._parts = Workspace(self.profile, own)
         waiting, self._waiting = self._waiting, ()
         for state in waiting:
             self.merge(state, domain, vocabulary)
@@ -359,8 +376,9 @@ class SupervisionCompleter:
         done = Completion(batch, values, completed, reached, given, patterns, chances)
         completed[~given & (done.confidence < self.profile.margin)] = UNKNOWN
         if self.profile.given_alone:
-            about = [parts.lifting.store[number].fluent[1] for number in patterns.tolist()]
-            completed[np.isin(about, self.profile.given_alone) & ~given] = UNKNOWN
+            names, fluent = parts.fluents(patterns)
+            alone = np.isin(names, self.profile.given_alone)
+            completed[alone[fluent] & ~given] = UNKNOWN
         if not self._frozen:
             cache.after()
         self._scene = Scene(
@@ -393,17 +411,14 @@ class SupervisionCompleter:
         votes: Floats | None,
     ) -> tuple[Solved, Floats]:
         """Return the values that the teacher gives, and what each atom knows of its past."""
-        assert self.profile.teacher is not None
+        teacher = self.profile.teacher
+        assert teacher is not None
+        if not len(missing):  # all is given: nobody is asked, and the past is the labels
+            as_given: Floats = labels.astype(np.float64)
+            return Solved(as_given[:0], np.empty(0, bool), np.full(len(labels), np.inf)), as_given
         verdicts = parts.verdicts(cache)
         values, past = taught_values(
-            verdicts,
-            parts.chains,
-            layout,
-            classes,
-            labels,
-            self.mode,
-            self.profile.teacher.repeat,
-            votes,
+            verdicts, parts.chains, layout, classes, labels, self.mode, teacher.repeat, votes
         )
         reached = verdicts.taught[classes[missing]]
         found = self.profile.solver.settled(values[missing], reached, cache.labelled())
@@ -415,11 +430,8 @@ class SupervisionCompleter:
         """Return how probably labels are right, as far as held-out labels of their fluents tell."""
         if self.profile.calibration is None:
             return None
-        numbers, which = np.unique(patterns, return_inverse=True)
-        about = [parts.lifting.store[number].fluent[1] for number in numbers.tolist()]
-        names = {name: place for place, name in enumerate(dict.fromkeys(about))}
-        fluent = np.array([names[name] for name in about], np.int64)[which.reshape(-1)]
-        found = self.profile.calibration.chances(values, labels, list(names), fluent)
+        names, fluent = parts.fluents(patterns)
+        found = self.profile.calibration.chances(values, labels, names, fluent)
         return np.where(told, found, np.nan)
 
     def _labels(

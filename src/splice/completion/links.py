@@ -13,7 +13,7 @@ its query atom was away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -70,6 +70,14 @@ class Terminal:
     vertex: Vertices
 
 
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where the chains of a sequence stand behind a batch; those of none before the first."""
+
+    sequence: str = ""
+    last: dict[_Key, Terminal] = field(default_factory=dict)
+
+
 def in_series(link: float, conductance: float) -> float:
     """Return the weight of a value that stands behind a link, as firm as its conductance.
 
@@ -90,6 +98,15 @@ class LinkMemory:
         self._seen: BatchMemo[Layout] = BatchMemo()
         self.sequence = ""
         self.last: dict[_Key, Terminal] = {}
+
+    @property
+    def standing(self) -> Standing:
+        """Where chains stand."""
+        return Standing(self.sequence, self.last)
+
+    @standing.setter
+    def standing(self, value: Standing) -> None:
+        self.sequence, self.last = value.sequence, value.last
 
     def prefetch(self, batches: Sequence[MicroBatch]) -> None:
         """Lay out consecutive batches that will come next."""

@@ -23,7 +23,7 @@ from splice.completion.registry import Registry, check_key, number_of, word_of
 from splice.completion.solver import SOLVERS, Harmonic, OrderedRows, Solver, TinyWeight
 from splice.completion.teacher import TEACHERS, Regression, Teacher
 from splice.completion.threshold import THRESHOLDS, Threshold, Zero
-from splice.errors import UnknownName
+from splice.errors import SpliceError, UnknownName
 
 KINDS: Final[dict[str, Registry[Any]]] = {
     "connector": CONNECTORS,
@@ -106,6 +106,15 @@ class Profile:
         """
         adds_up = self.caching is not None and self.caching.adds_up
         return wanted if adds_up and not self.distance.ground else Mode.ONLINE
+
+    def check_hindsight(self) -> None:
+        """Raise an error where nothing can be completed with labels that come later."""
+        if self.mode(Mode.HINDSIGHT) is not Mode.HINDSIGHT:
+            raise SpliceError(
+                f"the profile '{self.name}' completes online only: "
+                "what it remembers depends on the order of batches",
+                "use lifted distances, and a cache without cap and decay",
+            )
 
     @property
     def hears_votes(self) -> bool:

@@ -34,6 +34,8 @@ class Completion:
     chances
         How probably each label is right, as labels that were held out tell; NaN where they do not. None:
         nowhere.
+    revised
+        Which labels are others than those of the first answer; None: there was one answer.
     """
 
     batch: MicroBatch
@@ -43,6 +45,7 @@ class Completion:
     given: Mask
     patterns: Ints
     chances: Floats | None = None
+    revised: Mask | None = None
 
     @property
     def calibrated(self) -> Mask:

@@ -16,6 +16,7 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.result import Completion
+from splice.completion.revision import revised
 from splice.completion.votes import Ballot
 from splice.patterns.reading import blocks
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
@@ -66,12 +67,16 @@ class CompletedSource(BatchedSource):
     before
         Labels that were counted elsewhere: online those of what comes before this source; in
         hindsight all there are, and nothing is counted here (None: all are counted here).
+    revise
+        Online, how many time-points must come after a batch before its answer is final: until then
+        it is completed again when labels come (:mod:`.revision`).
     """
 
     profile: Profile
     cut: Cut = field(default_factory=TimePoints)
     mode: Mode = Mode.HINDSIGHT
     before: LabelCounts | None = None
+    revise: int = 0
 
     @property
     def run_mode(self) -> Mode:
@@ -89,7 +94,11 @@ class CompletedSource(BatchedSource):
             if counts is None:
                 counts = label_counts(self.profile, batches(self.inner, self.cut))
             completer = in_hindsight(self.profile, counts)
-        for done in completer.completions(stream):
+        if self.revise and self.run_mode is Mode.ONLINE:
+            answers = revised(completer, stream, self.revise)
+        else:
+            answers = completer.completions(stream)
+        for done in answers:
             yield completer, done
 
     def batches(self) -> Iterator[MicroBatch]:

@@ -97,6 +97,13 @@ class Workspace:
         assert self._taught is not None
         return self._taught.verdicts(cache.counts())
 
+    def fluents(self, patterns: Ints) -> tuple[list[str], Ints]:
+        """Return the names of the fluents that some patterns are about, and which each is about."""
+        numbers, which = np.unique(patterns, return_inverse=True)
+        about = [self.lifting.store[number].fluent[1] for number in numbers.tolist()]
+        place = {name: number for number, name in enumerate(dict.fromkeys(about))}
+        return list(place), np.array([place[name] for name in about], np.int64)[which.reshape(-1)]
+
     def observe(self, patterns: Ints) -> None:
         """Count examples, with a label or without, where the distance asks for them."""
         if self.distance.observes and len(patterns):

@@ -17,6 +17,7 @@ from splice.completion.profile import PROFILES, Profile
 from splice.completion.source import CompletedSource
 from splice.engines.choice import EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
+from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.inputs.languages import TABLES
 from splice.inputs.open import InputOptions, input_paths
@@ -54,6 +55,7 @@ def complete(
     *,
     mode: Mode = Mode.HINDSIGHT,
     batch_size: int = 25,
+    revise: int = 0,
     truth: Input | None = None,
     out: Path | None = None,
     out_format: str | None = None,
@@ -82,6 +84,9 @@ def complete(
         batch is completed with those up to it. Some profiles know the latter alone.
     batch_size
         Time-points in a batch.
+    revise
+        Online, how many time-points must come after a batch before its answer is final: until then
+        it is completed again when labels come. Only where the input is one part.
     truth
         The same atoms with all labels, to score by.
     out
@@ -118,6 +123,8 @@ def complete(
         # Stopped when the output was there and its parts were not removed yet: it is written again.
         own = force or (resume and out.with_name(out.name + PARTS).is_dir())
         check_output(out, input_paths(name) if name is not None else (), force=own)
+    if revise:
+        _check_revision(revise, mode, shards)
     mode = profile.mode(mode)
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
@@ -131,7 +138,7 @@ def complete(
         stream = batches(source, TimePoints(batch_size))
         calibrated = calibrate(follow(stream, Stage.HOLD_OUT, watch), profile, mode)
         profile, calibration = calibrated.profile, calibrated.as_json()
-    task = _ShardTask(opened, profile, mode, batch_size, true, keep=out is not None)
+    task = _ShardTask(opened, profile, mode, batch_size, true, out is not None, revise)
 
     def write(completed: Source) -> None:
         if out is not None:
@@ -172,6 +179,21 @@ class _ShardTask:
     truth: OpenSource | None
     keep: bool
     """Whether the labels are wanted, and not their numbers alone."""
+    revise: int = 0
+
+
+def _check_revision(points: int, mode: Mode, shards: int) -> None:
+    if points < 0:
+        raise SpliceError(f"a revision window has 0 or more time-points, not {points}")
+    if mode is not Mode.ONLINE:
+        raise SpliceError(
+            "in hindsight there is nothing to revise: all labels are counted first",
+            "say --online, or leave --revise out",
+        )
+    if shards > 1:
+        raise SpliceError(
+            "a revision window passes over the borders of parts", "leave --shards or --revise out"
+        )
 
 
 _CompletedShard: TypeAlias = tuple[CompletionCounts, dict[str, LabelArray]]
@@ -180,7 +202,8 @@ _CompletedShard: TypeAlias = tuple[CompletionCounts, dict[str, LabelArray]]
 def _complete_whole(
     source: Source, task: _ShardTask, write: Callable[[Source], None], watch: Watch
 ) -> CompletionCounts:
-    completed = CompletedSource(source, task.profile, TimePoints(task.batch_size), task.mode)
+    cut = TimePoints(task.batch_size)
+    completed = CompletedSource(source, task.profile, cut, task.mode, revise=task.revise)
     truth = _query_atoms(task.truth()) if task.truth else None
     counted = CountedSource(completed, truth, watch)
     if task.keep:

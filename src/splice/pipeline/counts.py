@@ -36,6 +36,8 @@ class CompletionCounts:
         How many of them no label reached.
     abstained
         How many of them have no label still.
+    revised
+        How many of them have another label than in their first answer; None: nothing was revised.
     contradictions
         Patterns that were labelled both true and false.
     seconds
@@ -58,6 +60,7 @@ class CompletionCounts:
     positive: int = 0
     unreached: int = 0
     abstained: int = 0
+    revised: int | None = None
     contradictions: int = 0
     seconds: float = 0.0
     confusion: Confusion | None = None
@@ -74,6 +77,8 @@ class CompletionCounts:
         self.positive += int((missing & (done.labels > 0)).sum())
         self.unreached += int((missing & ~done.reached).sum())
         self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
+        if done.revised is not None:
+            self.revised = (self.revised or 0) + int(done.revised.sum())
         self._add_labels(done.tally())
         if truth is not None:
             right = labels_in(truth, done.batch.queries.take(missing))
@@ -101,6 +106,8 @@ class CompletionCounts:
         report = {each.name: getattr(self, each.name) for each in fields(self)}
         confusion: Confusion | None = report.pop("confusion")
         del report["labels"]
+        if self.revised is None:
+            del report["revised"]
         verdict: Verdict | None = report.pop("verdict")
         report["seconds"] = round(self.seconds, 3)
         report["mode"] = self.mode.value

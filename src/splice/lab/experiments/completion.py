@@ -22,6 +22,7 @@ from splice.completion.completer import Completion, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile, profile_of
 from splice.completion.registry import as_plain, word_of
+from splice.completion.revision import revised
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments.grid import Cell, Result, canonical
@@ -116,7 +117,8 @@ def work(parameters: Table) -> Result:
     completer, reading = _completer(parameters, order)
     masked = stream.with_labels(given)
     begun = time.process_time()
-    completions = list(_completed(completer, masked, Mode(parameters.get("mode", "online"))))
+    mode, revise = Mode(parameters.get("mode", "online")), int(parameters.get("revise", 0))
+    completions = list(_completed(completer, masked, mode, revise))
     seconds = time.process_time() - begun + reading
     said = np.concatenate([c.labels for c in completions])
     reached = np.concatenate([c.reached for c in completions])
@@ -146,14 +148,18 @@ def _ceiling(completions: Sequence[Completion], truth: LabelArray, test: Mask) -
     return Confusion.of(truth[test], said[test]).f1
 
 
-def _completed(completer: _Completer, stream: list[MicroBatch], mode: Mode) -> Iterable[Completion]:
-    """Return what a completer makes of a stream, online or in hindsight."""
+def _completed(
+    completer: _Completer, stream: list[MicroBatch], mode: Mode, revise: int
+) -> Iterable[Completion]:
+    """Return what a completer makes of a stream, online (perhaps revised) or in hindsight."""
     if not isinstance(completer, SupervisionCompleter):
         return map(completer.complete, stream)
     if completer.profile.mode(mode) is Mode.HINDSIGHT:
         for batch in stream:  # read already, so each costs little
             completer.count_labels(batch)
         completer.freeze()
+    elif revise:
+        return revised(completer, stream, revise)
     return completer.completions(stream)
 
 
@@ -248,8 +254,11 @@ def _choices(method: Table) -> dict[str, Any]:
     # Online is the paper's: cells say a mode only where it is another.
     mode = word_of(own.pop("mode", "online"), Mode, "a mode")
     hindsight = {"mode": mode.value} if mode is Mode.HINDSIGHT else {}
+    window = {"revise": whole_of(own, "revise", 0)} if "revise" in own else {}
+    own.pop("revise", None)
     return {
         **hindsight,
+        **window,
         "profile": name,
         "changes": own,
         "choices": as_plain(profile_of(name, own)),
@@ -282,4 +291,8 @@ def _series_of(profile: Profile) -> str:
 
 
 def _changes(method: Table) -> dict[str, Any]:
-    return {k: v for k, v in method.items() if k not in (*_ABOUT, "profile", "mode", "baseline")}
+    return {
+        k: v
+        for k, v in method.items()
+        if k not in (*_ABOUT, "profile", "mode", "revise", "baseline")
+    }
