@@ -28,7 +28,15 @@ from splice.stream.batch import MicroBatch
 
 @dataclass(frozen=True, eq=False)
 class Revision:
-    """A batch that was completed again, and which of its labels are others than before."""
+    """A batch that was completed again.
+
+    Parameters
+    ----------
+    completion
+        Its new answer.
+    changed
+        Which of its labels are others than before.
+    """
 
     completion: Completion
     changed: Mask
@@ -93,6 +101,9 @@ class RevisionWindow:
         self._held: deque[_Held] = deque()
         # Where chains stood before the oldest batch that is held.
         self._before = Standing()
+
+    def __repr__(self) -> str:
+        return f"RevisionWindow({self._points} time-points): {len(self._held)} batches held"
 
     def complete(self, batch: MicroBatch) -> Answer:
         """Return labels for a batch, and what it changes of earlier answers."""
