@@ -138,6 +138,16 @@ def test_a_cluster_of_its_own_is_reached_from_this_machine_alone(dask: DaskEngin
     assert dask.notes == []
 
 
+def test_a_cluster_of_its_own_does_not_watch_itself(dask: DaskEngine) -> None:
+    """Workers are told so, too, and nobody else's settings change."""
+    pytest.importorskip("dask")
+    from dask import config
+
+    name = "distributed.worker.profile.enabled"
+    assert list(dask.results([dask.submit(config.get, name)])) == [False]
+    assert config.get(name)
+
+
 def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(
     dask: DaskEngine, tmp_path: Path
 ) -> None:
