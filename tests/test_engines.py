@@ -189,6 +189,31 @@ def test_a_cluster_that_does_not_fit_is_refused(
         module.DaskEngine(dask._client)
 
 
+def test_a_part_that_ends_its_dask_worker_is_named(dask: DaskEngine, tmp_path: Path) -> None:
+    """As one for which the memory is too small does, again and again."""
+    scheduler = dask._client.cluster.scheduler  # type: ignore[union-attr]
+    usual, scheduler.allowed_failures = scheduler.allowed_failures, 0
+    try:
+        bad = dask.submit(dies, str(tmp_path / "trace"), 99, 50, name="part 4 of 5")
+        with pytest.raises(WorkerLost, match=r"part 4 of 5: its worker died 1 time.*out of memory"):
+            list(dask.results([bad]))
+    finally:
+        scheduler.allowed_failures = usual
+    assert list(dask.results([dask.submit(add, 1, 1)])) == [2]
+
+
+def test_a_scheduler_without_workers_or_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    with module.DaskEngine.local(1) as engine:
+        late = engine.submit(time.sleep, 60, name="part 1 of 2")
+        engine._client.cluster.close()
+        with pytest.raises(EngineError, match="part 1 of 2: the Dask scheduler is gone"):
+            list(engine.results([late]))
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with pytest.raises(EngineError, match="has no workers"):
+        module.DaskEngine.local(0)
+
+
 class Killer:
     """Ends a worker of a cluster with the signal that none survives, when a first part is done."""
 
