@@ -59,6 +59,8 @@ def main() -> None:
             save(page, "studio-why.png")
             page.click("[data-view=rules]")
             page.wait("return document.querySelector('#view .rule')")
+            page.click("#fires-0")
+            page.wait("return document.getElementById('fired')")
             save(page, "studio-rules.png")
             page.click("[data-view=progress]")
             page.wait("return document.querySelectorAll('#view table').length > 1")

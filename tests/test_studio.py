@@ -351,6 +351,11 @@ def test_a_rule_shows_where_it_fires_and_whether_it_is_right(
         assert both.status_code == 422
     studio = opened(folder, tmp_path / "project")
     believed = studio.session.completion.labels
+    starts = [(a["sequence"], a["fluent"]) for a in found["places"]]
+    assert starts == [(a["sequence"], a["fluent"]) for a in other[0]["places"]]
+    for place in found["places"]:
+        row = studio.row(place["number"], place["fluent"], place["time"] + 1)
+        assert believed[row] < 0
     for (name, point), right in told.items():
         assert right == (believed[studio.row(1, name, point + 1)] > 0)
     studio.close()

@@ -106,15 +106,17 @@ def fires(studio: Studio, sequence: int, text: str) -> dict[str, Any]:
         here = session.queries.sequence == studio.sequence_code(sequence)
         rows = instances.order[(fired & here)[instances.order]]
         found = runs_of(instances, rows, right[rows].astype(np.int64), studio.times(sequence))
-        wrong = np.flatnonzero(fired & ~right)
+        wrong = (fired & ~right)[instances.order]
+        goes_on = np.append(False, wrong[:-1] & (np.diff(instances.of[instances.order]) == 0))
+        places = instances.order[wrong & ~goes_on]
         return {
             "intervals": [
                 [instances.names[number], start, end, bool(value)]
                 for number, start, end, value in zip(*(c.tolist() for c in found), strict=True)
             ],
             "right": int((fired & right).sum()),
-            "wrong": len(wrong),
-            "places": [_place(studio, int(row)) for row in wrong[:5]],
+            "wrong": int(wrong.sum()),
+            "places": [_place(studio, int(row)) for row in np.sort(places)[:5]],
         }
 
 
