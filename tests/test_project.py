@@ -133,6 +133,22 @@ def test_every_requirement_is_pinned_and_the_pin_satisfies_it() -> None:
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
 
 
+def test_what_the_docs_and_hints_install_exists() -> None:
+    """``pip install 'splice-cer[x]'``, wherever it is said: the name of the package, and one of its extras."""
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    said = {
+        (name, extra)
+        for page in pages
+        for name, extra in re.findall(
+            r"pip install [^\n]*?'([\w-]+)\[(\w+)\]", page.read_text("utf-8")
+        )
+    }
+    assert {name for name, _ in said} == {PYPROJECT["project"]["name"]}
+    assert len(said) > 5
+    assert {extra for _, extra in said} <= set(extras)
+
+
 def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
     python("-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path))
     (wheel,) = tmp_path.glob("*.whl")
