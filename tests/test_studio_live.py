@@ -106,7 +106,7 @@ def test_intervals_are_revised_and_news_told_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ['{"out":[1]}', '{"out":[{}]}', '{"out":[{"n":[]}]}', '{"out":"abc"}', "[" * 100_000, '{"out":[{"n":1},{"n":"a"}]}',
-     '{"out":[{"n":1,"type":"interval","sequence":"s"}]}', '{"late":[{"n":1}],"out":[{"n":1,"type":"theory","why":1}]}'],
+     '{"out":[{"n":1}],"late":[{"n":2}]}',      '{"out":[{"n":1,"type":"interval","sequence":"s"}]}', '{"late":[{"n":1}],"out":[{"n":1,"type":"theory","why":1}]}'],
 )  # fmt: skip
 def test_last_rows_that_are_damaged_are_none(tmp_path: Path, text: str) -> None:
     run_once(tmp_path, EVENTS[:50])

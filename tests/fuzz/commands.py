@@ -23,7 +23,7 @@ _RUNNABLE = {
     "complete": ["DATA"], "learn": ["DATA"], "recognise": ["RULES", "DATA"], "evaluate": ["DATA", "DATA"],
     "explain label": ["DATA"], "explain interval": ["RULES", "DATA"], "explain rule": ["DATA"],
     "theory show": ["RULES"], "theory check": ["RULES"], "theory diff": ["RULES", "RULES"],
-    "theory export": ["RULES"], "theory rates": ["RULES", "DATA"], "data list": [],
+    "theory export": ["RULES"], "theory rates": ["RULES", "DATA"], "data list": [], "ask": ["DATA"],
 }  # fmt: skip
 _NEEDED = {"mask": ["--level", "50", "--out", "OUT"], "data convert": ["--to", "ndjson"]}
 _FORMS = [
@@ -39,6 +39,10 @@ _FORMS = [
     "0.5",
     "json",
     "csv",
+    "from",
+    "2",
+    "regression",
+    "oled",
 ]
 _LEFT_OUT = {"--help", "--report", "--jobs", "--shards", "--page", "--engine", "--debug"}
 """Files of their own, processes, and help."""

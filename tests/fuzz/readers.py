@@ -31,6 +31,7 @@ from fuzz.samples import (
     WEIGHTED_MLN,
 )
 from fuzz.target import Target, damaged, in_file, packed, whole_tables
+from splice.io.remote import as_path
 
 __all__ = ["TARGETS"]
 
@@ -79,6 +80,24 @@ def _folder(data: bytes, folder: Path) -> None:
     (home / "labels.csv").write_text(LABELS, "utf-8")
     (home / "domain.toml").write_bytes(data)
     _stream(home)
+
+
+_STATES = """[time]
+every = "2"
+holds = "from"
+[states]
+on = ["press", "walk(*,p1,*)"]
+walk = "walk(p0,*)"
+changes = true
+"""
+
+
+def _elsewhere(data: bytes, _: Path) -> None:
+    """Read a table at an address."""
+    import fsspec
+
+    fsspec.filesystem("memory").pipe_file("/fuzz/events.csv", data)
+    _stream(as_path("memory://fuzz/events.csv"))
 
 
 # knowledge
@@ -190,26 +209,27 @@ def _manifest(data: bytes, folder: Path) -> None:
 
 TARGETS = (
     Target("csv events", damaged(EVENTS, CALENDAR, LABELS), in_file("events.csv", _stream)),
-    Target("csv labels", damaged(LABELS, SPANS), in_file("labels.csv", _stream)),
-    Target("csv.gz", packed(damaged(EVENTS)), in_file("events.csv.gz", _stream)),
-    Target("ndjson", damaged(_ndjson(EVENTS), _ndjson(LABELS)), in_file("events.ndjson", _stream)),
+    Target("csv labels", damaged(LABELS, SPANS), in_file("labels.csv", _stream), turn=60),
+    Target("csv.gz", packed(damaged(EVENTS)), in_file("events.csv.gz", _stream), turn=60),
+    Target("csv elsewhere", damaged(EVENTS, CALENDAR), _elsewhere, turn=60),
+    Target("ndjson", damaged(_ndjson(EVENTS), _ndjson(LABELS)), in_file("events.ndjson", _stream), turn=80),
     Target("parquet", damaged(_parquet()), in_file("events.parquet", _stream)),
-    Target("db", damaged(DB), in_file("a.db", _stream)),
+    Target("db", damaged(DB), in_file("a.db", _stream), turn=50),
     Target("db.gz", packed(damaged(DB)), in_file("a.db.gz", _stream)),
-    Target("rtec", damaged(RTEC), in_file("stream.csv", _stream), turn=40),
+    Target("rtec", damaged(RTEC), in_file("stream.csv", _stream), turn=25),
     Target("domain", damaged(DOMAIN), in_file("domain.toml", _domain), turn=1000),
-    Target("folder", damaged(DOMAIN, "[time]\nevery = '2s'\n"), _folder, turn=200),
+    Target("folder", damaged(DOMAIN, "[time]\nevery = '2s'\n", _STATES), _folder, turn=200),
     Target("mln", damaged(MLN), in_file("a.mln", _mln), turn=1000),
     Target("modes", damaged(MODES, OLED_MODES), in_file("a.modes", _modes), turn=1000),
-    Target("rules", damaged(RULES), in_file("a.rules", _rules), turn=1000),
+    Target("rules", damaged(RULES), in_file("a.rules", _rules), turn=300),
     Target("recognise", damaged(RULES, WEIGHTED), _recognised),
     Target("recognise mln", damaged(MLN, WEIGHTED_MLN), _recognised_mln),
     Target("intervals csv", damaged(INTERVALS), in_file("a.csv", _intervals), turn=200),
     Target("intervals ndjson", damaged(_ndjson(INTERVALS)), in_file("a.ndjson", _intervals), turn=200),
     Target("intervals json", damaged('[{"fluent":"lit(a)","start":1,"end":2}]'), in_file("a.json", _intervals), turn=1000),
     Target("experiment", damaged(EXPERIMENT), in_file("e.toml", _experiment), turn=1000),
-    Target("manifest", damaged('{"format":1,"name":"x","configuration":{},"cells":[]}'), _manifest, turn=1000),
-    Target("cvml", damaged(CVML), in_file("a.xml", _cvml), turn=1000),
+    Target("manifest", damaged('{"format":1,"name":"x","configuration":{},"cells":[]}'), _manifest, turn=2000),
+    Target("cvml", damaged(CVML), in_file("a.xml", _cvml), turn=2000),
     Target("ais", damaged(AIS), in_file("ais.csv", _ais)),
-    Target("results", damaged(RESULTS), in_file("r.csv", _results), turn=1000),
+    Target("results", damaged(RESULTS), in_file("r.csv", _results), turn=2000),
 )  # fmt: skip

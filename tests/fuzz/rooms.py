@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import functools
 import io
+import itertools
 import json
 import random
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,78 @@ def _sink(path: Path) -> None:
     from splice.live.feeds.files import FileSink
 
     FileSink(path).last()
+
+
+def _keep_rows(data: bytes, folder: Path) -> None:
+    """Keep messages in a journal that knows rows by a column, twice; then read what is there as one."""
+    from splice.live.feeds.files import FolderFeed
+    from splice.live.feeds.journal import Journal
+
+    home = folder / "journal"
+    shutil.rmtree(home, ignore_errors=True)
+    rows = [(row, False) for row in data.split(b"\n")[:50]]
+    Journal(home, "time").append(rows)
+    assert Journal(home, "time").append(rows) == 0
+    (home / "1.ndjson").write_bytes(data)
+    Journal(home).append(rows[:3])
+    for item in itertools.takewhile(lambda item: item is not None, FolderFeed(home).open(None)):
+        assert item
+
+
+# the last rows of a live run
+
+
+@functools.cache
+def _live_folder() -> Path:
+    """Return a folder that a live run has left."""
+    from splice.cli import main
+
+    home = Path(tempfile.mkdtemp(prefix="fuzz"))
+    (home / "t.rules").write_text(_CRISP, "utf-8")
+    (home / "feed.ndjson").write_bytes(live_rows(EVENTS))
+    asked = [
+        "run",
+        home / "t.rules",
+        "--from",
+        home / "feed.ndjson",
+        "--to",
+        home / "o",
+        "--state",
+        home / "live",
+        "--once",
+    ]
+    with contextlib.suppress(SystemExit):
+        main([*map(str, asked), "--quiet"])
+    return home
+
+
+def _recent(chance: random.Random) -> bytes:
+    text = (_live_folder() / "live/recent.json").read_bytes()
+    if chance.random() < 0.3:
+        return mutated_bytes(text, [text], chance)
+    return json.dumps(mutated_value(json.loads(text), chance)).encode()
+
+
+def _view(data: bytes, _: Path) -> None:
+    """Look at a live run whose last rows are damaged, and let it go on."""
+    from splice.live.output import Channel, Outbox
+    from splice.live.project import Project
+    from splice.live.recent import RecentRows
+    from splice.studio.live import LiveView
+
+    home = _live_folder()
+    (home / "live/recent.json").write_bytes(data)
+    view = LiveView(Project.find(str(home / "t.rules"), state=home / "live"), "x")
+    json.dumps(view.state())
+    for number in range(len(view.sequences())):
+        lanes = view.lanes(number)
+        view.wall(lanes)
+        lanes.intervals.astype("<f8").tobytes()
+    out = Outbox()
+    out.put(Channel.OUT, type="drift", words="x")
+    recent = RecentRows(home / "live")
+    recent.add(out)
+    recent.write()
 
 
 # frames
@@ -316,14 +390,16 @@ _ADDRESSES = (
 )  # fmt: skip
 
 TARGETS = (
-    Target("feed", damaged(live_rows(EVENTS), _FEED), lambda data, _: _feed(data, learning=False)),
+    Target("feed", damaged(live_rows(EVENTS), _FEED), lambda data, _: _feed(data, learning=False), turn=30),
     Target("feed learning", damaged(live_rows(EVENTS, LABELS), _FEED), lambda data, _: _feed(data, learning=True),
            seconds=20.0, turn=10),
-    Target("address", damaged(*_ADDRESSES), _address, turn=1000),
-    Target("sink", damaged(b'{"n":1,"type":"interval"}\n{"n":2,"type":"interval"}\n'), in_file("out.ndjson", _sink), turn=1000),
+    Target("address", damaged(*_ADDRESSES), _address, turn=2000),
+    Target("sink", damaged(b'{"n":1,"type":"interval"}\n{"n":2,"type":"interval"}\n'), in_file("out.ndjson", _sink), turn=2000),
     Target("frames", _frames, _read_frames),
     Target("frames fit", _frames, _fit_frames, seconds=20.0, turn=10),
     Target("studio journal", _journal, _open_studio, seconds=20.0, turn=10),
     Target("studio requests", _requests, _answer_requests, seconds=20.0, turn=10),
-    Target("engine", damaged(*_ENGINES), _engine, turn=1000),
+    Target("engine", damaged(*_ENGINES), _engine, turn=2000),
+    Target("journal", damaged(live_rows(EVENTS), _FEED), _keep_rows, turn=500),
+    Target("live view", _recent, _view, turn=200),
 )  # fmt: skip

@@ -184,6 +184,6 @@ def _load_model(data: bytes, folder: Path) -> None:
 TARGETS = (
     Target("checkpoint", _checkpoint, in_file("c", _read_checkpoint), turn=1000),
     Target("state", _state, _resume, seconds=20.0, turn=10),
-    Target("live state", _live_state, _go_on_live, seconds=20.0, turn=20),
+    Target("live state", _live_state, _go_on_live, seconds=20.0, turn=40),
     Target("model", _model, _load_model, seconds=20.0, turn=20),
 )

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from splice.live.output import Outbox
+from splice.live.output import Channel, Outbox
 from splice.states import Shape, StateError, check_state, each, mapping, require, text, whole
 from splice.stream.times import moment_in
 
@@ -36,12 +36,17 @@ _READ: Final[dict[str, dict[str, Shape]]] = {
 """What a row must have that is shown, by its type; what else it has is of no concern."""
 
 
-def _row(value: Any, place: str) -> None:
-    """Take a row that can be shown."""
-    require(isinstance(value, dict), place, "is not a row")
-    kind = value.get("type", "")
-    text(kind, place)
-    for name, shape in {"n": whole(), **_READ.get(kind, {})}.items():
+def _numbered(value: Any, place: str) -> None:
+    """Take a row of any channel."""
+    require(isinstance(value, dict) and "n" in value, place, "is not a row")
+    whole()(value["n"], place)
+
+
+def _said(value: Any, place: str) -> None:
+    """Take a row that the view reads."""
+    _numbered(value, place)
+    text(value.get("type"), place)
+    for name, shape in _READ.get(value["type"], {}).items():
         require(name in value, f"{place}.{name}", "is missing")
         shape(value[name], f"{place}.{name}")
 
@@ -63,7 +68,8 @@ class RecentRows:
         """Return the rows that are in the file, the latest last; none where it is damaged."""
         try:
             found: dict[str, list[dict[str, Any]]] = json.loads(self.path.read_bytes())
-            check_state(found, mapping(each(_row)))
+            check_state(found, mapping(each(_numbered)))
+            check_state(found.get(Channel.OUT, []), each(_said))
         except (OSError, ValueError, RecursionError, StateError):
             return {}
         return found
