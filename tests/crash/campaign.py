@@ -3,8 +3,10 @@
 ``python -m crash.campaign --share 1.0 --log crash.log`` (``make crash``). After each stop:
 
 - what has its final name is whole: equal to what an uninterrupted run gives, or not there;
-- the command again (``--resume`` where it has that, ``--force`` where its output appeared) gives these bytes;
-- nothing else stands beside the output.
+- an output that grows is a beginning of that, row by row; the studio's labels are those after some answer;
+- the command ended as the way of stopping it says, and not in another way;
+- the command again (``--resume`` where it has that, ``--force`` where its output appeared) gives these bytes,
+  and beside the output the same files with the same bytes (but for those that differ between two whole runs).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,9 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-MANIFEST = ".splice"
-"""The list of its files that a folder which was written has."""
-
+from crash.server import HARNESSES
 
 __all__ = ["COMMANDS", "Command", "build", "campaign", "crash_points"]
 
@@ -80,6 +81,10 @@ class Command:
     """What stands beside the output and belongs there."""
     growing: bool = False
     """The output is added to: what is there after a crash is a beginning of it."""
+    stages: Sequence[Sequence[str]] = ()
+    """Commands that end earlier: after a crash the output is what one of them gives, or the whole one."""
+    stops: bool = False
+    """Told to end, it does so in good order, and with 0."""
 
 
 _LEARN = ("learn", "DATA", "--checkpoint-every", "0", "--batch-size", "4", "--out", "OUT/t.rules")
@@ -110,12 +115,18 @@ COMMANDS = (
     Command("experiment", ("experiment", "run", "GRID", "--out", "OUT/e", "--jobs", "1"), "e/table.csv", (), (),
             ("experiment", "resume", "OUT/e", "--jobs", "1"), "e/manifest.json", ("e",)),
     Command("report", ("report", "TABLE", "--out", "OUT/r.html"), "r.html"),
+    Command("recognise parts", ("recognise", "RULES", "DATA", "--out", "OUT/i.csv", "--shards", "2", "--jobs", "1"), "i.csv"),
+    Command("learn rounds", (*_LEARN, "--rounds", "2"), "t.rules", ("--resume",)),
     Command("run", ("run", "RULES", "--from", "FEED", "--to", "OUT/o.ndjson", "--state", "OUT/live", "--once", "--every", "0"),
-            "o.ndjson", keeps=("live",), growing=True),
+            "o.ndjson", keeps=("live",), growing=True, stops=True),
+    Command("run long", ("run", "RULES", "--from", "LONG", "--to", "OUT/o.ndjson", "--state", "OUT/live", "--once", "--every", "0"),
+            "o.ndjson", keeps=("live",), growing=True, stops=True),
     Command("run learning", ("run", "PROJECT", "--from", "FEED", "--to", "OUT/o.ndjson", "--state", "OUT/live", "--once",
                              "--every", "0", "--learn", "--batch-size", "4", "--rules-every", "1"),
-            "o.ndjson", keeps=("live",), growing=True),
-    Command("studio", ("studio", "DATA", "OUT/p"), "p/labels.csv", keeps=("p",), growing=True),
+            "o.ndjson", keeps=("live",), growing=True, stops=True),
+    Command("journal", ("journal", "FEED", "OUT/j"), "j/1.ndjson", keeps=("j",), growing=True),
+    Command("studio", ("studio", "DATA", "OUT/p", "5"), "p/labels.csv", keeps=("p",),
+            stages=[("studio", "DATA", "OUT/p", str(answers)) for answers in range(5)]),
 )  # fmt: skip
 
 
@@ -170,6 +181,9 @@ def _write_more(root: Path, events: list[str], labels: list[str]) -> None:
     ]
     feed.sort(key=lambda row: int(str(row["time"])))
     (root / "feed.ndjson").write_text("".join(json.dumps(row) + "\n" for row in feed), "utf-8")
+    kinds = ("press", "idle", "wait", "idle")
+    long = ({"sequence": "s", "time": t, "event": kinds[t % 4], "arg1": "x"} for t in range(11_000))
+    (root / "long.ndjson").write_text("".join(json.dumps(row) + "\n" for row in long), "utf-8")
     (root / "project").mkdir()
     (root / "project/domain.toml").write_text(DOMAIN, "utf-8")
     ais = ["sourcemmsi,speedoverground,courseoverground,lon,lat,t"]
@@ -214,7 +228,8 @@ class Bench:
         root = self.root
         places = {
             "DATA": root / "data", "RULES": root / "lamp.rules", "AIS": root / "ais.csv", "ARCHIVE": root / "archive",
-            "GRID": root / "grid.toml", "TABLE": root / "table.csv", "FEED": root / "feed.ndjson", "PROJECT": root / "project",
+            "GRID": root / "grid.toml", "TABLE": root / "table.csv", "FEED": root / "feed.ndjson", "LONG": root / "long.ndjson",
+            "PROJECT": root / "project",
         }  # fmt: skip
         given = [str(places[w]) if w in places else w.replace("OUT", str(out)) for w in words]
         count, said = root / "count", root / "said"
@@ -222,7 +237,7 @@ class Bench:
         watched = {
             "CRASH_BELOW": str(out), "CRASH_AT": str(at), "CRASH_HOW": how, "CRASH_COUNT": str(count),
         }  # fmt: skip
-        quiet = [] if words[0] == "studio" else ["--quiet"]
+        quiet = [] if words[0] in HARNESSES else ["--quiet"]
         env = {**(watched if how else {}), "SPLICE_DATA": str(out)}
         asked = {"words": [*given, *quiet], "said": str(said), "env": env}
         assert self._server.stdin is not None
@@ -251,42 +266,83 @@ def content(path: Path) -> str:
     total = hashlib.sha256()
     for file in files:
         name = str(file.relative_to(path.parent)).encode()
-        total.update(name + b"\0" + _timeless(file.read_bytes()) + b"\0")
+        total.update(name + b"\0" + _timeless(file) + b"\0")
     return total.hexdigest()
 
 
-def _timeless(data: bytes) -> bytes:
-    """Return a file without the seconds that a table of results ends with."""
-    lines = data.split(b"\n")
-    if not lines[0].endswith(b",seconds,seconds_sd"):
+def _timeless(file: Path) -> bytes:
+    """Return a file; the table of an experiment without the seconds that end each of its rows."""
+    data = file.read_bytes()
+    if file.name != "table.csv":
         return data
+    lines = data.split(b"\n")
+    assert lines[0].endswith(b",seconds,seconds_sd"), lines[0]
     return b"\n".join(line.rsplit(b",", 2)[0] for line in lines)
 
 
-def crash_points(bench: Bench, command: Command) -> tuple[int, str, str]:
-    """Return how many calls a command makes, what it gives, and what was there before."""
+def tree(folder: Path) -> dict[str, str]:
+    """Return the sum of each file of a folder by its name; of names with numbers, none: there may be more or fewer."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = _NUMBER.sub("#", str(path.relative_to(folder)))
+        found[name] = content(path) if path.is_file() and "#" not in name else ""
+    return found
+
+
+_NUMBER = re.compile(r"[0-9]{2,}")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a command does and leaves when nothing stops it."""
+
+    calls: int
+    data: bytes
+    """The output, where it is a file."""
+    sum: str
+    before: str
+    stages: frozenset[str]
+    beside: dict[str, str]
+    """All that stands there afterwards; no sum for what differs between two runs."""
+
+
+def crash_points(bench: Bench, command: Command) -> Whole:
+    """Run a command twice, and the commands that are its stages."""
     out = bench.fresh(command)
     before = content(out / command.out)
     code, calls, said = bench.run(command.words, out, how="count")
     assert code == 0, said
     assert calls > 0, command.name
-    return calls, content(out / command.out), before
+    path = out / command.out
+    data, total, first = path.read_bytes() if path.is_file() else b"", content(path), tree(out)
+    stages = set()
+    for words in command.stages:
+        out = bench.fresh(command)
+        code, _, said = bench.run(words, out)
+        assert code == 0, said
+        stages.add(content(out / command.out))
+    out = bench.fresh(command)
+    bench.run(command.words, out)
+    assert content(out / command.out) == total, f"{command.name}: two runs differ"
+    second = tree(out)
+    beside = {name: sum_ if second.get(name) == sum_ else "" for name, sum_ in first.items()}
+    return Whole(calls, data, total, before, frozenset(stages), beside)
 
 
-def crash(
-    bench: Bench, command: Command, at: int, how: str, whole: str, before: str
-) -> Iterator[str]:
-    """Stop a command once, and yield what is wrong with what it leaves."""
+CODES = {"kill": {-9}, "term": {-15, 1, 130, 143}, "nospace": {1}, "readonly": {1}}
+
+
+def crash(bench: Bench, command: Command, at: int, how: str, whole: Whole) -> Iterator[str]:
+    """Stop a command once, and yield what is wrong with what it leaves, then and after it ran again."""
     out = bench.fresh(command)
     code, _, said = bench.run(command.words, out, at=at, how=how)
     if "internal error" in said or "Traceback" in said:
         yield f"says {said[-300:]}"
+    if code and code not in CODES[how]:
+        yield f"ends with {code}"
     left = content(out / command.out)
-    aside = [p.name for p in out.iterdir() if ".old." in p.name]  # put back by the next run
-    torn = left not in (whole, before, "") or (before and not left and not aside)
-    if torn and not command.growing:
-        yield "half-written output"
-    if code == 0 and left != whole and not (command.growing and how == "term"):
+    yield from _left(command, out, left, whole)
+    if code == 0 and left != whole.sum and not (command.stops and how == "term"):
         yield "success without the output"
     forced = left and "--force" not in command.words and not command.keeps
     more = command.again or (("--force",) if forced else ())
@@ -294,13 +350,36 @@ def crash(
     code, _, said = bench.run(command.resume if resumed else (*command.words, *more), out)
     if code != 0:
         yield f"again: code {code}: {said[-300:]}"
-    if content(out / command.out) != whole:
+    if content(out / command.out) != whole.sum:
         yield "again: other bytes"
-    litter = [p.name for p in out.iterdir() if p.name not in (command.out, *command.keeps)]
-    hidden = [p.name for own in command.keeps for p in (out / own).rglob(".*")]
-    litter += [name for name in hidden if name != MANIFEST]
-    if litter:
-        yield f"litter: {litter}"
+    yield from _beside(out, whole)
+
+
+def _left(command: Command, out: Path, left: str, whole: Whole) -> Iterator[str]:
+    """Yield what is wrong with the output after a stop."""
+    known = {whole.sum, whole.before, "", *whole.stages}
+    if left not in known and not (command.growing and _begins(out / command.out, whole.data)):
+        yield "half-written output"
+    aside = any(".old." in path.name for path in out.iterdir())  # put back by the next run
+    if whole.before and not left and not aside:
+        yield "the old output is gone"
+
+
+def _beside(out: Path, whole: Whole) -> Iterator[str]:
+    """Yield how what stands there after all differs from what a whole run leaves."""
+    found = tree(out)
+    if strange := sorted(found.keys() - whole.beside.keys()):
+        yield f"litter: {strange}"
+    if gone := sorted(whole.beside.keys() - found.keys()):
+        yield f"again: missing: {gone}"
+    if other := [n for n, sum_ in whole.beside.items() if sum_ and found.get(n, sum_) != sum_]:
+        yield f"again: other bytes beside it: {other}"
+
+
+def _begins(path: Path, data: bytes) -> bool:
+    """Tell whether a file has some of the rows of the whole one, from the first on."""
+    left = path.read_bytes()
+    return data.startswith(left) and left.endswith(b"\n")
 
 
 def campaign(
@@ -319,12 +398,13 @@ def campaign(
             raise SystemExit("there is no C compiler here, or this is not Linux")
         bench, chance = Bench(Path(name).resolve() / "bench", shim), random.Random(seed)
         for command in commands:
-            calls, whole, before = crash_points(bench, command)
+            whole = crash_points(bench, command)
+            calls = whole.calls
             points = [(at, how) for at in range(1, calls + 1) for how in WAYS]
             size = max(1, round(share * len(points)))
             for at, how in sorted(chance.sample(points, min(size, most or size))):
                 crashes[command.name] += 1
-                found = list(crash(bench, command, at, how, whole, before))
+                found = list(crash(bench, command, at, how, whole))
                 wrong += [f"{command.name}, {how} at call {at} of {calls}: {one}" for one in found]
             if log:
                 told = {

@@ -13,13 +13,14 @@ import pkgutil
 import signal
 import sys
 import traceback
-from pathlib import Path
 
 from splice.errors import SpliceError
 
 _LEFT_OUT = ("splice.engines.dask", "splice.live.feeds.", "splice.__main__")
 """What brings clients of its own, or runs."""
 _PATIENCE = 120
+HARNESSES = ("studio", "journal")
+"""What is no command that ends by itself: a module here does what is asked of it."""
 
 
 def _import_all() -> None:
@@ -40,10 +41,9 @@ def _work(asked: dict[str, object]) -> None:
     signal.alarm(_PATIENCE)
     code = 1
     try:
-        if words[0] == "studio":
-            from crash.studio import answer_questions
-
-            answer_questions(Path(words[1]), Path(words[2]))
+        if words[0] in HARNESSES:
+            module = importlib.import_module(f"crash.{words[0]}")
+            module.work(*words[1:])
             code = 0
         else:
             from splice.cli import main
@@ -51,7 +51,7 @@ def _work(asked: dict[str, object]) -> None:
             main(words)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
-    except (OSError, SpliceError) as error:  # of the studio, whose command would say it
+    except (OSError, SpliceError) as error:  # of a harness: the command would say it
         print(error)
     except BaseException:
         traceback.print_exc()

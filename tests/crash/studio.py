@@ -10,15 +10,15 @@ from splice.studio.serve import open_studio
 RULE = "initiatedAt(lit(X),T) :- happensAt(press(X),T)."
 
 
-def answer_questions(data: Path, project: Path) -> None:
+def work(data: str, project: str, answers: str) -> None:
     """Answer some questions and pin a rule; what the journal has already is not done again.
 
     A journal has the moment of each entry, which differs from run to run, and nothing else does.
     """
-    studio = open_studio(str(data), InputOptions(), project)
+    studio = open_studio(data, InputOptions(), Path(project))
     try:
         done = len(studio.project.journal.entries)
-        for step in range(done, 5):
+        for step in range(done, int(answers)):
             if step == 2:
                 studio.change_rule("pin", RULE)
             else:
