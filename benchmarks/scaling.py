@@ -1,7 +1,10 @@
-"""How time grows along each axis of the data: entities, fluents, event types, patterns, sequences.
+"""How time and memory grow along each axis of the data: entities, fluents, event types, patterns, sequences.
 
 Each axis is doubled three times while the others stay as they are. What is told is the processor time at n, 2n, 4n
-and 8n, and the last over eight times the first: 1 is linear, less is better than that.
+and 8n, and the last over eight times the first: 1 is linear, less is better than that. So for memory, beyond what the
+process has after a small run.
+
+``python -m benchmarks.scaling [POINTS] [AXIS ...]``: so many time-points in a sequence (default 150: 7,200 query atoms at n).
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.measure import report
+from benchmarks.measure import in_process, peak_memory, report
 from splice.completion.profile import PROFILES
 from splice.inputs.open import InputOptions
 from splice.pipeline.complete import complete
@@ -24,7 +28,7 @@ POINTS = 150
 LABELLED = 0.3
 
 
-def write(folder: Path, axis: dict[str, int]) -> int:
+def write(folder: Path, axis: dict[str, int], points: int = POINTS) -> int:
     """Write events and labels; return how many query atoms there are."""
     chance = random.Random(7)
     kinds, entities, fluents = axis["events"], axis["entities"], axis["fluents"]
@@ -37,7 +41,7 @@ def write(folder: Path, axis: dict[str, int]) -> int:
     events, labels = ["sequence,time,event,arg1"], ["sequence,fluent,time,label"]
     for sequence in range(axis["sequences"]):
         held = [[False] * fluents for _ in range(entities)]
-        for point in range(POINTS):
+        for point in range(points):
             for entity in range(entities):
                 seen = sets[chance.randrange(len(sets))]
                 events += [f"s{sequence},{point},e{k},x{entity}" for k in seen]
@@ -52,31 +56,63 @@ def write(folder: Path, axis: dict[str, int]) -> int:
     return len(labels) - 1
 
 
-def measured(folder: Path) -> dict[str, float]:
-    """Return the processor time of completing and of learning."""
-    options, found = InputOptions(), {}
-    begun = time.process_time()
-    complete(str(folder), options, PROFILES["default"])
-    found["complete"] = time.process_time() - begun
-    begun = time.process_time()
-    learn(str(folder), options, LearnOptions())
-    found["learn"] = time.process_time() - begun
-    return found
+def _complete(folder: str, profile: str) -> None:
+    complete(folder, InputOptions(), PROFILES[profile])
 
 
-def main(doublings: int = 3) -> None:
-    rows = []
+def _learn(folder: str, profile: str) -> None:
+    learn(folder, InputOptions(), LearnOptions(profile=PROFILES[profile]))
+
+
+WORK: dict[str, Callable[[str], None]] = {
+    "complete auto": lambda folder: _complete(folder, "auto"),
+    "complete default": lambda folder: _complete(folder, "default"),
+    "learn auto": lambda folder: _learn(folder, "auto"),
+    "learn default": lambda folder: _learn(folder, "default"),
+}
+"""``auto`` is what the commands do unless told otherwise, ``default`` a profile that is named."""
+
+
+def measured(name: str, warm: str, folder: str) -> dict[str, float]:
+    """Return the processor time of some work, and the MiB that it takes."""
+    WORK[name](warm)  # what is compiled and loaded once
+    before, begun = peak_memory(), time.process_time()
+    WORK[name](folder)
+    return {"seconds": time.process_time() - begun, "mebibytes": 1024 * (peak_memory() - before)}
+
+
+def main(points: int, axes: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
-        write(home / "warm", BASE)
-        measured(home / "warm")  # what is compiled and loaded once
-        for axis, least in BASE.items():
-            for power in range(doublings + 1):
-                folder = home / f"{axis}{power}"
-                atoms = write(folder, {**BASE, axis: least << power})
-                rows.append({"axis": axis, "times": 1 << power, "atoms": atoms, **measured(folder)})
-    report({"rows": rows})
+        write(home / "warm", BASE, 50)
+        for axis in axes:
+            sizes = [home / f"{axis}{power}" for power in range(4)]
+            atoms = [
+                write(folder, {**BASE, axis: BASE[axis] << power}, points)
+                for power, folder in enumerate(sizes)
+            ]
+            for work in WORK:
+                asked = [(work, str(home / "warm"), str(folder)) for folder in sizes]
+                found = [in_process("benchmarks.scaling", "one", *one, threads=1) for one in asked]
+                print(
+                    f"{axis:9} {work:16} {atoms[0]:,} to {atoms[-1]:,} atoms",
+                    _row(found),
+                    flush=True,
+                )
+
+
+def _row(found: list[dict[str, float]]) -> str:
+    told = []
+    for unit, digits in (("seconds", 2), ("mebibytes", 0)):
+        values = [one[unit] for one in found]
+        growth = values[-1] / (8 * max(values[0], 1e-9))
+        told.append(" ".join(f"{value:.{digits}f}" for value in values) + f" {unit} ({growth:.2f})")
+    return "; ".join(told)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    given = sys.argv[1:]
+    if given[:1] == ["one"]:
+        report(measured(*given[1:]))
+    else:
+        main(int(given[0]) if given else POINTS, given[1:] or list(BASE))

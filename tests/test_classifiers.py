@@ -118,3 +118,38 @@ def _with_vocabulary(batch: MicroBatch, like: MicroBatch) -> MicroBatch:
         ),
     )
     return MicroBatch(batch.domain, table, table.take(slice(0, 0)), batch.index)
+
+
+def test_the_order_in_which_names_appear_breaks_no_tie() -> None:
+    """Two bells that always ring together: the tree takes one of them by its name."""
+    told = []
+    for names in (("bell", "gong"), ("gong", "bell")):
+        kinds = [Kind(parse_atom(f"happensAt({name}(V0),V1)"), ("id", "time"), 1) for name in names]
+        rows: list[Row] = []
+        for time in range(40):
+            rows += [(0, time, kind, ("a",), 1) for kind in kinds if time % 3 == 0]
+            rows.append((0, time, ALARM, ("a",), 1 if time % 3 == 0 else -1))
+        train = list(batches(MemorySource(table_of(rows), Domain()), TimePoints(25)))
+        model = PointClassifier(history=0).fit(train)
+        (tree,) = model._models.values()
+        template = {place: key for key, place in model._columns.items()}[int(tree.tree_.feature[0])]
+        kind = int(np.frombuffer(template, np.int64)[0])
+        told.append(train[0].table.vocabulary.kinds[kind].functor)
+    assert told[0] == told[1]
+
+
+def test_streams_without_evidence_and_numbers_beyond_32_bits_are_classified() -> None:
+    train = stream(1)
+    alone = [
+        replace(b, table=b.table.take(np.isin(b.table.kind, [i for i, k in enumerate(b.table.vocabulary.kinds) if k == ALARM])))
+        for b in train
+    ]  # fmt: skip
+    assert all((said == -1).all() for said in PointClassifier().fit(alone).predict_all(alone))
+    rows: list[Row] = []
+    for time in range(60):
+        rows.append(
+            (0, time, HEAT, (("1e308", "inf")[time % 2] if time % 3 else f"-1e{300 - time}",), 1)
+        )
+        rows.append((0, time, WARM, ("warm",), 1 if time % 3 else -1))
+    huge = list(batches(MemorySource(table_of(rows), Domain()), TimePoints(25)))
+    assert right(PointClassifier().fit(huge), huge) == 1.0

@@ -18,7 +18,7 @@ import numpy as np
 from splice.arrays import Floats, IntArray, Ints, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.evaluation.recognition import fluent_names
-from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.patterns.partition import Examples, partition
 from splice.patterns.visibility import Visibility
 from splice.stream.batch import MicroBatch
@@ -31,6 +31,8 @@ _DEPTH: Final = 6
 _TREES: Final = 100
 _WORDS: Final = 10
 """A leaf with more distinct numbers than this is measured; with fewer, its numbers are words."""
+
+_LARGEST: Final = float(np.finfo(np.float32).max)
 
 _OTHER, _NUMBER, _NOTHING = -(10**6), -(10**6) - 1, -(10**6) - 2
 """Leaves that are not the query's: some other entity, a measured number, no leaf at all."""
@@ -76,7 +78,9 @@ class PointClassifier:
         examples = [partition(batch, visibility) for batch in sequences]
         self._visibility, self._measured = visibility, _measured_leaves(examples, visibility)
         self._columns, self._models = {}, {}
-        coded = [self._coded(each, visibility, grow=True) for each in examples]
+        for each in examples:
+            self._add_columns(each, visibility)
+        coded = [self._coded(each, visibility) for each in examples]
         tables = [self._rows(*pair) for pair in zip(examples, coded, strict=True)]
         wanted = [batch.labels != UNKNOWN for batch in sequences]
         rows = np.concatenate([rows[own] for rows, own in zip(tables, wanted, strict=True)])
@@ -91,8 +95,8 @@ class PointClassifier:
         return self
 
     def _learned(self, rows: Floats, labels: LabelArray) -> Any:
-        if (labels == labels[0]).all():
-            return int(labels[0])
+        if not rows.shape[1] or (labels == labels[0]).all():
+            return TRUE if 2 * int((labels == TRUE).sum()) > len(labels) else FALSE
         return _model(self.kind, self.seed).fit(rows, labels)
 
     def predict(self, batch: MicroBatch) -> LabelArray:
@@ -101,7 +105,7 @@ class PointClassifier:
         if self._visibility is None or not len(predicted):
             return predicted
         examples = partition(batch, self._visibility)
-        rows = self._rows(examples, self._coded(examples, self._visibility, grow=False))
+        rows = self._rows(examples, self._coded(examples, self._visibility))
         names, which = fluent_names(batch.queries)
         for number, name in enumerate(names):
             own, model = which == number, self._models.get(name, FALSE)
@@ -114,18 +118,32 @@ class PointClassifier:
         ends = np.cumsum([len(batch.queries) for batch in batches])[:-1]
         return np.split(np.concatenate(predicted), ends) if predicted else []
 
-    def _coded(
-        self, examples: Examples, visibility: Visibility, *, grow: bool
-    ) -> tuple[Ints, Ints]:
+    def _add_columns(self, examples: Examples, visibility: Visibility) -> None:
+        """Give each kind of pair that is new a column: equal splits are told apart by these, so names decide.
+
+        Codes come in the order of rows, and rows of a time-point have none.
+        """
+        if not len(examples.row):
+            return
+        lifted = _lifted(examples, visibility, self._measured)
+        new = {row.tobytes(): row.tolist() for row in lifted[unique_rows(lifted)[0]]}
+        vocabulary = visibility.vocabulary
+
+        def name(key: bytes) -> list[str]:
+            kind, *leaves = new[key]
+            said = [vocabulary.constants[code] if code >= 0 else str(code) for code in leaves]
+            return [str(vocabulary.kinds[kind].template), *said]
+
+        for key in sorted(new.keys() - self._columns.keys(), key=name):
+            self._columns[key] = len(self._columns)
+
+    def _coded(self, examples: Examples, visibility: Visibility) -> tuple[Ints, Ints]:
         """Return the pairs' columns, -1 for those unknown, and the leaf with the number, -1 for none."""
         if not len(examples.row):
             return np.empty(0, np.int64), np.empty(0, np.int64)
         lifted = _lifted(examples, visibility, self._measured)
         first, which = unique_rows(lifted)
         keys = [lifted[row].tobytes() for row in first.tolist()]
-        if grow:
-            for key in keys:
-                self._columns.setdefault(key, len(self._columns))
         column = np.array([self._columns.get(key, -1) for key in keys], np.int64)
         number = lifted[first, 1:] == _NUMBER
         leaf = np.where(number.any(axis=1), number.argmax(axis=1), -1)
@@ -148,6 +166,7 @@ class PointClassifier:
         count = np.bincount(place, minlength=shape[0] * shape[1])
         total = np.bincount(place, value, minlength=shape[0] * shape[1]).astype(np.float64)
         now = np.divide(total, count, out=np.zeros_like(total), where=count > 0).reshape(shape)
+        now = np.clip(now, -_LARGEST, _LARGEST)  # scikit-learn has 32 bits, and no infinity
         return _with_history(now, examples.queries, self.history)
 
 
