@@ -274,6 +274,38 @@ def test_what_an_operator_wants_to_know_is_told_once(fed: Path, tmp_path: Path) 
         rows_ = [fields["rows"] for name, fields in told if name == event]
         assert len(rows_) > 1
         assert sum(rows_) == one.engine.counts[count]
+    reasons = [fields["last reason"] for name, fields in told if name == "bad rows"]
+    assert all(isinstance(reason, str) for reason in reasons)
+    assert "last reason" not in next(fields for name, fields in told if name == "late events")
+
+
+def test_what_is_set_aside_is_added_to_what_earlier_runs_set_aside(
+    fed: Path, tmp_path: Path
+) -> None:
+    """A run on standard input keeps no checkpoint, and is not to fail the second time for bad rows."""
+    process(fed, tmp_path).run()
+    once = files(tmp_path)
+    fresh = process(fed, tmp_path)
+    fresh.generations = Generations(tmp_path / "elsewhere", {})
+    (tmp_path / "out").unlink()
+    fresh.run()
+    again = files(tmp_path)
+    assert again["out"] == once["out"]
+    for name in ("dead", "late"):
+        rows_ = [json.loads(line) for line in again[name].splitlines()]
+        assert [row["n"] for row in rows_] == list(range(1, 2 * once[name].count(b"\n") + 1))
+        assert again[name].startswith(once[name])
+
+
+def test_feeds_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("time,event\n1,opened\n", encoding="utf-8")
+    for name in (tmp_path, tmp_path / "events.csv"):
+        with pytest.raises(SpliceError, match=r"events\.csv' is a table") as refused:
+            open_feed(str(name))
+        assert refused.value.hint is not None
+        assert "splice data convert" in refused.value.hint
+    (tmp_path / "events.ndjson").touch()
+    open_feed(str(tmp_path))
 
 
 def test_metrics_are_those_of_the_run(fed: Path, tmp_path: Path) -> None:
@@ -417,3 +449,20 @@ def test_a_project_is_a_folder_or_rules(tmp_path: Path) -> None:
     (tmp_path / "b.rules").write_text("")
     with pytest.raises(SpliceError, match="several files of rules"):
         Project.find(str(tmp_path))
+
+
+def test_a_file_that_is_not_there_is_waited_for_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "evnets.ndjson")
+    args = ["run", "caviar-meet", "--domain", "plaza", "--from", missing]
+    assert code_of(*args, "--state", str(tmp_path / "state"), "--once") == 1
+    assert "evnets.ndjson' is not there" in capsys.readouterr().err
+    told = list[str]()
+    launch(
+        Project.find("caviar-meet", "plaza", tmp_path / "state"),
+        Addresses(missing, "-"),
+        LiveSettings(),
+        tell=lambda event, fields: told.append(f"{event} for {fields['for']}"),
+    )
+    assert told == [f"waiting for {missing}"]

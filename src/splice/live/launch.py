@@ -11,6 +11,7 @@ from splice.events.theory_check import other_convention
 from splice.io.outputs import new_file
 from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink
+from splice.live.feeds.files import FileFeed
 from splice.live.generations import Generations
 from splice.live.output import Channel
 from splice.live.process import Process, Tell, ignore
@@ -96,6 +97,11 @@ def launch(
     feeds = {"events": open_feed(addresses.events)}
     if addresses.labels:
         feeds["labels"] = open_feed(addresses.labels)
+    for feed in feeds.values():
+        if isinstance(feed, FileFeed) and not feed.path.exists():
+            if once:
+                raise SpliceError(f"'{feed.name}' is not there", "without --once it is waited for")
+            tell("waiting", {"for": feed.name})
     names = addresses.sinks(project.state)
     twice = {name for name in names.values() if list(names.values()).count(name) > 1}
     if twice - {"-"}:

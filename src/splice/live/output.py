@@ -45,6 +45,11 @@ class Outbox:
         """Return the rows of a channel that come after a number."""
         return [row for row in self.rows.get(channel.value, []) if row[0] > after]
 
+    def last_reason(self) -> str | None:
+        """Return why the last of the bad rows could not be taken."""
+        bad = self.rows.get(Channel.DEAD.value)
+        return json.loads(bad[-1][1])["reason"] if bad else None
+
     def clear(self) -> None:
         """Forget the rows: all are in their sinks."""
         self.rows.clear()

@@ -180,7 +180,9 @@ class Process:
         for channel, sink in self.sinks.items():
             self._sent[channel] = last = self._patiently(sink.last)
             said = self.engine.out.last.get(channel, 0)
-            if state is None and last:
+            if state is None and last and channel in (Channel.LATE, Channel.DEAD):
+                self.engine.out.last[channel] = last  # what earlier runs set aside stays
+            elif state is None and last:
                 raise OutputError(
                     f"'{sink.name}' holds what another run has said",
                     "name another output, or the --state of the run that goes on",
@@ -250,7 +252,8 @@ class Process:
         for name, event in _TOLD.items():
             more = counts[name] - self._told.get(name, 0)
             if more:
-                self.tell(event, {"rows": more, "in all": counts[name]})
+                why = {"last reason": self.engine.out.last_reason()} if name == "dead" else {}
+                self.tell(event, {"rows": more, "in all": counts[name], **why})
         self._told = dict(counts)
 
     def _deliver(self) -> None:

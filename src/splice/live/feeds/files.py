@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 1 << 20
 _ENDINGS: Final = (".ndjson", ".jsonl")
+_TABLES: Final = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 _TAIL: Final = 1 << 16
 _NUMBERS: Final = 1 << 63
 
@@ -211,7 +212,18 @@ def _is_folder(path: Path) -> bool:
 def open_feed(address: Address) -> FileFeed | FolderFeed:
     """Return a file, which may come later, or a folder that is there."""
     path = Path(address.path)
-    return FolderFeed(path) if _is_folder(path) else FileFeed(path)
+    folder = _is_folder(path)
+    table = path if not folder else next(filter(_is_table, sorted(path.iterdir())), path)
+    if _is_table(table) and not (folder and _names(path)):
+        raise SpliceError(
+            f"'{table}' is a table, and a feed has a row of JSON on each line",
+            f"splice data convert {path} rows --to ndjson, and --from rows",
+        )
+    return FolderFeed(path) if folder else FileFeed(path)
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix in _TABLES
 
 
 def open_sink(address: Address) -> FileSink:
