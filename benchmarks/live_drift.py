@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from splice.completion.profile import PROFILES, SESSION_PROFILE
 from splice.evaluation.confusion import Confusion
 from splice.inputs.domains import load_domain
 from splice.io.tables.rows import RowMaker
@@ -167,9 +168,9 @@ class Listener:
         return min(after, default=None)
 
 
-def run(world: World, policy: str, since: int, every: int) -> dict[str, Any]:
+def run(world: World, policy: str, since: int, learn: LearnSettings) -> dict[str, Any]:
     """Let a run see what comes from a time on; return what came of it."""
-    settings = LiveSettings(learn=LearnSettings(every=every), drift=policy)
+    settings = LiveSettings(learn=learn, drift=policy)
     engine = LiveEngine(Theory(), world.domain, settings)
     heard, change = Listener(engine), 0
     events = [row for row in world.events if row.get("time", since) >= since]
@@ -204,13 +205,15 @@ def main() -> None:
     parser.add_argument("--policy", action="append")
     parser.add_argument("--world", choices=list(_WORLDS), action="append")
     parser.add_argument("--every", type=int, default=20, help="Batches between two theories.")
+    parser.add_argument("--profile", choices=list(PROFILES), default=SESSION_PROFILE.name)
     options = parser.parse_args()
+    learn = LearnSettings(every=options.every, profile=PROFILES[options.profile])
     for name in options.world or _WORLDS:
         for seed in options.seed or (11, 12, 13):
             world = World.make(name, options.size, seed)
             for policy in options.policy or (_FRESH, "tell", "decay", "forget", "relearn"):
                 since = world.change if policy == _FRESH else world.first
-                found = run(world, "tell" if policy == _FRESH else policy, since, options.every)
+                found = run(world, "tell" if policy == _FRESH else policy, since, learn)
                 print(name, seed, json.dumps({**found, "policy": policy}), flush=True)
 
 

@@ -24,6 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 
 import redis
@@ -42,38 +43,33 @@ from splice.live.settings import LiveSettings
 from splice.stream.source import MemorySource, collect
 
 LATENESS = 10
-_DIFFERENT = 16
-"""So many sequences are simulated; further ones repeat them under other names."""
+_AT_ONCE = 16
+"""So many sequences are simulated at a time."""
 
 
 def sequences(seed: int) -> Iterator[list[bytes]]:
     """Yield sequences of rows without end, 5 % of them out of order within the lateness."""
     rng = random.Random(seed)
-    made = make_plaza(sequences=_DIFFERENT, people=4, frames=600, seed=seed).source
-    table = collect(made)
-    pieces = []
-    for piece in table.by_sequence():
-        frame = RowMaker(MemorySource(piece, made.domain)).frames(piece)["events"]
-        names = [n for n in ("time", "event", "arg1", "arg2", "arg3") if n in frame.columns]
-        rows = [
-            {k: v for k, v in row.items() if v is not None}
-            for row in frame.select(names).to_dicts()
-        ]
-        late = [
-            row["time"] + (rng.uniform(0, LATENESS) if rng.random() < 0.05 else 0) for row in rows
-        ]
-        order = sorted(range(len(rows)), key=late.__getitem__)
-        pieces.append([json.dumps({"sequence": "@", **rows[i]}).encode() for i in order])
-    number = 0
-    while True:
-        for piece in pieces:
-            name = b'"s%06d"' % number
-            yield [row.replace(b'"@"', name, 1) for row in piece]
-            number += 1
+    for turn in count():
+        made = make_plaza(sequences=_AT_ONCE, people=4, frames=600, seed=seed + turn).source
+        for number, piece in enumerate(collect(made).by_sequence(), turn * _AT_ONCE):
+            frame = RowMaker(MemorySource(piece, made.domain)).frames(piece)["events"]
+            names = [n for n in ("time", "event", "arg1", "arg2", "arg3") if n in frame.columns]
+            rows = [
+                {k: v for k, v in row.items() if v is not None}
+                for row in frame.select(names).to_dicts()
+            ]
+            late = [
+                row["time"] + (rng.uniform(0, LATENESS) if rng.random() < 0.05 else 0)
+                for row in rows
+            ]
+            order = sorted(range(len(rows)), key=late.__getitem__)
+            name = f"s{number:06d}"
+            yield [json.dumps({"sequence": name, **rows[i]}).encode() for i in order]
 
 
-def rows_of(count: int, seed: int = 1) -> Iterator[bytes]:
-    left = count
+def rows_of(events: int, seed: int = 1) -> Iterator[bytes]:
+    left = events
     for own in sequences(seed):
         yield from own[:left]
         left -= min(left, len(own))
@@ -232,25 +228,21 @@ def memory(events: int, learning: bool) -> None:
     learn = LearnSettings(every=500) if learning else None
     settings = LiveSettings(lateness=LATENESS, sequences=20, learn=learn)
     engine = LiveEngine(load_theory("caviar-meet"), load_domain("plaza").domain, settings)
-    portion: list[tuple[str, bytes]] = []
-    told, done = 0, 0
-    for row in rows_of(events):
-        portion.append(("", row))
-        if len(portion) < 5000:
-            continue
+    step = max(5000, events // 20)
+    source = rows_of(events)
+    told = done = 0
+    while portion := [("", row) for row in islice(source, 5000)]:
         if learning:
             engine.labels(labels_for(portion))
         engine.events(portion)
+        engine.out.clear()
         done += len(portion)
-        portion = []
-        if done % 100_000 == 0:
-            size = len(json.dumps(engine.to_state()))
-            engine.out.clear()
-        if done - told >= events / 10:
-            told = done
+        if done - told >= step or done == events:
+            told, size = done, len(json.dumps(engine.to_state()))
             print(
                 f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes, "
-                f"{engine.counts['batches']:,} batches learned from, {engine.counts['given']:,} labels",
+                f"{engine.counts['batches']:,} batches learned from, {engine.counts['given']:,} labels, "
+                f"{engine.counts['completed']:,} completed; {time.process_time():.0f} s of processor time",
                 flush=True,
             )
 
