@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from splice.completion.profile import PROFILES, SESSION_PROFILE
+from splice.completion.profile import PROFILES
 from splice.evaluation.confusion import Confusion
 from splice.inputs.domains import load_domain
 from splice.io.tables.rows import RowMaker
@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--policy", action="append")
     parser.add_argument("--world", choices=list(_WORLDS), action="append")
     parser.add_argument("--every", type=int, default=20, help="Batches between two theories.")
-    parser.add_argument("--profile", choices=list(PROFILES), default=SESSION_PROFILE.name)
+    parser.add_argument("--profile", choices=list(PROFILES), default="default")
     options = parser.parse_args()
     learn = LearnSettings(every=options.every, profile=PROFILES[options.profile])
     for name in options.world or _WORLDS:

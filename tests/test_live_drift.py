@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from live_rows import MEET, PLAZA, items, one_shot, plaza, rows, said
+from splice.completion.mode import Mode
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.live.drift.detector import Detector
@@ -118,6 +119,58 @@ def test_policies_do_what_they_say() -> None:
     asked = POLICIES["ask"].answer(learner_of(source, every), every, 3).rows
     assert [(row["start"], row["end"]) for row in asked] == [(125, 150), (150, 175), (175, 200)]
     assert POLICIES["tell"].answer(decayed, every, 3) == Answer()
+
+
+def test_learning_anew_is_in_hindsight_and_does_not_mind_turns() -> None:
+    """Labels that come last complete what came first, also where sequences arrive in turns."""
+    source = plaza(2, 200, 3)
+    found = list(batches(source, TimePoints(25)))
+    half = len(found) // 2
+    first, second = (
+        [b if i > 3 else b.with_labels(np.zeros_like(b.labels)) for i, b in enumerate(own)]
+        for own in (found[:half], found[half:])
+    )
+    turns = [batch for pair in zip(first, second, strict=True) for batch in pair]
+    one, other = (LiveLearner(LearnSettings(), source.vocabulary) for _ in range(2))
+    one.relearn([*first, *second])
+    other.relearn(turns)
+    assert len(one.theory)
+    assert str(one.theory) == str(other.theory)
+    assert one.batches == len(found)
+    before = learner_of(source, turns)
+    early = [learner.splice.completer for learner in (one, before)]
+    counts = []
+    for completer in early:
+        assert completer is not None
+        assert completer.mode is Mode.ONLINE  # it learns on from what comes
+        counts.append(sum(e["count"] for e in completer.to_state()["cache"]["entries"]))
+    assert counts[0] == pytest.approx(counts[1])  # the same labels, each once
+    bare = learner_of(source, turns[:8])
+    assert not len(bare.theory)
+    hindsight = LiveLearner(LearnSettings(), source.vocabulary)
+    hindsight.relearn(turns)
+    assert hindsight.learner.to_state() == other.learner.to_state()
+    other.step(turns[-1])
+
+
+def test_a_newcomer_learns_anew_when_it_has_seen_twice_as_much() -> None:
+    source = plaza(2, 200, 3)
+    found = list(batches(source, TimePoints(25)))
+    newcomer = LiveLearner(LearnSettings(every=1000), source.vocabulary)
+    newcomer.relearn(found[:4])
+    rules = RulesInUse(MEET, PLAZA, LiveSettings(learn=LearnSettings()), source.vocabulary)
+    trial = Trial(newcomer, rules.rival(MEET), rules.rival(NOTHING_RIGHT))
+    trial.pairs = [(Confusion(1, 0, 0, 0), Confusion(0, 1, 1, 0))]
+    stale = []
+    for number, batch in enumerate(found[4:], 5):
+        newcomer.step(batch)
+        stale.append(trial.stale)
+        if trial.stale:
+            trial.relearn(found[:number])
+            assert trial.relearned == newcomer.batches == number
+            assert bool(trial.pairs) is not bool(len(newcomer.theory))
+    assert str(trial.new.theory) == str(newcomer.theory) != ""
+    assert stale == [number in (8, 16) for number in range(5, len(found) + 1)]
 
 
 def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:

@@ -101,6 +101,8 @@ class Adaptation:
                 self._answer(worse or changed, domain)
             if changed_sides or (self._trial and self._trial.over):
                 self._change_sides()
+            if self._trial and self._trial.stale:
+                self._trial.relearn(self._recent.batches(domain))
             if self.learner.due:
                 self.renew()
         waiting = self.learner.waiting.get(code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.completion.completer import SupervisionCompleter
+from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
@@ -145,6 +146,17 @@ class LiveLearner:
         report = self.splice.step(batch)
         self.batches += 1
         return report
+
+    def relearn(self, batches: Sequence[MicroBatch]) -> None:
+        """Forget, and learn from batches in hindsight: each is completed with the labels of all of them."""
+        self.forget()
+        # Sequences arrive in turns; read one after the other, chains in time lead over the borders of batches.
+        ordered = sorted(batches, key=lambda batch: batch.sequence)
+        completer = self.splice.completer
+        Splice(self.learner, completer, Mode.HINDSIGHT).fit(ordered)
+        self.batches = len(ordered)
+        if completer is not None and completer.has_begun:
+            self.restore_completer({**completer.to_state(), "frozen": False}, ordered[-1])
 
     def restore_completer(self, state: Plain, batch: MicroBatch) -> None:
         """Go on with other labels than those that were counted; the rules stay."""

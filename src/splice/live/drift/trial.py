@@ -8,6 +8,7 @@ concept drift*, 2008).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Final
 
@@ -23,7 +24,7 @@ from splice.stream.table import AtomTable
 _LATE: Final = 20
 """Both are compared by their F1 on so many batches of late in which something held."""
 _FIRST: Final = 5
-"""Before so many of them the newcomer does not speak."""
+"""Before so many of them since the newcomer learned anew, whoever speaks goes on."""
 _LAST: Final = 60
 """After so many of them the trial ends."""
 _MARGIN: Final = 0.02
@@ -56,6 +57,11 @@ class Trial:
     pairs: list[tuple[Confusion, Confusion]] = field(default_factory=list)
     seen: int = 0
     ahead: bool = False
+    relearned: int = field(init=False)
+    """With how many batches the newcomer learned in hindsight the last time."""
+
+    def __post_init__(self) -> None:
+        self.relearned = self.learner.batches
 
     def step(self, code: int, batch: MicroBatch) -> bool:
         """Compare on a batch of a sequence, then learn from it; return whether another one speaks now."""
@@ -64,12 +70,29 @@ class Trial:
         if old and new and (old.positive or new.positive):
             self.pairs = [*self.pairs, (old, new)][-_LATE:]
             self.seen += 1
-            if self.seen >= _FIRST:
+            if len(self.pairs) >= _FIRST:
                 self.ahead = self._lead() > (-_MARGIN if before else _MARGIN)
         self.learner.step(batch)
         if self.learner.due and len(theory := self.learner.theory):
             self.new.use(theory)
         return self.ahead != before
+
+    @property
+    def stale(self) -> bool:
+        """Whether the newcomer has seen twice as much as when it learned in hindsight."""
+        return self.learner.batches >= 2 * self.relearned
+
+    def relearn(self, recent: Sequence[MicroBatch]) -> None:
+        """Let the newcomer learn anew in hindsight from the last batches, those since the change.
+
+        Labels that came later complete what came before them, so few go further. Done whenever it is
+        stale, this costs as much as learning twice from all that has come since the change.
+        """
+        self.learner.relearn(recent[-self.learner.batches :])
+        self.relearned = self.learner.batches
+        if len(theory := self.learner.theory):
+            self.new.use(theory)
+            self.pairs = []  # what other rules of its own said speaks neither for nor against it
 
     def _lead(self) -> float:
         old, new = self.f1
@@ -127,6 +150,7 @@ class Trial:
             "pairs": [[astuple(one) for one in pair] for pair in self.pairs],
             "seen": self.seen,
             "ahead": self.ahead,
+            "relearned": self.relearned,
         }
 
     def restore(self, state: Plain) -> None:
@@ -135,3 +159,4 @@ class Trial:
         self.new.restore(state["new"])
         self.pairs = [(Confusion(*old), Confusion(*new)) for old, new in state["pairs"]]
         self.seen, self.ahead = state["seen"], state["ahead"]
+        self.relearned = state["relearned"]

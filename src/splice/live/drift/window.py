@@ -11,7 +11,7 @@ from splice.stream.plain import Plain, plain_table, table_from
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-_MOST: Final = 200
+_MOST: Final = 1000
 _MOST_ROWS: Final = 100_000
 """So many batches and rows are kept at most: they are part of each checkpoint."""
 

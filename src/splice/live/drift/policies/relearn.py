@@ -24,6 +24,5 @@ class Relearn:
     def answer(self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int) -> Answer:
         """Return a newcomer that has learned from the window."""
         newcomer = learner.beginner()
-        for batch in recent[-since:]:
-            newcomer.step(batch)
+        newcomer.relearn(recent[-since:])
         return Answer(newcomer=newcomer)
