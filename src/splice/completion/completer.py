@@ -22,6 +22,7 @@ from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
 from splice.completion.solver import Unreached
 from splice.completion.state import VERSION, StateWriter, check_completer, readable
+from splice.completion.trust import trust
 from splice.completion.votes import Ballot
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
@@ -262,7 +263,8 @@ class SupervisionCompleter:
             labels, classes = batch.labels, parts.classes(patterns)
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
             known = labels != UNKNOWN
-            parts.chains.remember(layout, values, firm, labels, known, classes, vertices)
+            sure = known.astype(float)
+            parts.chains.remember(layout, values, firm, sure, labels, known, classes, vertices)
 
     def pop_counts(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last time, for ``merge``, and forget them."""
@@ -351,7 +353,7 @@ class SupervisionCompleter:
         if self.profile.teacher is None:
             parts.learn_distance(cache)
         chains, graph, which = None, None, np.zeros(len(missing), np.intp)
-        ends = values
+        ends, sure = values, np.ones(len(values))
         if self.profile.teacher is not None:
             solved, ends = self._taught(parts, cache, layout, classes, labels, missing, votes)
         else:
@@ -364,16 +366,19 @@ class SupervisionCompleter:
                     self.profile, self.mode, graph, which, missing, labelled, values, given, votes
                 )
                 solved = problem.solve(chains)
+                found = trust(problem, chains, patterns[missing], parts.lifting.store)
+                sure[missing] = np.round(found, _DIGITS)
             else:
+                sure[missing] = 0.0
                 false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
                 solved = Solved(false, unreached, np.full(len(values), np.inf))
         values[missing], reached[missing] = np.round(solved.values, _DIGITS) + 0.0, solved.reached
         if parts.chains and layout:
             known = reached | blind
-            parts.chains.remember(layout, ends, solved.firm, labels, known, classes, vertices)
+            parts.chains.remember(layout, ends, solved.firm, sure, labels, known, classes, vertices)
         completed = self._labels(values, labels, missing, reached)
         chances = self._chances(parts, values, completed, patterns, reached & ~given)
-        done = Completion(batch, values, completed, reached, given, patterns, chances)
+        done = Completion(batch, values, completed, reached, given, patterns, chances, trust=sure)
         completed[~given & (done.confidence < self.profile.margin)] = UNKNOWN
         if self.profile.given_alone:
             names, fluent = parts.fluents(patterns)

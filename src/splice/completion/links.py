@@ -47,12 +47,13 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """A layout, the weights of its links, and the weight and the value of what came before."""
+    """A layout, the weights of its links, and the weight, the value and its trust of what came before."""
 
     layout: Layout
     link: Floats
     carried: Floats
     value: Floats
+    trust: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,8 @@ class Terminal:
     """The end of a chain at the last time-point of a batch, as the next batch sees it.
 
     ``conductance`` is that of the whole chain before it towards its labels, infinite where the
-    value is known; ``label`` is the one given to it, or unknown, and ``cls`` its cached pattern.
+    value is known; ``label`` is the one given to it, or unknown, and ``cls`` its cached pattern;
+    ``trust`` says how far the value can be trusted.
     """
 
     value: float
@@ -68,6 +70,7 @@ class Terminal:
     label: int
     cls: int
     vertex: Vertices
+    trust: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +157,15 @@ class LinkMemory:
             vertices.take(order[after - 1]), vertices.take(order[after])
         )
         link *= odds[cls, changed.astype(np.int64)]
-        carried, value = np.zeros(len(order)), np.zeros(len(order))
+        carried, value, trust = (np.zeros(len(order)) for _ in range(3))
         for start, terminal in self.continued(layout):
             before, own = terminal.vertex, vertices.take(order[start : start + 1])
             width = max(own.entities.shape[1], before.entities.shape[1])
             alike = self._similarity.paired(before.widened(width), own.widened(width))
             weight = alike[0] * odds[cls[start], int(terminal.cls != cls[start])]
-            value[start] = terminal.value
+            value[start], trust[start] = terminal.value, terminal.trust
             carried[start] = in_series(float(weight), terminal.conductance)
-        return Chains(layout, link, carried, value)
+        return Chains(layout, link, carried, value, trust)
 
     def continued(self, layout: Layout) -> Iterator[tuple[int, Terminal]]:
         """Yield where chains begin that go on from the batch before, and where they stood."""
@@ -176,6 +179,7 @@ class LinkMemory:
         layout: Layout,
         values: Floats,
         conductance: Floats,
+        trust: Floats,
         labels: LabelArray,
         known: Mask,
         classes: Ints,
@@ -195,6 +199,7 @@ class LinkMemory:
                     int(labels[row]),
                     int(classes[row]),
                     vertices.take(row[None]),
+                    float(trust[row]),
                 )
 
 

@@ -36,6 +36,8 @@ class Completion:
         nowhere.
     revised
         Which labels are others than those of the first answer; None: there was one answer.
+    trust
+        How far each value can be trusted (:mod:`~splice.completion.trust`). None: all of them alike.
     """
 
     batch: MicroBatch
@@ -46,6 +48,7 @@ class Completion:
     patterns: Ints
     chances: Floats | None = None
     revised: Mask | None = None
+    trust: Floats | None = None
 
     @property
     def calibrated(self) -> Mask:
@@ -59,9 +62,11 @@ class Completion:
         """How sure each label is, from 0 to 1, which given ones have.
 
         It is the chance that the label is right where that is calibrated, else how far its value is
-        from zero.
+        from zero, as far as that value can be trusted.
         """
-        far: Floats = np.abs(self.values)
+        far: Floats = (
+            np.abs(self.values) if self.trust is None else np.abs(self.values) * self.trust
+        )
         return far if self.chances is None else np.where(self.calibrated, self.chances, far)
 
     def completed(self) -> MicroBatch:

@@ -36,7 +36,7 @@ from splice.states import (
 )
 from splice.stream.vocabulary import Kind
 
-VERSION: Final = 4
+VERSION: Final = 5
 
 _VERTEX: Final = {
     "example": text,
@@ -55,6 +55,7 @@ _TERMINAL: Final = record(
     value=number(-1.0, 1.0),
     conductance=maybe(number(0.0)),
     label=whole(-1, 1),
+    trust=number(0.0, 1.0),
     rule=text,
     **_VERTEX,
 )
@@ -111,6 +112,7 @@ class StateWriter:
                 "value": end.value,
                 "conductance": None if np.isinf(end.conductance) else end.conductance,
                 "label": end.label,
+                "trust": end.trust,
                 "rule": str(self._patterns[classes[end.cls]].rule),
                 **self._vertex(end.vertex, 0),
             }
@@ -216,7 +218,8 @@ class StateReader:
     def terminal(self, state: Plain, cls: int) -> Terminal:
         """Return where a chain stands."""
         firm = np.inf if state["conductance"] is None else state["conductance"]
-        return Terminal(state["value"], firm, state["label"], cls, self.vertex(state))
+        vertex = self.vertex(state)
+        return Terminal(state["value"], firm, state["label"], cls, vertex, state["trust"])
 
     def key(self, state: Plain) -> tuple[int, ...]:
         """Return the query atom that a last value belongs to."""
