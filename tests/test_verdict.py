@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from splice.cli import main
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile
 from splice.completion.source import CompletedSource
+from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
@@ -24,14 +26,22 @@ from splice.pipeline.holdout import (
     Fold,
     Scores,
     complete_folds,
+    distant_folds,
     folds,
     sample,
+    score_baselines,
     score_labels,
     total,
 )
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
-from splice.pipeline.verdict import ENOUGH_LABELS, FluentVerdict, Verdict, find_out
+from splice.pipeline.verdict import (
+    ENOUGH_LABELS,
+    FluentVerdict,
+    Verdict,
+    _is_better,
+    find_out,
+)
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 
@@ -53,11 +63,16 @@ def many() -> list[MicroBatch]:
     return list(batches(masked(ENOUGH + 2, 60), TimePoints(25)))
 
 
+@pytest.mark.parametrize("hold_out", [folds, distant_folds])
 @pytest.mark.parametrize("which", ["few", "many"])
-def test_each_label_is_held_out_once(which: str, request: pytest.FixtureRequest) -> None:
+def test_each_label_is_held_out_once(
+    which: str,
+    hold_out: Callable[[Sequence[MicroBatch]], list[Fold]],
+    request: pytest.FixtureRequest,
+) -> None:
     stream: list[MicroBatch] = request.getfixturevalue(which)
     given = [batch.labels for batch in stream]
-    every = folds(stream)
+    every = hold_out(stream)
     assert len(every) == FOLDS
     held = [sum(np.abs(fold.labels[i]).astype(int) for fold in every) for i in range(len(stream))]
     for labels, times in zip(given, held, strict=True):
@@ -72,6 +87,49 @@ def test_each_label_is_held_out_once(which: str, request: pytest.FixtureRequest)
 def test_with_many_sequences_whole_ones_are_held_out(many: list[MicroBatch]) -> None:
     for fold in folds(many):
         assert not {b.sequence for b in fold.train} & {test.sequence for test in fold.tests}
+
+
+def test_rules_are_judged_at_times_that_they_have_not_seen(few: list[MicroBatch]) -> None:
+    """Nothing is learned from held-out stretches, and these go half-way to the next labels."""
+    labelled = [i for i, batch in enumerate(few) if batch.labels.any()]
+    every = distant_folds(few)
+    assert len(every) == FOLDS
+    for fold in every:
+        trained = [i for i, learns in enumerate(fold.trains) if learns]
+        held = [i for i in labelled if fold.labels[i].any()]
+        left = [i for i in labelled if i not in held]
+        assert not {*trained} & {*held}
+        for i in trained:
+            assert min(abs(i - j) for j in left) <= min(abs(i - j) for j in held)
+    learned_from = np.sum([fold.trains for fold in every], axis=0)
+    assert (learned_from == FOLDS - 1).all(), "each batch is held out once"
+
+
+def test_a_fold_without_a_true_label_says_nothing() -> None:
+    """Whoever finds nothing is right there: that made fluents be learned from the given labels alone."""
+    nothing, wrong = {"meet": Confusion(tn=9)}, {"meet": Confusion(fp=1, tn=8)}
+    some, more = {"meet": Confusion(tp=2, fn=8)}, {"meet": Confusion(tp=8, fn=2)}
+    assert not _is_better([nothing, nothing, some], [wrong, wrong, some], {"meet"})
+    assert not _is_better([nothing, some, more], [wrong, more, more], {"meet"})
+    assert _is_better([nothing, more, more], [wrong, some, some], {"meet"})
+
+
+def test_trees_of_all_folds_say_what_each_alone_says(few: list[MicroBatch]) -> None:
+    pytest.importorskip("sklearn")
+    every = distant_folds(few)
+    alone = [
+        score_labels([fold], [[_answered(batch, fold) for batch in fold.stream]])[0]
+        for fold in every
+    ]
+    assert score_baselines(every)["decision tree"] == total(alone)
+
+
+def _answered(batch: MicroBatch, fold: Fold) -> MicroBatch:
+    """Return a batch with the labels that a tree says, which has learned from the rest of a fold."""
+    model = PointClassifier(Classifier.TREE).fit(fold.train)
+    whole = [one for one in fold.stream if one.sequence == batch.sequence]
+    labels = model.predict_all(whole)
+    return batch.with_labels(labels[next(i for i, one in enumerate(whole) if one is batch)])
 
 
 def test_a_sample_is_bounded_and_takes_labels_first(many: list[MicroBatch]) -> None:
@@ -141,6 +199,7 @@ def test_auto_learns_what_the_chosen_profile_learns() -> None:
         assert one.held_out is not None
         assert "given labels alone" in one.baselines
         alone = name in taken.given_alone
+        assert 0 < len(told.folds) <= FOLDS, "a fold with a true label has a score"
         assert (one.chosen == "given labels alone") == alone
         assert bool(one.completed) != alone
 

@@ -72,27 +72,60 @@ class PointClassifier:
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Learn from the labelled query atoms of batches, which come in the order of the stream."""
         sequences = list(_sequences(batches))
-        if not sequences:
-            return self
+        if sequences:
+            self._models = {}
+            rows, labels, queries = self._labelled(sequences)
+            self._learn(rows, labels, queries)
+        return self
+
+    def cross_predict(
+        self, batches: Iterable[MicroBatch], folds: Sequence[tuple[Mask, Mask]]
+    ) -> Iterator[LabelArray]:
+        """Yield for each fold a label for every query atom that is held out, false for the others.
+
+        What rows tell is looked up once for all folds; labels are seen only where a fold learns.
+
+        Parameters
+        ----------
+        batches
+            What was given, with all its labels.
+        folds
+            From which query atoms each learns, and which it is asked about; these have labels.
+        """
+        sequences = list(_sequences(batches))
+        rows, labels, queries = self._labelled(sequences)
+        known = np.concatenate([batch.labels for batch in sequences]) != UNKNOWN
+        for learns, asked in folds:
+            self._models = {}
+            own, held = learns[known], asked[known]
+            self._learn(rows[own], labels[own], queries.take(own))
+            predicted = np.full(len(known), FALSE, np.int8)
+            predicted[known & asked] = self._predict_rows(rows[held], queries.take(held))
+            yield predicted
+
+    def _labelled(self, sequences: Sequence[MicroBatch]) -> tuple[Floats, LabelArray, AtomTable]:
+        """Return the rows of the labelled query atoms, their labels and themselves."""
         visibility = Visibility(sequences[0].domain, sequences[0].table.vocabulary)
         examples = [partition(batch, visibility) for batch in sequences]
         self._visibility, self._measured = visibility, _measured_leaves(examples, visibility)
-        self._columns, self._models = {}, {}
+        self._columns = {}
         for each in examples:
             self._add_columns(each, visibility)
         coded = [self._coded(each, visibility) for each in examples]
-        tables = [self._rows(*pair) for pair in zip(examples, coded, strict=True)]
         wanted = [batch.labels != UNKNOWN for batch in sequences]
-        rows = np.concatenate([rows[own] for rows, own in zip(tables, wanted, strict=True)])
+        parts = zip(examples, coded, wanted, strict=True)
+        rows = np.concatenate([self._rows(each, own)[known] for each, own, known in parts])
         labels = np.concatenate([b.labels[own] for b, own in zip(sequences, wanted, strict=True)])
         queries = [batch.queries.take(own) for batch, own in zip(sequences, wanted, strict=True)]
+        return rows, labels, AtomTable.concat(queries, queries[0].vocabulary)
+
+    def _learn(self, rows: Floats, labels: LabelArray, queries: AtomTable) -> None:
         if not len(labels):
-            return self
-        names, which = fluent_names(AtomTable.concat(queries, queries[0].vocabulary))
+            return
+        names, which = fluent_names(queries)
         for number, name in enumerate(names):
             own = which == number
             self._models[name] = self._learned(rows[own], labels[own])
-        return self
 
     def _learned(self, rows: Floats, labels: LabelArray) -> Any:
         if not rows.shape[1] or (labels == labels[0]).all():
@@ -101,12 +134,17 @@ class PointClassifier:
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, which is all that is seen of its sequence."""
-        predicted = np.full(len(batch.queries), FALSE, np.int8)
-        if self._visibility is None or not len(predicted):
-            return predicted
+        if self._visibility is None or not len(batch.queries):
+            return np.full(len(batch.queries), FALSE, np.int8)
         examples = partition(batch, self._visibility)
         rows = self._rows(examples, self._coded(examples, self._visibility))
-        names, which = fluent_names(batch.queries)
+        return self._predict_rows(rows, batch.queries)
+
+    def _predict_rows(self, rows: Floats, queries: AtomTable) -> LabelArray:
+        predicted = np.full(len(queries), FALSE, np.int8)
+        if not len(predicted):
+            return predicted
+        names, which = fluent_names(queries)
         for number, name in enumerate(names):
             own, model = which == number, self._models.get(name, FALSE)
             predicted[own] = model if isinstance(model, int) else model.predict(rows[own])

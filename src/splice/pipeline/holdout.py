@@ -1,19 +1,24 @@
 """Given labels that are held out: folds over a bounded sample of a stream, and scores on them.
 
-Where six sequences or more have labels, whole sequences are held out, and rules are learned without
-them; else labelled batches are, and the rest of their sequence is there without labels. Either way a theory
-is run over whole sequences and counted at held-out labels alone.
+What is held out has to lie as far from the labels that are left as what it stands for. Labels that are
+missing lie between those that were given: for them labelled batches are held out one by one
+(:func:`folds`). Data that nobody has seen lie in other sequences, or at other times: for them whole
+stretches of time are (:func:`distant_folds`), and rules are learned without these. Where six sequences or
+more have labels, whole sequences are held out for both. A theory is run over whole sequences and counted
+at held-out labels alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, TypeAlias
 
 import numpy as np
 
+from splice.arrays import Mask
 from splice.completion.baselines import NearestInTime
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
@@ -34,8 +39,11 @@ FOLDS: Final = 3
 ENOUGH: Final = 6
 """With so many labelled sequences, whole ones are held out."""
 
+STRETCHES: Final = 3 * FOLDS
+"""Else so many stretches of time are, each with as many labelled batches: a third of them in a fold."""
+
 SAMPLE: Final = 20_000
-"""So many query atoms, or a few more, are looked at; a few seconds of learning a fold."""
+"""So many query atoms, or a few more, are looked at."""
 
 Scores: TypeAlias = Mapping[str, Confusion]
 """Confusion counts by the name of the fluent."""
@@ -102,21 +110,50 @@ class Fold:
 
 def folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fold]:
     """Return folds over the labels of some batches; none where there are too few to hold some out."""
-    labelled = [i for i, batch in enumerate(batches) if batch.labels.any()]
-    sequences = list(dict.fromkeys(batches[i].sequence for i in labelled))
-    whole = len(sequences) >= ENOUGH
-    groups: Sequence[object] = sequences if whole else labelled
-    if len(groups) < count:
+    return _sequence_folds(batches, count) or _folds(
+        batches, [i for i, batch in enumerate(batches) if batch.labels.any()], count
+    )
+
+
+def distant_folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fold]:
+    """Return folds in which what is held out is as far from other labels as other data will be.
+
+    A stretch goes half-way to the labelled batches before and after it, and rules are learned from
+    none of its batches: not from what completion makes of its neighbours' labels either.
+    """
+    found = _sequence_folds(batches, count)
+    labelled = np.array([i for i, batch in enumerate(batches) if batch.labels.any()], np.int64)
+    stretches = min(STRETCHES, len(labelled)) // count * count
+    if found or not stretches:
+        return found
+    ends = np.array([part[-1] for part in np.array_split(labelled, stretches)])[:-1]
+    begins = labelled[np.searchsorted(labelled, ends) + 1]
+    borders = (ends + begins + 1) // 2
+    groups = np.searchsorted(borders, np.arange(len(batches)), side="right") % count
+    return [_fold(batches, groups == number, groups != number) for number in range(count)]
+
+
+def _sequence_folds(batches: Sequence[MicroBatch], count: int) -> list[Fold]:
+    """Return folds of whole sequences, none where few of them have labels."""
+    labelled = dict.fromkeys(batch.sequence for batch in batches if batch.labels.any())
+    fold_of = {name: number % count for number, name in enumerate(labelled)}
+    if len(fold_of) < max(ENOUGH, count):
         return []
-    fold_of = {group: number % count for number, group in enumerate(groups)}
-    return [_fold(batches, fold_of, number, whole=whole) for number in range(count)]
+    groups = np.array([fold_of.get(batch.sequence, -1) for batch in batches])
+    return [_fold(batches, groups == number, groups != number) for number in range(count)]
 
 
-def _fold(
-    batches: Sequence[MicroBatch], fold_of: Mapping[object, int], number: int, *, whole: bool
-) -> Fold:
-    keys = [batch.sequence if whole else i for i, batch in enumerate(batches)]
-    held = [fold_of.get(key) == number for key in keys]
+def _folds(batches: Sequence[MicroBatch], labelled: Sequence[int], count: int) -> list[Fold]:
+    """Return folds of single batches; the labels of their neighbours stay, and rules see them."""
+    if len(labelled) < count:
+        return []
+    groups = np.full(len(batches), -1)
+    groups[list(labelled)] = np.arange(len(labelled)) % count
+    seen = np.ones(len(batches), bool)
+    return [_fold(batches, groups == number, seen) for number in range(count)]
+
+
+def _fold(batches: Sequence[MicroBatch], held: Mask, trains: Mask) -> Fold:
     none = [np.zeros_like(batch.labels) for batch in batches]
     stream = [
         batch.with_labels(empty) if out else batch
@@ -126,9 +163,9 @@ def _fold(
         batch.labels if out else empty
         for batch, empty, out in zip(batches, none, held, strict=True)
     ]
-    trains = [not (whole and out) for out in held]
     marked = [batch.with_labels(own) for batch, own in zip(batches, labels, strict=True)]
-    return Fold(stream, labels, trains, [one for one in _joined(marked) if one.labels.any()])
+    tests = [one for one in _joined(marked) if one.labels.any()]
+    return Fold(stream, labels, trains.tolist(), tests)
 
 
 def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
@@ -192,7 +229,7 @@ def score_rules(
 
 def score_baselines(every: Sequence[Fold]) -> dict[str, Scores]:
     """Return how right simple rivals are; a decision tree only where scikit-learn is installed."""
-    nearest, majority, tree = [], [], []
+    nearest, majority = [], []
     for fold in every:
         rival = NearestInTime()
         said = [rival.complete(batch).labels for batch in fold.stream]
@@ -200,14 +237,29 @@ def score_baselines(every: Sequence[Fold]) -> dict[str, Scores]:
         often = _majority(fold.stream)
         said = [_by_fluent(batch, often) for batch in fold.stream]
         majority.append(_scored(fold.stream, fold.labels, said))
-        try:
-            model = PointClassifier(Classifier.TREE).fit(fold.train)
-        except SpliceError:
-            continue
-        answers = [model.predict(test) for test in fold.tests]
-        tree.append(_scored(fold.tests, [test.labels for test in fold.tests], answers))
     found = {"nearest in time": total(nearest), "majority": total(majority)}
-    return {**found, "decision tree": total(tree)} if tree else found
+    with suppress(SpliceError):
+        found["decision tree"] = total(_score_tree(every))
+    return found
+
+
+def _score_tree(every: Sequence[Fold]) -> list[Scores]:
+    """Return how right trees are; what their rows tell is looked up once for all folds."""
+    first = every[0]
+    pairs = zip(first.stream, first.labels, strict=True)
+    given = [batch.with_labels(batch.labels + held) for batch, held in pairs]
+    whole = list(_joined(given))
+    held = [np.concatenate(fold.labels) != UNKNOWN for fold in every]
+    sizes = [len(batch.queries) for batch in given]
+    trains = [np.repeat(fold.trains, sizes) & ~out for fold, out in zip(every, held, strict=True)]
+    answers = PointClassifier(Classifier.TREE).cross_predict(
+        whole, list(zip(trains, held, strict=True))
+    )
+    ends = np.cumsum(sizes)[:-1]
+    return [
+        _scored(fold.stream, fold.labels, np.split(said, ends))
+        for fold, said in zip(every, answers, strict=True)
+    ]
 
 
 def _majority(batches: Sequence[MicroBatch]) -> dict[str, int]:

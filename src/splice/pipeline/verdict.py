@@ -22,6 +22,7 @@ from splice.patterns.reading import Reading
 from splice.pipeline.holdout import (
     Scores,
     complete_folds,
+    distant_folds,
     folds,
     sample,
     score_baselines,
@@ -37,6 +38,9 @@ AUTO: Final = "auto"
 
 ENOUGH_LABELS: Final = 200
 """With fewer labels of a fluent, of both kinds, too little can be held out to choose by."""
+
+_LOOKED_AT: Final = 45_000
+"""So many query atoms are looked at: with fewer, scarce labels are too few to say how good rules are."""
 
 ALONE: Final = "given labels alone"
 
@@ -124,9 +128,12 @@ class Verdict:
     ----------
     fluents
         By the name of the fluent.
+    folds
+        The held-out F1 of all fluents together, fold by fold: how much it depends on what is held out.
     """
 
     fluents: Mapping[str, FluentVerdict]
+    folds: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -163,6 +170,7 @@ class Verdict:
         return {
             "fluents": {name: one.as_json() for name, one in self.fluents.items()},
             **{name: None if f1 is None else round(f1, 4) for name, f1 in means.items()},
+            "folds": [round(f1, 4) for f1 in self.folds],
             "without_rules": self.without_rules,
         }
 
@@ -180,6 +188,9 @@ class Verdict:
                 "held out: F1 of this run without them on given labels that were held out; "
                 f"beside it, on the same, that of {rivals}"
             )
+        if self.folds:
+            told = ", ".join(f"{f1:.3f}" for f1 in self.folds)
+            yield f"held out fold by fold: {told}; unseen data may lie as far apart, or further"
         reasons: dict[tuple[str, str], list[str]] = {}
         for name, one in self.fluents.items():
             reasons.setdefault((one.chosen, one.why), []).append(name)
@@ -255,6 +266,7 @@ class Findings:
     """By fluent: what was chosen, and why."""
     held_out: Scores = field(default_factory=dict)
     baselines: Mapping[str, Scores] = field(default_factory=dict)
+    folds: tuple[float, ...] = ()
 
     def verdict(
         self, labels: Mapping[str, Mapping[str, int]], rules: Mapping[str, int] | None
@@ -273,7 +285,8 @@ class Findings:
                     tuple(_warnings(counts, None if rules is None else rules.get(name, 0))),
                 )
                 for name, counts in sorted(labels.items())
-            }
+            },
+            self.folds,
         )
 
 
@@ -310,12 +323,13 @@ def find_out(
     fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
     sample: some seconds.
     """
-    looked_at = sample(batches)
+    looked_at = sample(batches, _LOOKED_AT)
     tally = _tally(looked_at)
     enough = {n for n, c in tally.items() if c["true"] + c["false"] >= ENOUGH_LABELS}
     enough = {name for name in enough if tally[name]["true"] and tally[name]["false"]}
     usual = PROFILES[CANDIDATES[0]]
-    every = folds(looked_at) if enough else []
+    hold_out = folds if learner is None else distant_folds
+    every = hold_out(looked_at) if enough else []
     if not every:
         few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
         return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
@@ -323,16 +337,12 @@ def find_out(
     reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
     completed = {usual.name: complete_folds(every, usual, mode, reading)}
     tried = {usual.name: score_labels(every, completed[usual.name])}
-    usual_means = [_macro(fold, enough) for fold in tried[usual.name]]
-    for name in CANDIDATES[1:] if _is_better([1.0] * len(every), usual_means) else ():
+    room = 1.0 - _macro(total(tried[usual.name]), enough)
+    for name in CANDIDATES[1:] if room > _CLEARLY else ():
         completed[name] = complete_folds(every, PROFILES[name], mode, reading)
         tried[name] = score_labels(every, completed[name])
     means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
-    rivals = [
-        name
-        for name, scores in tried.items()
-        if _is_better([_macro(fold, enough) for fold in scores], usual_means)
-    ]
+    rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
     best = max(rivals, key=lambda name: means[name], default=usual.name)
     told = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
     found = Findings(
@@ -340,6 +350,7 @@ def find_out(
         dict.fromkeys(tally, (best, f"labels held out are completed with F1: {told}")),
         total(tried[best]),
         score_baselines(every),
+        _micros(tried[best]),
     )
     if learner is None:
         return found
@@ -352,13 +363,18 @@ _CLEARLY: Final = 0.1
 """What is taken instead of the usual has to be better by so much on the average of folds."""
 
 
-def _is_better(one: Sequence[float], usual: Sequence[float]) -> bool:
+def _is_better(one: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
     """Return whether scores are better than the usual ones in every fold, and clearly in all.
 
-    Better in every one of three folds alone is luck once in eight.
+    Better in every one of three folds alone is luck once in eight. A fold without a true label says
+    nothing: whoever finds nothing there is right.
     """
-    mean = sum(a - b for a, b in zip(one, usual, strict=True)) / len(one)
-    return all(a >= b for a, b in zip(one, usual, strict=True)) and mean > _CLEARLY
+    folds = [
+        ({n for n in names if n in b and b[n].tp + b[n].fn}, a, b)
+        for a, b in zip(one, usual, strict=True)
+    ]
+    apart = [_macro(a, own) - _macro(b, own) for own, a, b in folds if own]
+    return len(apart) > 1 and min(apart) >= 0 and sum(apart) / len(apart) > _CLEARLY
 
 
 def _with_rules(
@@ -367,11 +383,7 @@ def _with_rules(
     """Compare rules from completed labels with those from the given ones alone."""
     assert found.profile is not None
     of_completed, of_alone = total(completed), total(alone)
-    better = {
-        name
-        for name in enough
-        if _is_better(*([_macro(fold, {name}) for fold in side] for side in (alone, completed)))
-    }
+    better = {name for name in enough if _is_better(alone, completed, {name})}
     chosen = {
         name: (
             (ALONE, f"rules F1 {of_alone[name].f1:.3f}, completed {of_completed[name].f1:.3f}")
@@ -380,13 +392,24 @@ def _with_rules(
         )
         for name, said in found.chosen.items()
     }
+    taken = [
+        {name: (b if name in better else a)[name] for name in a}
+        for a, b in zip(completed, alone, strict=True)
+    ]
     return replace(
         found,
         profile=replace(found.profile, given_alone=tuple(sorted(better))),
         chosen=chosen,
-        held_out={n: of_alone[n] if n in better else c for n, c in of_completed.items()},
+        held_out=total(taken),
         baselines={ALONE: of_alone, **found.baselines},
+        folds=_micros(taken),
     )
+
+
+def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
+    """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
+    sums = [Confusion.total(scores.values()) for scores in folds]
+    return tuple(one.f1 for one in sums if one.tp + one.fn)
 
 
 def _tally(batches: Iterable[MicroBatch]) -> dict[str, dict[str, int]]:
