@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from splice.logic.domain import Domain
 from splice.logic.modes import Marker, Mode, Modes
 from splice.logic.schema import Signature
 from splice.logic.syntax import parse_atom
-from splice.patterns.measures import MeasuredSource, find_measures
+from splice.patterns.measures import find_measures, measured
 from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
-from splice.stream.source import MemorySource, Source
+from splice.stream.source import MemorySource, RedefinedSource, Source
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
 
@@ -135,7 +136,9 @@ def numbers(points: int = 4000) -> dict[str, float]:
         made[way] = world.source(_numeric() if way == "numbers" else None)
 
     def hindsight() -> Source:
-        return MeasuredSource(made["numbers"], find_measures(made["numbers"]))
+        return RedefinedSource(
+            made["numbers"], partial(measured, measures=find_measures(made["numbers"]))
+        )
 
     begun = time.process_time()
     compared = hindsight()

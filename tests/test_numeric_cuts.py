@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,11 +17,11 @@ from splice.completion.source import count_all
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom
-from splice.patterns.measures import MeasuredSource, find_measures, round_between, split_points
+from splice.patterns.measures import find_measures, measured, round_between, split_points
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints, batches
-from splice.stream.source import MemorySource
+from splice.stream.source import MemorySource, RedefinedSource
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of
 
@@ -100,7 +101,7 @@ def test_completion_sees_which_thresholds_a_number_reaches() -> None:
     source, right = source_of(given_rows), []
     labels = MemorySource(source_of(true).table, Domain())
     wanted = np.concatenate([batch.labels for batch in batches(labels, TimePoints(25))])
-    for own in (source, MeasuredSource(source, find_measures(source))):
+    for own in (source, RedefinedSource(source, partial(measured, measures=find_measures(source)))):
         stream = list(batches(own, TimePoints(25)))
         completer = SupervisionCompleter("patterns")
         count_all(completer, stream)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,8 +29,7 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text, name_text
 from splice.logic.terms import Term
 from splice.logic.theory import Theory
-from splice.patterns.convention import ConventionSource
-from splice.stream.source import MemorySource, Source, check_source, collect
+from splice.stream.source import MemorySource, RedefinedSource, Source, check_source, collect
 from splice.stream.table import AtomTable
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def recognise(
     source = MemorySource(data, domain or Domain()) if isinstance(data, AtomTable) else data
     check_source(source)
     if theory.holds is not None:
-        source = ConventionSource(source, theory.holds)
+        source = RedefinedSource(source, partial(Domain.holding, holds=theory.holds))
     if not len(theory):
         for _ in source.chunks():  # what is wrong with the data is said all the same
             pass

@@ -9,8 +9,8 @@ Krichevsky and Trofimov, which needs no held-out labels).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -18,13 +18,11 @@ from scipy.special import betaln
 
 from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import Unlabelled
-from splice.logic.domain import Domain, Holds
+from splice.logic.domain import Holds
 from splice.patterns.numeric import Thresholds, seen_through
 from splice.patterns.reading import Reading, blocks
 from splice.patterns.transitions import Overlap, Reader
 from splice.stream.batch import MicroBatch
-from splice.stream.source import WrappedSource
-from splice.stream.table import AtomTable
 
 _CLEARLY: Final = 0.08
 """Labels must cost so much less than by the usual convention, as a share. In homes it was .09 to .46, where
@@ -32,30 +30,6 @@ their rules need it; .05 and less in an office, a machine, traffic and on plaza,
 
 _SURE: Final = 5.0
 """And so much less in nats: odds of 150 to 1 that it is not chance."""
-
-
-@dataclass(frozen=True, eq=False)
-class ConventionSource(WrappedSource):
-    """A source whose domain says when changes count; what it said before stays.
-
-    Parameters
-    ----------
-    inner
-        The source.
-    holds
-        When changes count, where nobody says it.
-    """
-
-    holds: Holds
-
-    @property
-    def domain(self) -> Domain:
-        """What the atoms mean."""
-        return self.inner.domain.holding(self.holds)
-
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield the atoms, which are those of the source."""
-        yield from self.inner.chunks()
 
 
 def find_holds(batches: Iterable[MicroBatch]) -> Holds:

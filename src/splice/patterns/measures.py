@@ -32,7 +32,7 @@ from splice.logic.domain import Domain, Measure
 from splice.patterns.numeric import seen_through
 from splice.patterns.visibility import Visibility
 from splice.stream.batch import query_rows
-from splice.stream.source import Source, WrappedSource, sequences
+from splice.stream.source import Source, sequences
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
@@ -140,28 +140,9 @@ _Fluent: TypeAlias = tuple[int, int, bool]
 labels are those of the next time-point."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredSource(WrappedSource):
-    """A source whose domain knows the thresholds of measured numbers.
-
-    Parameters
-    ----------
-    inner
-        The source.
-    measures
-        The measured arguments and their thresholds.
-    """
-
-    measures: tuple[Measure, ...]
-
-    @property
-    def domain(self) -> Domain:
-        """What the atoms mean."""
-        return replace(seen_through(self.inner.domain), measures=self.measures)
-
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield the atoms, which are those of the source."""
-        yield from self.inner.chunks()
+def measured(domain: Domain, measures: tuple[Measure, ...]) -> Domain:
+    """Return a domain that knows the thresholds of measured numbers."""
+    return replace(seen_through(domain), measures=measures)
 
 
 def find_measures(source: Source) -> tuple[Measure, ...]:

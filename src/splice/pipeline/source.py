@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -9,14 +10,14 @@ from typing import TypeAlias
 from splice.completion.mode import Mode
 from splice.inputs.open import InputOptions, open_input
 from splice.io.tables.frame_table import Frames
-from splice.logic.domain import Holds, Measure
-from splice.patterns.convention import ConventionSource, find_holds
-from splice.patterns.measures import MeasuredSource, find_measures
+from splice.logic.domain import Domain, Holds
+from splice.patterns.convention import find_holds
+from splice.patterns.measures import find_measures, measured
 from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Settled, Watch, ignore
 from splice.pipeline.shards import OpenSource
 from splice.stream.batch import TimePoints, batches
-from splice.stream.source import Source
+from splice.stream.source import RedefinedSource, Source
 
 Input: TypeAlias = Source | str | Path | Frames
 """A folder, a file, the name of a dataset, DataFrames, or a source."""
@@ -37,11 +38,7 @@ def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
     That takes a reading of its own, so online, where nobody looks ahead, it is the input as it is.
     """
     measures = find_measures(opened()) if mode is Mode.HINDSIGHT else ()
-    return partial(_measured, opened, measures) if measures else opened
-
-
-def _measured(opened: OpenSource, measures: tuple[Measure, ...]) -> Source:
-    return MeasuredSource(opened(), measures)
+    return _redefined(opened, partial(measured, measures=measures)) if measures else opened
 
 
 def with_convention(opened: OpenSource, batch_size: int, watch: Watch = ignore) -> OpenSource:
@@ -64,11 +61,15 @@ def with_convention(opened: OpenSource, batch_size: int, watch: Watch = ignore) 
         return opened
     found = "nobody says when changes count; by the labels, what begins at a time-point holds from it on"
     watch(Settled(f"{found} (--holds after says otherwise)"))
-    return partial(_conventional, opened, holds)
+    return _redefined(opened, partial(Domain.holding, holds=holds))
 
 
-def _conventional(opened: OpenSource, holds: Holds) -> Source:
-    return ConventionSource(opened(), holds)
+def _redefined(opened: OpenSource, redefine: Callable[[Domain], Domain]) -> OpenSource:
+    return partial(_open_redefined, opened, redefine)
+
+
+def _open_redefined(opened: OpenSource, redefine: Callable[[Domain], Domain]) -> Source:
+    return RedefinedSource(opened(), redefine)
 
 
 def name_of(data: Input) -> str | None:

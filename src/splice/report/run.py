@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from splice.completion.contradictions import Contradiction
@@ -18,8 +19,8 @@ from splice.labels import decode
 from splice.learners.learned_rule import LearnedRule, rule_text
 from splice.learners.protocol import StructureLearner
 from splice.logic.atoms import Atom
+from splice.logic.domain import Domain
 from splice.logic.syntax import ground_text
-from splice.patterns.convention import ConventionSource
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.source import Input, opener, with_measures
@@ -41,7 +42,7 @@ from splice.report.lanes import Labelling, timeline
 from splice.report.observer import CompletionObserver, Doubt, ObservedCompletion
 from splice.report.reliability import reliability
 from splice.stream.batch import TimePoints, batches
-from splice.stream.source import Source
+from splice.stream.source import RedefinedSource, Source
 from splice.stream.table import AtomTable
 
 _CONTRADICTIONS = 40
@@ -246,7 +247,7 @@ def learned_report(
     name = "a stream" if isinstance(data, Source) else input_title(data)
     source = with_measures(opener(data, options), choices.mode)()
     if learned.theory.holds is not None:
-        source = ConventionSource(source, learned.theory.holds)
+        source = RedefinedSource(source, partial(Domain.holding, holds=learned.theory.holds))
     watcher = _watched(source, choices)
     counts = (
         ("examples", learned.examples),

@@ -118,6 +118,30 @@ class WrappedSource:
         """What the last reading met."""
         return self.inner.report
 
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the atoms, which are those of the source unless somebody changes them."""
+        yield from self.inner.chunks()
+
+
+@dataclass(frozen=True, eq=False)
+class RedefinedSource(WrappedSource):
+    """A source of the same atoms, whose domain says more of what they mean.
+
+    Parameters
+    ----------
+    inner
+        The source. Its domain grows while it is read, so it is asked each time.
+    redefine
+        Returns the domain, given that of the source; one that can be pickled, where processes read.
+    """
+
+    redefine: Callable[[Domain], Domain]
+
+    @property
+    def domain(self) -> Domain:
+        """What the atoms mean."""
+        return self.redefine(self.inner.domain)
+
 
 def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
     """Yield each sequence whole, with its name; memory is bounded by the longest one.

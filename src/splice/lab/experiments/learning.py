@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
@@ -49,11 +49,11 @@ from splice.learners.options import NamedTheory
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.theory import Theory
-from splice.patterns.measures import MeasuredSource, find_measures
+from splice.patterns.measures import find_measures, measured
 from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import MaskedSource
-from splice.stream.source import MemorySource, Source
+from splice.stream.source import MemorySource, RedefinedSource, Source
 
 BY: Final = ("dataset", "folds", "scope", "unit", "batch_size", "method", "level")
 MEASURES: Final = ("f1", "precision", "recall", "macro", "rules", "literals", "seconds")
@@ -171,7 +171,7 @@ def work(parameters: Table) -> Result:
 def _with_measures(source: Source, parameters: Table) -> Source:
     """Return what is learned from; in hindsight its numbers have thresholds, as in a run."""
     measures = find_measures(source) if parameters.get("mode") == Mode.HINDSIGHT.value else ()
-    return MeasuredSource(source, measures) if measures else source
+    return RedefinedSource(source, partial(measured, measures=measures)) if measures else source
 
 
 def _literals(theory: Theory) -> int:
