@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from splice.engines.choice import chosen_engine
-from splice.engines.engine import Promise
-from splice.engines.reduction import exclusive_scan, merge_tree
+from splice.engines.engine import Promise, exclusive_scan, merge_tree
 from splice.inputs.open import InputOptions
 from splice.inputs.write import write_source
 from splice.lab.maritime import make_maritime

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
     ("arrays", "errors", "kernels", "shown", "threads"),
-    ("labels", "limits", "options", "plain", "states", "stats"),
+    ("labels", "limits", "options", "states", "stats"),
     ("logic",),
     ("stream",),
     ("patterns",),

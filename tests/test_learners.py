@@ -19,13 +19,12 @@ from people import DOMAIN, window
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.program import compile_program
-from splice.events.joins import FLUENT_OF
+from splice.events.universe import FLUENT_OF
 from splice.events.weighted.structure import Coupling, structure
 from splice.io.lomrf.modes import parse_modes
 from splice.io.oled_modes import parse_oled_modes
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE, TRUE, UNKNOWN, Unlabelled
-from splice.learners.adagrad import AdaGrad
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FScore,
@@ -38,6 +37,7 @@ from splice.learners.oled.options import (
     Selection,
     TerminationCounts,
 )
+from splice.learners.options import AdaGrad
 from splice.learners.osla import options as osla
 from splice.learners.osla.learner import Osla
 from splice.learners.protocol import StructureLearner

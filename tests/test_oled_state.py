@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from splice.errors import SpliceError
 from splice.lab.plaza import make_plaza
 from splice.learners import memory
-from splice.learners.adagrad import AdaGrad
 from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import Negation, OledOptions, Selection
+from splice.learners.options import AdaGrad
 from splice.learners.weights import learn_weights, potentials
 from splice.logic.atoms import Literal
 from splice.logic.subsumption import subsumes

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from splice.cli.method_options import with_learning_options
 from splice.errors import SpliceError, UnknownName
-from splice.learners.adagrad import AdaGrad
-from splice.learners.options import LearnerOptions, NamedTheory
+from splice.learners.options import AdaGrad, LearnerOptions, NamedTheory
 from splice.learners.registry import LEARNERS
 from splice.logic.syntax import parse_theory
 from splice.options import Declared, declared, identity_of, option, read_options, words_of

@@ -21,9 +21,8 @@ from splice.io.lomrf.event_calculus import format_lomrf
 from splice.io.lomrf.mln import format_mln, parse_mln
 from splice.lab.plaza import make_plaza
 from splice.labels import FALSE
-from splice.learners.adagrad import AdaGrad
 from splice.learners.memory import Chains
-from splice.learners.options import NamedTheory
+from splice.learners.options import AdaGrad, NamedTheory
 from splice.learners.osla.learner import Osla
 from splice.learners.osla.options import CHANGES, Loss, OslaOptions, Selection
 from splice.learners.osla.selection import Pool

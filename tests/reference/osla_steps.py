@@ -8,7 +8,7 @@ import numpy as np
 
 from splice.events.weighted.builder import ground
 from splice.labels import FALSE
-from splice.learners.adagrad import AdaGrad
+from splice.learners.options import AdaGrad
 from splice.logic.clauses import Rule
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch

@@ -1,10 +1,12 @@
-"""The labels to ask for next, of an input."""
+"""The labels to ask for next, of an input: questions to a person, and why they are asked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from splice.active.question import Question
 from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES, Mix, Pick, QueryStrategy
 from splice.completion.mode import Mode
@@ -14,6 +16,78 @@ from splice.inputs.open import InputOptions
 from splice.labels import UNKNOWN
 from splice.pipeline.source import Input, opener, with_measures
 from splice.stream.mask import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A stretch to label next.
+
+    Parameters
+    ----------
+    sequence
+        The sequence that it lies in.
+    fluents
+        What is asked about: one ground fluent, or those that differ in the order of their entities
+        and are judged as one.
+    start, end
+        Its time, half-open, as the input counts it.
+    when
+        The same as the input writes it.
+    believed
+        The share of its points that are believed to be true so far; None where no label tells.
+    times
+        The time-points at which a label is missing.
+    points
+        How many query atoms have no label yet.
+    score
+        How much it is worth to the strategy that picked it.
+    reason
+        Why it is asked, in words.
+    """
+
+    sequence: str
+    fluents: tuple[str, ...]
+    start: int
+    end: int
+    when: tuple[int | str, int | str]
+    believed: float | None
+    times: tuple[int, ...]
+    points: int
+    score: float
+    reason: str
+
+    def __str__(self) -> str:
+        start, end = self.when
+        place = f" of {self.sequence}" if self.sequence else ""
+        return f"{self.fluents[0]} from {start} to {end}{place}: {self.reason}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the question as plain values."""
+        return {
+            "sequence": self.sequence,
+            "fluents": list(self.fluents),
+            "start": self.when[0],
+            "end": self.when[1],
+            "believed": self.believed,
+            "points": self.points,
+            "score": self.score,
+            "reason": self.reason,
+        }
+
+    def as_rows(self, label: str = "") -> list[dict[str, Any]]:
+        """Return the question as rows of a labels table, for somebody to fill in the label."""
+        return [
+            {
+                "sequence": self.sequence,
+                "fluent": fluent,
+                "start": self.when[0],
+                "end": self.when[1],
+                "label": label,
+                "reason": self.reason,
+            }
+            for fluent in self.fluents
+        ]
+
 
 DEFAULT_STRATEGY = Mix()
 """The strategy that is best on the whole: chosen on simulated squares and seas."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from splice.active.question import Question
+from splice.active.ask import Question
 from splice.completion.source import CompletedSource
 from splice.errors import UnknownName
 from splice.events.recognise import recognise

@@ -14,11 +14,9 @@ import numpy as np
 from splice.arrays import Floats, Ints, Mask
 from splice.errors import SpliceError
 from splice.events.evidence import Evidence
+from splice.events.fluents import STARTS_WITH
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Function, Term, Variable
-
-STARTS_WITH: Final = "startsWith"
-"""The builtin that tests how the text of a constant begins."""
 
 
 class Comparisons:

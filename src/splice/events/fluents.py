@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from splice.logic.atoms import Atom
+from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 
 HOLDS_FOR: Final = "holdsFor"
 """The predicate of statically determined fluents: a fluent and its intervals."""
+
+STARTS_WITH: Final = "startsWith"
+"""The builtin that tests how the text of a constant begins."""
 
 BORDERS: Final = ("start", "end")
 """The events that happen where a fluent is initiated and terminated: RTEC's internal ones."""
@@ -61,3 +64,9 @@ def mentioned_fluents(rule: Rule) -> Iterator[tuple[Atom, Signature]]:
             fluent = fluent_of(atom.args[0])
             if fluent is not None:
                 yield atom, fluent
+
+
+def binds(literal: Literal) -> bool:
+    """Return whether a literal says what its variables stand for, rather than testing it."""
+    atom = literal.atom
+    return literal.positive and not atom.is_comparison and atom.predicate != STARTS_WITH

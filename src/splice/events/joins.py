@@ -16,15 +16,14 @@ import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
 from splice.errors import SpliceError
-from splice.events.comparisons import STARTS_WITH, Comparisons
+from splice.events.comparisons import Comparisons
 from splice.events.evidence import Evidence, Relation
+from splice.events.fluents import STARTS_WITH, binds
 from splice.events.keys import ROOM, Index, mixed, packed
 from splice.events.universe import FLUENT_OF, SINCE
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.terms import Term, Variable
-
-__all__ = ["FLUENT_OF", "Bindings", "Fluents", "binds", "solve"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +71,6 @@ class Fluents(Protocol):
 
         None where they range over the ground fluents that the table mentions.
         """
-
-
-def binds(literal: Literal) -> bool:
-    """Return whether a literal says what its variables stand for, rather than testing it."""
-    atom = literal.atom
-    return literal.positive and not atom.is_comparison and atom.predicate != STARTS_WITH
 
 
 def solve(

@@ -19,9 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from splice.arrays import Ints
-from splice.events.comparisons import STARTS_WITH
 from splice.events.evidence import Relation
-from splice.events.fluents import HOLDS_FOR
+from splice.events.fluents import HOLDS_FOR, STARTS_WITH
 from splice.events.keys import packed
 from splice.labels import TRUE
 from splice.logic.atoms import Atom, Literal

@@ -15,12 +15,11 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NoReturn
 
 from splice.errors import InputError
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Program
 from splice.events.crisp.static import LONGER_THAN
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of
-from splice.events.joins import FLUENT_OF
+from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of, fluent_of
 from splice.events.points import Step
+from splice.events.universe import FLUENT_OF
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain, Holds

@@ -1,4 +1,7 @@
-"""What the options of all learners have in common."""
+"""What the options of all learners have in common, and AdaGrad: steps that shrink where gradients were large.
+
+References: Duchi, Hazan, Singer (2011).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,46 @@ from splice.labels import Unlabelled
 from splice.options import Checked, option
 
 if TYPE_CHECKING:
+    from splice.arrays import Floats
     from splice.logic.theory import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class AdaGrad(Checked):
+    """AdaGrad with an L1 term.
+
+    Parameters
+    ----------
+    lam
+        The strength of the L1 term, which pulls weights to zero.
+    eta
+        The step size.
+    delta
+        What is added to the root of the squared gradients.
+    passes
+        How often OLED goes through the transitions that it remembers; OSLa takes one step at each
+        batch.
+    """
+
+    lam: float = option(0.01, "How weights shrink.", spelling="lambda", metavar="L", at_least=0)
+    eta: float = option(1.0, "How far weights move in a step.", metavar="E", above=0)
+    delta: float = option(1.0, above=0)
+    passes: int = 1
+
+    def step(self, weight: Floats, squares: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+        """Return weights and sums of squared gradients after one step.
+
+        >>> import numpy as np
+        >>> weight, squares = AdaGrad().step(np.array([0.01]), np.zeros(1), np.array([-3.0]))
+        >>> round(float(weight[0]), 4), float(squares[0])
+        (0.7575, 9.0)
+        """
+        import numpy as np  # noqa: PLC0415  (options are read without it)
+
+        squares = squares + gradient**2
+        rate = self.eta / (self.delta + np.sqrt(squares))
+        moved = weight - rate * gradient
+        return np.sign(moved) * np.maximum(0.0, np.abs(moved) - self.lam * rate), squares
 
 
 @dataclass(frozen=True, slots=True)

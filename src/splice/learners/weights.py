@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.learners.adagrad import AdaGrad
 from splice.learners.memory import Chains, TransitionWindow, agreement
+from splice.learners.options import AdaGrad
 
 _LEAST = 0.01
 """The least weight of a rule that is to be obeyed."""

@@ -15,8 +15,7 @@ from typing import Any, Final
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.source import in_hindsight
-from splice.engines.engine import Engine, Promise
-from splice.engines.reduction import merge_tree
+from splice.engines.engine import Engine, Promise, merge_tree
 from splice.io.checkpoints import pack, unpack
 from splice.learners.protocol import StructureLearner
 from splice.logic.domain import Domain

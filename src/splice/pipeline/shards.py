@@ -19,8 +19,7 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.source import label_counts
-from splice.engines.engine import Engine, Promise
-from splice.engines.reduction import exclusive_scan, merge_tree
+from splice.engines.engine import Engine, Promise, exclusive_scan, merge_tree
 from splice.errors import SpliceError
 from splice.inputs.open import open_input
 from splice.io.checkpoints import pack, unpack

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.active.ask import DEFAULT_STRATEGY, questions
-from splice.active.question import Question
+from splice.active.ask import DEFAULT_STRATEGY, Question, questions
 from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES
 from splice.arrays import Indices, Ints

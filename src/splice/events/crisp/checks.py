@@ -6,10 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from splice.errors import Problem, did_you_mean
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.static import ALGEBRA, check_static
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
-from splice.events.joins import FLUENT_OF, binds
+from splice.events.fluents import (
+    HOLDS_FOR,
+    STARTS_WITH,
+    binds,
+    border_of,
+    fluent_of,
+    mentioned_fluents,
+)
+from splice.events.universe import FLUENT_OF
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule
 from splice.logic.domain import Domain

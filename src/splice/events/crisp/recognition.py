@@ -31,8 +31,8 @@ from splice.events.crisp.intervals import Intervals, covered, union
 from splice.events.crisp.program import Definition, Program, Simultaneous, undefined, without_labels
 from splice.events.crisp.static import Made, solve_static
 from splice.events.evidence import Evidence, Relation
-from splice.events.fluents import fluent_of, mentioned_fluents
-from splice.events.joins import Bindings, binds, solve
+from splice.events.fluents import binds, fluent_of, mentioned_fluents
+from splice.events.joins import Bindings, solve
 from splice.events.keys import Index
 from splice.events.universe import Entities, Sightings, Universe
 from splice.labels import TRUE

@@ -18,12 +18,11 @@ import numpy as np
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, did_you_mean
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.fluent_store import shape_of
-from splice.events.fluents import fluent_of
-from splice.events.joins import FLUENT_OF, Fluents
+from splice.events.fluents import STARTS_WITH, fluent_of
+from splice.events.joins import Fluents
 from splice.events.points import Successor
-from splice.events.universe import Universe
+from splice.events.universe import FLUENT_OF, Universe
 from splice.events.weighted.axioms import Axioms, read_axioms
 from splice.events.weighted.grounding import Clauses, Grounder, candidates_of, everyone, merged
 from splice.events.weighted.instances import find_instances, with_kinds

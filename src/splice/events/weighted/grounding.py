@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.events.comparisons import STARTS_WITH
 from splice.events.evidence import Evidence, Relation, leaves_of
-from splice.events.joins import FLUENT_OF, Bindings, Fluents, solve
+from splice.events.fluents import STARTS_WITH
+from splice.events.joins import Bindings, Fluents, solve
 from splice.events.keys import join, packed
-from splice.events.universe import Entities, Universe
+from splice.events.universe import FLUENT_OF, Entities, Universe
 from splice.events.weighted.instances import Instances, constants_of
 from splice.events.weighted.templates import ANY, START_TIME, Template
 from splice.logic.atoms import Atom, Literal

@@ -13,10 +13,9 @@ from typing import Final
 import numpy as np
 
 from splice.errors import SpliceError
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Definition, Program, Simultaneous, without_labels
 from splice.events.crisp.recognition import check_inputs
-from splice.events.fluents import fluent_of
+from splice.events.fluents import STARTS_WITH, fluent_of
 from splice.events.points import Points, Step
 from splice.events.universe import FLUENT_OF, SINCE, Entities, Universe
 from splice.io.asp.rules import (

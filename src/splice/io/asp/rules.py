@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
 
 from splice.errors import InputError
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Program
 from splice.events.crisp.static import ALGEBRA, sources
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of
+from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of, fluent_of
 from splice.events.universe import FLUENT_OF
 from splice.logic.atoms import Atom, Literal
 from splice.logic.clauses import Rule

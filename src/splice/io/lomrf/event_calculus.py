@@ -11,10 +11,9 @@ from itertools import count
 from typing import Final
 
 from splice.errors import InputError
-from splice.events.comparisons import STARTS_WITH
 from splice.events.crisp.program import Simultaneous, stated_step
-from splice.events.fluents import HOLDS_FOR, border_of
-from splice.events.joins import FLUENT_OF
+from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of
+from splice.events.universe import FLUENT_OF
 from splice.events.weighted.axioms import standard_axioms
 from splice.io.lomrf.mln import format_mln
 from splice.logic.clauses import Rule

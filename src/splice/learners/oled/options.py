@@ -8,8 +8,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
-from splice.learners.adagrad import AdaGrad
-from splice.learners.options import LearnerOptions
+from splice.learners.options import AdaGrad, LearnerOptions
 from splice.options import option
 
 

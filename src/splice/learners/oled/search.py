@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.events.joins import binds
+from splice.events.fluents import binds
 from splice.learners.bodies import needs_join
 from splice.learners.memory import TransitionWindow, holds_next
 from splice.learners.oled.grow import Conjunction, grow

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from splice.arrays import Floats, Ints
-from splice.events.joins import FLUENT_OF, binds
+from splice.events.fluents import binds
+from splice.events.universe import FLUENT_OF
 from splice.learners.bodies import needs_join
 from splice.learners.learned_rule import LearnedRule, literal_lines
 from splice.learners.memory import Memory, TransitionWindow

@@ -7,8 +7,7 @@ from enum import Enum
 from typing import Final
 
 from splice.errors import SpliceError
-from splice.learners.adagrad import AdaGrad
-from splice.learners.options import LearnerOptions, NamedTheory
+from splice.learners.options import AdaGrad, LearnerOptions, NamedTheory
 from splice.learners.osla.paths import FreeVariables
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT, Schema
 from splice.logic.theory import HARD
