@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -11,10 +12,19 @@ from hypothesis import strategies as st
 
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
-from splice.learners.oled.grow import LONGEST, grow
+from splice.learners.adagrad import AdaGrad
+from splice.learners.memory import TransitionWindow, agreement, holds_next
+from splice.learners.oled.grow import grow
 from splice.learners.oled.learner import Oled
-from splice.learners.oled.options import OledOptions, Selection
+from splice.learners.oled.options import OledOptions, Points, Selection
+from splice.learners.oled.search import RuleSearch
+from splice.learners.oled.simulate import agreements
+from splice.logic.atoms import Atom
+from splice.logic.modes import Modes
+from splice.logic.syntax import parse_rule
+from splice.patterns.lifting import Patterns, PatternStore
 from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.vocabulary import Vocabulary
 
 SEARCH = OledOptions(selection=Selection.SEARCH)
 
@@ -34,7 +44,7 @@ def test_the_best_single_condition_and_sure_pairs_are_found(seed: int) -> None:
 
     found = grow(true, right, wrong)
     assert len(set(found)) == len(found)
-    assert all(len(rows) <= LONGEST and rows == tuple(sorted(set(rows))) for rows in found)
+    assert all(len(rows) <= 3 and rows == tuple(sorted(set(rows))) for rows in found)
     every = (
         rows for n in (1, 2) for rows in combinations(range(6), n)
     )  # the beam holds all of one
@@ -89,3 +99,73 @@ def test_a_searched_rule_tells_where_it_comes_from(
 ) -> None:
     (first, *_) = Oled(SEARCH).fit(square[0]).rules()
     assert first.origin.startswith("Searched for over")
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_bodies_have_one_condition_more_than_the_depth_at_most(
+    depth: int, square: tuple[list[MicroBatch], list[MicroBatch]]
+) -> None:
+    theory = Oled(SEARCH, depth=depth).fit(square[0]).theory_
+    bodies = [len(rule.body) for rule in theory.rules()]
+    assert bodies
+    # An initiation may need one more to say whom it is about (``_safe`` adds what binds).
+    assert max(bodies) <= depth + 2
+
+
+def test_a_theory_that_is_seldom_right_is_none() -> None:
+    """A fluent that comes and goes by chance: whatever is said of it is right as often as it holds."""
+    rng = np.random.default_rng(1)
+    seen = TransitionWindow(
+        rng.integers(0, 4, 4000), np.zeros(4000, bool), rng.random(4000) < 0.2, np.ones(4000, bool)
+    )
+    for least, some in ((0.0, True), (0.3, True), (0.5, False), (1.0, False)):
+        options = OledOptions(selection=Selection.SEARCH, min_score=least)
+        assert bool(RuleSearch(*_four_patterns(seen), options).rules()) == some
+
+
+def _four_patterns(window: TransitionWindow) -> tuple[Atom, TransitionWindow, Patterns, Modes]:
+    patterns = Patterns(PatternStore(Vocabulary()))
+    for body in ("happensAt(a,T)", "happensAt(b,T)", "happensAt(a,T), happensAt(b,T)", ""):
+        head = "holdsAt(on,T)"
+        patterns.store.of_rule(parse_rule(f"{head} :- {body}" if body else head))
+    return patterns.heads()[0], window, patterns, Modes()
+
+
+@pytest.mark.parametrize("points", list(Points))
+def test_every_way_to_count_points_finds_rules(
+    points: Points, square: tuple[list[MicroBatch], list[MicroBatch]]
+) -> None:
+    train, test = square
+    assert score(Oled(SEARCH, points=points).fit(train), test) > 0.5
+
+
+def test_a_resumed_search_finds_the_same_and_weighs_it(
+    square: tuple[list[MicroBatch], list[MicroBatch]],
+) -> None:
+    train, test = square
+    whole = Oled(SEARCH, weights=AdaGrad()).fit([*train, *test])
+    some = Oled(SEARCH, weights=AdaGrad()).fit(train)
+    state = json.loads(json.dumps(some.to_state()))
+    first = test[0]
+    resumed = Oled(SEARCH, weights=AdaGrad()).restore(state, first.domain, first.table.vocabulary)
+    for batch in test:
+        resumed.partial_fit(batch)
+    assert str(resumed.theory_) == str(whole.theory_)
+    assert all(statement.weight is not None for statement in whole.theory_.statements)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.integers(0, 60))
+def test_what_stays_the_same_is_run_as_one(seed: int, length: int) -> None:
+    """The compiled pass over stretches says of each theory what the plain one says of transitions."""
+    rng = np.random.default_rng(seed)
+    pattern = np.repeat(rng.integers(0, 4, length), rng.integers(1, 5, length))
+    after, begins, held = (rng.random(len(pattern)) < share for share in (0.4, 0.1, 0.5))
+    begins[:1] = True
+    window = TransitionWindow(pattern, held, after, begins)
+    initiated, terminated = (rng.random((3, 4)) < 0.3 for _ in range(2))
+    found = agreements(window, initiated, terminated)
+    for row in range(3):
+        said = holds_next(initiated[row][pattern], terminated[row][pattern], begins, held)
+        assert found[row] == agreement(said, after)
+    assert int(window.stretches.count.sum()) == len(pattern)

@@ -81,9 +81,63 @@ class TransitionWindow:
         yield from map(slice, *(edge.tolist() for edge in runs(self.begins)))
 
     @cached_property
+    def stretches(self) -> Stretches:
+        """The transitions, those of a run that follow one another with the same pattern as one."""
+        return Stretches.of(self)
+
+    @cached_property
     def chains(self) -> Chains:
         """The transitions as chains; at first it is known what held."""
         return Chains.of(self.pattern, self.begins, self.before)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Transitions of a run that follow one another and where the same was seen, as one each.
+
+    What rules say of a pattern they say again when it stays: after the first transition of a stretch
+    nothing changes, so a theory is run over stretches, and what it says counts as often as they are long.
+
+    Parameters
+    ----------
+    pattern
+        What was seen.
+    held
+        What held before.
+    begins
+        Which stretches do not go on where the one before them ended.
+    true, count
+        After how many of its transitions the fluent held, and how many there are.
+    """
+
+    pattern: Ints
+    held: Mask
+    begins: Mask
+    true: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, window: TransitionWindow) -> Stretches:
+        """Return the stretches of some transitions.
+
+        >>> window = TransitionWindow(np.array([7, 7, 3]), np.zeros(3, bool),
+        ...                           np.array([True, False, True]), np.array([True, False, False]))
+        >>> window.stretches.pattern.tolist(), window.stretches.true.tolist()
+        ([7, 3], [1, 1])
+        """
+        new = window.begins.copy()
+        new[1:] |= window.pattern[1:] != window.pattern[:-1]
+        new[:1] = True
+        starts = np.flatnonzero(new)
+        until = np.append(starts[1:], len(new))
+        true = np.append(0, np.cumsum(window.after))
+        return cls(
+            window.pattern[starts],
+            window.before[starts],
+            window.begins[starts],
+            true[until] - true[starts],
+            until - starts,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,20 +22,16 @@ _Worth: TypeAlias = Callable[[Floats, Floats], Floats]
 BEAM: Final = 8
 """So many conjunctions of a length are made longer."""
 
-LONGEST: Final = 3
-"""So many conditions a body has at most; with four the homes and the pedestrians gained nothing."""
-
 KEPT: Final = 6
 """So many bodies are returned for each way to judge them."""
-
-_FEWEST: Final = 3
-"""A body that is right less often is an accident."""
 
 _DOUBT: Final = 5.0
 """So many firings are thought of as wrong before any is seen."""
 
 
-def grow(true: Mask, right: Floats, wrong: Floats) -> list[Conjunction]:
+def grow(
+    true: Mask, right: Floats, wrong: Floats, longest: int = 3, fewest: int = 3
+) -> list[Conjunction]:
     """Return bodies that are right often and wrong seldom, those that are right by three measures.
 
     Precision finds small, sure parts, the F-score what stands alone, and the share of the right less the share of
@@ -47,6 +43,10 @@ def grow(true: Mask, right: Floats, wrong: Floats) -> list[Conjunction]:
         Which patterns make each condition true: a row a condition.
     right, wrong
         How often a rule that fires in each pattern would be right, and wrong.
+    longest
+        The most conditions of a body.
+    fewest
+        A body that is right less often is an accident.
 
     Examples
     --------
@@ -67,24 +67,26 @@ def grow(true: Mask, right: Floats, wrong: Floats) -> list[Conjunction]:
     judged = np.stack((right[counted], wrong[counted]))
     found: dict[Conjunction, None] = {}
     for worth in measures:
-        found |= dict.fromkeys(_best(some, judged, worth))
+        found |= dict.fromkeys(_best(some, judged, worth, longest, fewest))
     return list(found)
 
 
-def _best(true: Mask, judged: Floats, worth: _Worth) -> Iterator[Conjunction]:
+def _best(
+    true: Mask, judged: Floats, worth: _Worth, longest: int, fewest: int
+) -> Iterator[Conjunction]:
     """Yield the best bodies by one measure; each fires otherwise than those before it."""
     columns = true.T.astype(np.float64)
     beam: list[Conjunction] = [()]
     fires = np.ones((1, true.shape[1]), bool)
     seen: list[tuple[float, Conjunction, bytes]] = []
-    for _ in range(LONGEST):
+    for _ in range(longest):
         tp, fp = (fires[None] * judged[:, None]) @ columns
         worths = worth(tp, fp)
         longer: dict[Conjunction, float] = {}
         for row, body in enumerate(beam):
             order = np.argsort(-worths[row], kind="stable")[: BEAM + len(body)]
             for condition in order.tolist():
-                if condition not in body and tp[row, condition] >= _FEWEST:
+                if condition not in body and tp[row, condition] >= fewest:
                     key = tuple(sorted((*body, condition)))
                     longer.setdefault(key, float(worths[row, condition]))
         beam = sorted(longer, key=lambda body: (-longer[body], body))[:BEAM]

@@ -274,9 +274,9 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
     @property
     def growing(self) -> int:
-        """How many rules have a body."""
+        """How many rules have a body; where they are searched for, those that were found already."""
         if self.options.selection is Selection.SEARCH:
-            return len(self.selected())
+            return len(self._selected or ())
         return sum(bool(rule.body) for rule in self.states)
 
     def _select(self) -> list[RuleState]:

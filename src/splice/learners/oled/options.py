@@ -134,9 +134,10 @@ class OledOptions(LearnerOptions):
     delta
         The chance of a wrong decision that the Hoeffding bound allows.
     depth
-        The most literals that a refinement adds.
+        The most literals that a refinement adds; bodies that are searched for have one more at most.
     min_score
-        The least score of a rule of the theory.
+        The least score of a rule of the theory. A theory that is searched for has to be right in its
+        square of the time-points at which it says that the fluent holds.
     weights
         How rules are weighed; None: not at all. With weights, rules that are often wrong can stay,
         and recognition weighs them.
@@ -153,9 +154,10 @@ class OledOptions(LearnerOptions):
     growth
         When a new rule is started.
     selection
-        Which rules make the theory.
+        Which rules make the theory. Where it is searched for, nothing is decided batch by batch: ``delta``,
+        ``ties``, ``warm_up``, ``counts``, ``growth``, ``min_keep``, ``bottom`` and ``growing`` have no effect.
     min_support
-        Right firings that a rule of the theory needs.
+        Right firings that a rule of the theory needs; half of them, where it is searched for.
     min_keep
         The share of the parent's right firings that a refinement must keep.
     bottom

@@ -85,6 +85,8 @@ class RuleState:
     tests: int = 0
     born: int = 0
     history: list[Event] = field(default_factory=list)
+    effect: tuple[float, float] | None = None
+    """Of a rule that was searched for: the F1 of its theory over what is remembered, and that without it."""
     _numbered: NumberedBodies | None = field(default=None, init=False, repr=False)
 
     @property

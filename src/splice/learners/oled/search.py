@@ -8,6 +8,7 @@ theory errs, more bodies are grown, for what it misses and for what it wrongly s
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,13 +17,14 @@ import numpy as np
 from splice.arrays import Floats, Ints, Mask
 from splice.events.fluents import binds
 from splice.learners.bodies import needs_join
-from splice.learners.memory import TransitionWindow, holds_next
+from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.grow import Conjunction, grow
-from splice.learners.oled.options import Negation, OledOptions
+from splice.learners.oled.options import Negation, OledOptions, Points
 from splice.learners.oled.scores import NO_NO, NO_YES, YES_NO, YES_YES, information
-from splice.learners.oled.selection import Candidate, select
+from splice.learners.oled.selection import Candidate, ChosenRule, says, select
 from splice.logic.atoms import Atom, Literal
 from splice.logic.modes import Modes
+from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.terms import Variable
 from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import is_threshold
@@ -30,16 +32,31 @@ from splice.patterns.numeric import is_threshold
 _CONDITIONS: Final = 60
 """So many conditions bodies are made of: those that tell most about what holds, or about what begins."""
 
+_KINDS: Final = (True, False)
+"""Rules initiate, or terminate."""
+
 _WIDER: Final = 24
 """So many of them may speak of others than the head does."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundRule:
-    """A rule of a theory that was searched for: whether it initiates, and its body."""
+    """A rule of a theory that was searched for.
+
+    Parameters
+    ----------
+    initiates
+        Whether it initiates; else it terminates.
+    body
+        Its body.
+    f1, without
+        How well the theory recognises what is remembered, with this rule and without it.
+    """
 
     initiates: bool
     body: Body
+    f1: float
+    without: float
 
 
 @dataclass(eq=False)
@@ -67,7 +84,7 @@ class RuleSearch:
     options: OledOptions
     _conditions: list[Literal] = field(default_factory=list, init=False)
     _true: Mask = field(default_factory=lambda: np.empty((0, 0), bool), init=False)
-    _tried: dict[tuple[bool, Conjunction], None] = field(default_factory=dict, init=False)
+    _tried: dict[ChosenRule, None] = field(default_factory=dict, init=False)
 
     def rules(self) -> list[FoundRule]:
         """Return the rules of the best theory that is found."""
@@ -78,21 +95,55 @@ class RuleSearch:
         self.window = replace(self.window, pattern=pattern)
         table = self.window.table(len(present))
         self._choose_conditions(present, table)
-        no_no, no_yes, yes_no, yes_yes = (table[:, c] for c in (NO_NO, NO_YES, YES_NO, YES_YES))
-        first = [
-            *self._grown(no_yes + yes_yes, no_no + yes_no, initiates=True),
-            *self._grown(no_yes, no_no, initiates=True),
-            *self._grown(no_no + yes_no, no_yes + yes_yes, initiates=False),
-            *self._grown(yes_no, yes_yes, initiates=False),
+        first = [rule for initiates in _KINDS for rule in self._first(table, initiates=initiates)]
+        made_of = [self._candidate(initiates=kind) for kind in _KINDS]
+        theory = select(made_of, self.window, first, self._where_it_errs)
+        if not self._is_right_enough(theory, made_of):
+            return []
+        chosen = [(_KINDS[part.candidate], part.kept) for part in theory]
+        f1, *without = self._f1(made_of, theory)
+        return [
+            self._found(*one, f1, less)
+            for one, less in zip(self._positive(chosen), without, strict=True)
         ]
-        theory = select(first, self.window, self._where_it_errs)
-        tried = list(self._tried)
-        chosen = [
-            (initiates, tuple(rows[i] for i in part.kept))
-            for part in theory
-            for initiates, rows in [tried[part.candidate]]
-        ]
-        return [self._found(*one) for one in self._positive(chosen)]
+
+    def _f1(self, made_of: Sequence[Candidate], theory: Sequence[ChosenRule]) -> list[float]:
+        """Return the F1 of a theory, and its F1 without each of its rules."""
+        others = (theory, *([o for o in theory if o != part] for part in theory))
+        size = self._true.shape[1]
+        said = (self._said(*says(made_of, some, size)) for some in others)
+        return [agreement(one, self.window.after) for one in said]
+
+    def _first(self, table: Floats, *, initiates: bool) -> Iterator[ChosenRule]:
+        """Yield the first rules of a kind, by the points that count as right for it."""
+        points = self.options.points
+        predicate = INITIATED_AT if initiates else TERMINATED_AT
+        if not self.modes.allows(Literal(Atom(predicate, self.head.args))):
+            return
+        for way in points.of_initiations if initiates else points.of_terminations:
+            # Of starts (and ends) alone: those transitions before which it did not hold (or did).
+            before = table[:, NO_NO : NO_YES + 1], table[:, YES_NO : YES_YES + 1]
+            held = before[not initiates] if way is Points.STARTS else before[0] + before[1]
+            right, wrong = held[:, int(initiates)], held[:, 1 - int(initiates)]
+            yield from self._grown(right, wrong, initiates=initiates)
+
+    def _is_right_enough(self, theory: Sequence[ChosenRule], made_of: Sequence[Candidate]) -> bool:
+        """Return whether a theory is right often enough where it says that the fluent holds.
+
+        A rule may be wrong in a share of its firings (``min_score``), and what holds takes two that are
+        right, one that begins it and one that ends it: so the square is asked for.
+        """
+        initiated, terminated = says(made_of, theory, self._true.shape[1])
+        said = self._said(initiated, terminated)
+        right = np.count_nonzero(said & self.window.after)
+        return bool(right >= self.options.min_score**2 * np.count_nonzero(said))
+
+    def _said(self, initiated: Mask, terminated: Mask) -> Mask:
+        """Return what a theory says after each transition."""
+        seen = self.window
+        return holds_next(
+            initiated[seen.pattern], terminated[seen.pattern], seen.begins, seen.before
+        )
 
     # conditions
 
@@ -146,27 +197,25 @@ class RuleSearch:
 
     # candidates
 
-    def _grown(self, right: Floats, wrong: Floats, *, initiates: bool) -> list[Candidate]:
-        """Return candidates that were not tried yet, for some firings that would be right and wrong."""
-        found = []
-        for rows in grow(self._true, right, wrong):
-            if (initiates, rows) not in self._tried:
-                self._tried[initiates, rows] = None
-                found.append(self._candidate(rows, initiates=initiates))
-        return found
+    def _grown(self, right: Floats, wrong: Floats, *, initiates: bool) -> list[ChosenRule]:
+        """Return rules that were not tried yet, for some firings that would be right and wrong."""
+        fewest = -(-self.options.min_support // 2)
+        bodies = grow(self._true, right, wrong, self.options.depth + 1, fewest)
+        found = [ChosenRule(_KINDS.index(initiates), rows) for rows in bodies]
+        new = [rule for rule in found if rule not in self._tried]
+        self._tried |= dict.fromkeys(new)
+        return new
 
-    def _candidate(self, rows: Conjunction, *, initiates: bool) -> Candidate:
-        body = [self._conditions[row] for row in rows]
-        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in body)
+    def _candidate(self, *, initiates: bool) -> Candidate:
+        """Return what rules of a kind are made of: all conditions."""
+        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in self._conditions)
         bound = frozenset(self.head.args[0].variables() if initiates else ())
-        return Candidate(initiates, self._true[list(rows)], 1, binding, bound)
+        return Candidate(initiates, self._true, 1, binding, bound)
 
-    def _where_it_errs(self, initiated: Mask, terminated: Mask) -> list[Candidate]:
-        """Return candidates for what a theory misses, and for what it says and should not."""
+    def _where_it_errs(self, initiated: Mask, terminated: Mask) -> list[ChosenRule]:
+        """Return rules for what a theory misses, and for what it says and should not."""
         seen, size = self.window, self._true.shape[1]
-        said = holds_next(
-            initiated[seen.pattern], terminated[seen.pattern], seen.begins, seen.before
-        )
+        said = self._said(initiated, terminated)
         missed, wrong = seen.after & ~said, said & ~seen.after
         count = [
             seen.count(where, size).astype(np.float64)
@@ -215,7 +264,7 @@ class RuleSearch:
         fires: Mask = np.logical_and.reduce(self._true[list(rows)], axis=0)
         return fires
 
-    def _found(self, initiates: bool, rows: Conjunction) -> FoundRule:
+    def _found(self, initiates: bool, rows: Conjunction, f1: float, without: float) -> FoundRule:
         body = tuple(self._conditions[row] for row in rows)
         wider = [b for b in body if needs_join(self.head, (b,))]
-        return FoundRule(initiates, (*(b for b in body if b not in wider), *wider))
+        return FoundRule(initiates, (*(b for b in body if b not in wider), *wider), f1, without)

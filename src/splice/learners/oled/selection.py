@@ -86,6 +86,18 @@ class ChosenRule:
     kept: tuple[int, ...]
 
 
+def says(
+    candidates: Sequence[Candidate], theory: Sequence[ChosenRule], size: int
+) -> tuple[Mask, Mask]:
+    """Return in which of so many patterns a theory initiates, and in which it terminates."""
+    initiated, terminated = np.zeros((2, size), bool)
+    for part in theory:
+        candidate = candidates[part.candidate]
+        fires = initiated if candidate.initiates else terminated
+        fires |= candidate.fires(part.kept)
+    return initiated, terminated
+
+
 def price_of(window: TransitionWindow) -> float:
     """Return the F1 that a literal must earn: chance is as the root of the positive points."""
     positives = max(int(np.count_nonzero(window.after)), 1)
@@ -93,26 +105,36 @@ def price_of(window: TransitionWindow) -> float:
 
 
 class TheorySearch:
-    """Theories that candidates make, and what they are worth over what is remembered."""
+    """Theories that rules make, and what they are worth over what is remembered.
 
-    def __init__(self, candidates: Sequence[Candidate], window: TransitionWindow) -> None:
+    Parameters
+    ----------
+    candidates
+        What rules are made of.
+    window
+        What is remembered.
+    bodies
+        The rules that may join (default: each candidate with its whole body, once).
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        window: TransitionWindow,
+        bodies: Sequence[ChosenRule] | None = None,
+    ) -> None:
         self.candidates, self.window = candidates, window
         self.price = price_of(window)
-        self.whole = [
-            ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)
-        ]
+        self._once = bodies is None
+        self.whole = (
+            [ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
+            if bodies is None
+            else list(bodies)
+        )
         # Few rules, in thousands of theories: what a rule says and how long it is are worked out once.
         self._fires: dict[ChosenRule, Mask] = {}
         self._literals: dict[ChosenRule, int] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
-
-    def says(self, theory: _Theory) -> tuple[Mask, Mask]:
-        """Return the patterns in which a theory initiates, and in which it terminates."""
-        initiated, terminated = np.zeros((2, self._size), bool)
-        for part in theory:
-            says = initiated if self.candidates[part.candidate].initiates else terminated
-            says |= self.fires(part)
-        return initiated, terminated
 
     def fires(self, part: ChosenRule) -> Mask:
         """Return the patterns in which a rule fires."""
@@ -149,8 +171,7 @@ class TheorySearch:
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""
-        taken = {part.candidate for part in theory}
-        yield from ((*theory, part) for part in self.whole if part.candidate not in taken)
+        yield from ((*theory, part) for part in self.whole if not self._has(theory, part))
         for i, part in enumerate(theory):
             others = theory[:i] + theory[i + 1 :]
             if any(self.candidates[other.candidate].initiates for other in others):
@@ -161,6 +182,11 @@ class TheorySearch:
                         part.candidate, tuple(row for row in part.kept if row != left)
                     )
                     yield (*theory[:i], fewer, *theory[i + 1 :])
+
+    def _has(self, theory: _Theory, part: ChosenRule) -> bool:
+        if self._once:
+            return any(other.candidate == part.candidate for other in theory)
+        return part in theory
 
     def climb(self, theory: _Theory, worth: float) -> tuple[_Theory, float]:
         """Return the theory that the best steps lead to, and what it is worth."""
@@ -218,12 +244,15 @@ class TheorySearch:
         return right.astype(np.float64), right / (all_ + _DOUBT)
 
 
-Propose: TypeAlias = Callable[[Mask, Mask], Sequence[Candidate]]
-"""Returns more candidates, given the patterns in which a theory initiates and terminates."""
+Propose: TypeAlias = Callable[[Mask, Mask], Sequence[ChosenRule]]
+"""Returns more rules, given the patterns in which a theory initiates and terminates."""
 
 
 def select(
-    candidates: Sequence[Candidate], window: TransitionWindow, propose: Propose | None = None
+    candidates: Sequence[Candidate],
+    window: TransitionWindow,
+    bodies: Sequence[ChosenRule] | None = None,
+    propose: Propose | None = None,
 ) -> list[ChosenRule]:
     """Return the rules that are worth having together, in the order of their choice.
 
@@ -234,26 +263,25 @@ def select(
     Parameters
     ----------
     candidates
-        The rules that may join.
+        What rules are made of.
     window
         What is remembered.
+    bodies
+        The rules that may join (default: each candidate with its whole body, once).
     propose
-        Asked for more candidates where the theory errs, as long as they help; those of each answer are
-        numbered after all before them.
+        Asked for more rules where the theory errs, as long as they help.
     """
-    search = TheorySearch(candidates, window)
+    search = TheorySearch(candidates, window, bodies)
     pairs = search.pairs() if window.after.any() else []
     if not pairs:
         return []
     worths = search.worths(pairs)
     climbed = [search.climb(pairs[place], worths[place]) for place in search.begin(pairs, worths)]
     theory, best = max(climbed, key=lambda climb: climb[1])
-    every = list(candidates)
     for _ in range(ROUNDS if propose else 0):
         assert propose is not None
-        more = propose(*search.says(theory))
-        every += more
-        search = TheorySearch(every, window)
+        more = propose(*says(candidates, theory, candidates[0].fires_if.shape[1]))
+        search.whole += more
         longer, worth = search.climb(theory, best)
         if not more or worth <= best:
             break

@@ -27,14 +27,16 @@ def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> F
     [1.0]
     """
     begin, keep = (np.ascontiguousarray(part.T, np.uint8) for part in (initiated, ~terminated))
-    right, said = _run(window.pattern, window.after, window.begins, window.before, begin, keep)
+    seen = window.stretches
+    right, said = _run(seen.pattern, seen.true, seen.count, seen.begins, seen.held, begin, keep)
     return f1_score(right, said - right, np.count_nonzero(window.after) - right)
 
 
 @compiled
 def _run(
     pattern: Ints,
-    after: Mask,
+    true: Ints,
+    length: Ints,
     begins: Mask,
     held: Mask,
     begin: npt.NDArray[np.uint8],
@@ -45,12 +47,13 @@ def _run(
     right, said = np.zeros(count, np.int32), np.zeros(count, np.int32)
     for t in range(len(pattern)):
         place = pattern[t]
+        yes, all_ = np.int32(true[t]), np.int32(length[t])
         if begins[t]:
             now[:] = held[t]
         for c in range(count):
             now[c] = (now[c] | begin[place, c]) & keep[place, c]
-            said[c] += now[c]
-        if after[t]:
+            said[c] += now[c] * all_
+        if yes:
             for c in range(count):
-                right[c] += now[c]
+                right[c] += now[c] * yes
     return right, said

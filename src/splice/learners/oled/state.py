@@ -62,7 +62,7 @@ def plain_rule(rule: RuleState) -> Plain:
 
 def read_rule(plain: Plain) -> RuleState:
     """Return the rule that plain values describe."""
-    counts = {name: np.array(plain[name], np.float64) for name in _COUNTS}
+    counts: Plain = {name: np.array(plain[name], np.float64) for name in _COUNTS}
     counts["candidate_fired"] = counts["candidate_fired"].reshape(-1, 4)
     picked, size = plain["picked"], len(plain["bottom"])
     good = len(set(picked)) == len(picked) and all(i < size for i in picked)

@@ -49,13 +49,13 @@ class TheorySelection:
             found = [rule for head in self.patterns.heads() for rule in self._searched(head)]
             return sorted(found, key=lambda rule: (rule.head, rule.predicate))
         good = [rule for rule in self.rules if rule.picked and self.is_good(rule)]
-        if self.options.selection is Selection.EFFECT:
+        if self.options.selection is Selection.SCORE:
+            good = _most_general(good)
+        else:
             for rule in self.rules:
                 good += rule.promising(self.options, _PROMISING, self.batches)
             heads = dict.fromkeys(rule.head for rule in self.rules)
             good = [rule for head in heads for rule in self._effective(head, good)]
-        else:
-            good = _most_general(good)
         begun = {rule.head for rule in good if rule.initiates}
         good = [rule for rule in good if rule.head in begun]  # else there is nothing to end
         return sorted(good, key=lambda rule: (rule.head, rule.predicate))
@@ -92,6 +92,7 @@ class TheorySelection:
                 Points.ALL,
                 *self._counts(head, rule.body, table),
                 born=self.batches,
+                effect=(rule.f1, rule.without),
             )
             for rule in found
         ]
@@ -202,9 +203,14 @@ def learned_rule(
     tp, fp, fn = (round(float(part) * share) for part in (counts.tp, counts.fp, counts.fn))
     firings = round(float(rule.fired.sum()) * share)
     bottom, history = [str(literal) for literal in rule.bottom], tuple(map(_plain, rule.history))
-    if options.selection is Selection.SEARCH:
-        remembered = f"{int(rule.total.sum()):,} remembered transitions"
-        origin = f"Searched for over {remembered}, for what the rules recognise together."
+    details: dict[str, Any] = {"born": rule.born, "bottom": bottom, "history": list(history)}
+    if rule.effect is not None:
+        f1, without = rule.effect
+        details |= {"f1": round(f1, 4), "f1_without": round(without, 4)}
+        origin = (
+            f"Searched for over {int(rule.total.sum()):,} remembered transitions, for what the rules "
+            f"recognise together: F1 {f1:.3f}, without this one {without:.3f}."
+        )
         told: tuple[str, ...] = (f"  {origin[0].lower()}{origin[1:]}",)
     else:
         called = f"batch {rule.born} without a body"
@@ -224,7 +230,7 @@ def learned_rule(
         firings,
         origin=origin,
         told=told,
-        details={"born": rule.born, "bottom": bottom, "history": list(history)},
+        details=details,
         history=history,
     )
 
