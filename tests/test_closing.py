@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from splice.cli.console import Format, tell_problems
+from splice.cli.console import Format, print_problems
 from splice.errors import SpliceError
 from splice.inputs.check import input_warnings
 from splice.inputs.open import InputOptions, Queries, open_input
@@ -171,7 +171,7 @@ def test_check_tells_events_that_switch_something(tmp_path: Path) -> None:
 
 def test_check_says_warnings_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = _folder(tmp_path / "d", POSITIVE)
-    tell_problems(name, [], Format.JSON, warnings=input_warnings(name, InputOptions()))
+    print_problems(name, [], Format.JSON, warnings=input_warnings(name, InputOptions()))
     assert "no false label for up" in json.loads(capsys.readouterr().out)["warnings"][0]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from splice import SpliceError, open_input
-from splice.cli.console import Format, tell_problems
+from splice.cli.console import Format, print_problems
 from splice.errors import InputError
 from splice.inputs.check import input_problems
 from splice.inputs.open import InputName, InputOptions, Queries, input_paths
@@ -221,7 +221,7 @@ def test_equal_problems_are_told_together(
     problems = list(input_problems(str(tmp_path), InputOptions()))
     assert len(problems) == 8
     for every, told in ((False, 4), (True, 8)):
-        tell_problems("in", problems, Format.TABLE, every=every)
+        print_problems("in", problems, Format.TABLE, every=every)
         found = capsys.readouterr()
         assert found.out == "in: 8 problems\n"
         assert found.err.count("events.csv:") == told

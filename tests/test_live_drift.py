@@ -16,8 +16,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.live.drift.detector import Detector
 from splice.live.drift.monitor import DriftMonitor
-from splice.live.drift.policies import POLICIES
-from splice.live.drift.policies.policy import Answer
+from splice.live.drift.policies import POLICIES, Answer
 from splice.live.drift.trial import Trial
 from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings, LiveLearner

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from splice.cli import console, main
-from splice.cli.learn import tell_what_helps
+from splice.cli.learn import print_hints
 from splice.events.theory_check import SeenAtoms, unmatched
 from splice.inputs.open import InputOptions
 from splice.learners.registry import LEARNERS
@@ -88,7 +88,7 @@ def test_where_nothing_was_learned_other_options_are_tried(
     data, options, choices = str(tmp_path), InputOptions(), LearnOptions(profile=None)
     learned = learn(data, options, choices)
     assert not learned.rules
-    tell_what_helps(data, options, choices, learned)
+    print_hints(data, options, choices, learned)
     told = capsys.readouterr().err
     low = learn(data, options, LearnOptions(None, LEARNERS.choose("oled", min_score=0.3)))
     assert low.rules

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.cli.console import settings, tell_reading
+from splice.cli.console import print_reading, settings
 from splice.errors import InputError, OutputError
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, looks_like_rtec, rtec_files, write_rtec
@@ -75,7 +75,7 @@ def test_that_several_files_are_several_sequences_is_told(
     (tmp_path / "b.csv").write_text("walking|2|2|p\n")
     source = RtecSource(tmp_path)
     collect(source)
-    tell_reading(source.report)
+    print_reading(source.report)
     told = capsys.readouterr()
     assert "2 RTEC files are 2 sequences (a.csv, b.csv)" in told.err
     assert "hint: " in told.err

@@ -24,8 +24,8 @@ from .inputs.options import InputOptions as InputOptions
 from .inputs.theories import load_theory as load_theory
 from .inputs.write import write_source as write_source
 from .lab.plaza import make_plaza as make_plaza
-from .learners.options import AdaGrad as AdaGrad
 from .learners.oled.learner import Oled as Oled
+from .learners.options import AdaGrad as AdaGrad
 from .learners.osla.learner import Osla as Osla
 from .limits import Limits as Limits
 from .logic.clauses import Rule as Rule

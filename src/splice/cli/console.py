@@ -77,7 +77,7 @@ def say(text: str, end: str = "\n") -> None:
     print(text, end=end)
 
 
-def tell_reading(report: ReadReport) -> None:
+def print_reading(report: ReadReport) -> None:
     """Tell what a reading merged or left out, and how it took the input."""
     for line in report.notes:
         note(line)
@@ -120,7 +120,7 @@ def emit(
         _table(rows, title)
 
 
-def tell_problems(
+def print_problems(
     name: str,
     problems: Sequence[Problem],
     style: Format,

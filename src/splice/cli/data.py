@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_problems, tell_reading, tracked
-from splice.cli.data_make import tell_summary
+from splice.cli.console import Format, emit, note, print_problems, print_reading, tracked
+from splice.cli.data_make import print_summary
 from splice.cli.formats import DATA_FORMAT
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems, input_warnings
@@ -88,8 +88,8 @@ def fetch(
 def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
     source = ProgressSource(open_input(data, options), tracked, "reading")
-    tell_summary(summarise(source), style)
-    tell_reading(source.report)
+    print_summary(summarise(source), style)
+    print_reading(source.report)
 
 
 @with_input_options
@@ -104,7 +104,7 @@ def convert(
     check_output(out, input_paths(data), force=force)
     source = open_input(data, options)
     left_out = write_source(source, out, to, progress=tracked)
-    tell_reading(source.report)
+    print_reading(source.report)
     if left_out:
         note(f"{left_out:,} atoms and labels have no place in this format and were left out")
     note(f"wrote {out}")
@@ -126,6 +126,6 @@ def check(
     """
     problems = list(tracked(input_problems(data, options), "checking"))
     warnings = [] if problems else input_warnings(data, options)
-    tell_problems(data, problems, style, every=every_problem, warnings=warnings)
+    print_problems(data, problems, style, every=every_problem, warnings=warnings)
     if problems:
         raise typer.Exit(1)

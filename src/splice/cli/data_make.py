@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.console import Format, emit, note, print_reading, tracked
 from splice.cli.formats import DATA_FORMAT
 from splice.cli.options import Force, Out, Printed, Seed
 from splice.errors import SpliceError, UnknownName
@@ -89,7 +89,7 @@ def make(
     else:
         summary = _maritime(out, out_format or "parquet", seed, given)
     note(f"wrote {out}")
-    tell_summary(summary, style)
+    print_summary(summary, style)
 
 
 def _check_options(name: str, given: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ def _maritime(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summar
     return counted.summary
 
 
-def tell_summary(summary: Summary, style: Format) -> None:
+def print_summary(summary: Summary, style: Format) -> None:
     """Print what an input holds."""
     report = summary.as_json()
     rows = [
@@ -234,10 +234,10 @@ def derive(
     )
     counted = SummarisedSource(source)
     left_out = write_source(counted, out, to, progress=tracked)
-    tell_reading(source.report)
+    print_reading(source.report)
     if areas is None and not recorded:
         note("no --areas: the labels know nothing of ports and coasts")
     if left_out:
         note(f"{left_out:,} atoms and labels have no place in this format and were left out")
     note(f"wrote {out}")
-    tell_summary(counted.summary, style)
+    print_summary(counted.summary, style)

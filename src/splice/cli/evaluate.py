@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_reading
+from splice.cli.console import Format, emit, note, print_reading
 from splice.cli.options import (
     SEVERAL_FILES,
     EngineOption,
@@ -85,17 +85,17 @@ def evaluate(
     else:
         found = run(asked)
         for report in found.reports:
-            tell_reading(report)
-    _tell_strangers(found, predicted)
+            print_reading(report)
+    _print_strangers(found, predicted)
     scores = found.scores
     if by is not By.INTERVALS:  # where nothing holds, there is no interval
-        _tell_one_sided(scores, truth)
+        _print_one_sided(scores, truth)
     if fluents:
         scores = scores.only(fluents)
     emit(scores.rows(), style, scores.as_json())
 
 
-def _tell_one_sided(scores: Scores, truth: str) -> None:
+def _print_one_sided(scores: Scores, truth: str) -> None:
     """Tell of fluents with labels of one sort only: what a score says of them is little."""
     tally = {
         name: {"true": counts.tp + counts.fn, "false": counts.fp + counts.tn}
@@ -107,7 +107,7 @@ def _tell_one_sided(scores: Scores, truth: str) -> None:
         note(f"warning: {text} in {truth}, so nothing that is recognised is right")
 
 
-def _tell_strangers(found: Evaluated, name: str) -> None:
+def _print_strangers(found: Evaluated, name: str) -> None:
     """Tell when the two sides do not speak of the same sequences, or say nothing."""
     if found.said and found.labelled and not found.said & found.labelled:
         one, other = min(found.said), min(found.labelled)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from splice.cli.console import Format, emit, is_watched, note, say, settings, tracked
-from splice.cli.learn import tell_learned, tell_what_helps
+from splice.cli.learn import print_hints, print_learned
 from splice.cli.method_options import (
     Online,
     mode_of,
@@ -140,8 +140,8 @@ def explain_rule(
     watched = is_watched() or settings.verbose
     learned = run(data, options, choices, watch=RunProgress(), test_first=watched)
     rules = learned.rules
-    tell_learned(learned)
-    tell_what_helps(data, options, choices, learned)
+    print_learned(learned)
+    print_hints(data, options, choices, learned)
     if number is not None:
         if number > len(rules):
             some = f"rules 1 to {len(rules)}" if rules else "no rules"

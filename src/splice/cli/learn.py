@@ -115,11 +115,11 @@ def learn(
     if out is not None and not (again and _is_finished(out, text)):
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    tell_learned(learned, out)
+    print_learned(learned, out)
     if out is not None and learned.findings.held_out:
         for line in learned.verdict.lines():
             note(line)
-    _tell_low_scores(learned, choices)
+    _print_low_scores(learned, choices)
     if style is Format.TABLE:
         say(text if out is None else "", end="")
     else:
@@ -127,7 +127,7 @@ def learn(
         told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}
         emit(rows, style, {"rules": rows, **told, "verdict": learned.verdict.as_json()})
     learned.discard_checkpoint()
-    tell_what_helps(data, options, choices, learned)
+    print_hints(data, options, choices, learned)
     if report is not None:
         from splice.report.run import learned_report
 
@@ -209,7 +209,7 @@ def _counts(learned: Learned) -> dict[str, Any]:
     return {**counts, "seconds": round(learned.seconds, 3), "rounds": rounds}
 
 
-def tell_learned(learned: Learned, out: Path | None = None) -> None:
+def print_learned(learned: Learned, out: Path | None = None) -> None:
     """Tell how many rules came of how much."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
@@ -218,7 +218,7 @@ def tell_learned(learned: Learned, out: Path | None = None) -> None:
     )
 
 
-def _tell_low_scores(learned: Learned, choices: LearnOptions) -> None:
+def _print_low_scores(learned: Learned, choices: LearnOptions) -> None:
     """Tell why rules are in the theory whose score is below the least one: all of them in one sentence."""
     least = float(choices.words.get("min-score", 0))
     low = [rule for rule in learned.rules if rule.score < least]
@@ -258,9 +258,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(shown)
 
 
-def tell_what_helps(
-    data: str, options: InputOptions, choices: LearnOptions, learned: Learned
-) -> None:
+def print_hints(data: str, options: InputOptions, choices: LearnOptions, learned: Learned) -> None:
     """Where nothing was learned, tell what would help: other options are tried on the same input."""
     from splice.pipeline.run import learn as run
 

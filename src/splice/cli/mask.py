@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, note, tell_reading, tracked
+from splice.cli.console import Format, emit, note, print_reading, tracked
 from splice.cli.formats import Written
 from splice.cli.options import (
     BatchSize,
@@ -81,7 +81,7 @@ def mask(
     before = summarise(source).labels
     masked = MaskedSource(source, keep, seed, TimePoints(batch_size))
     write_source(masked, out, out_format or format_of_input(data), progress=tracked)
-    tell_reading(source.report)
+    print_reading(source.report)
     after = summarise(masked).labels
     given, kept = (counts["true"] + counts["false"] for counts in (before, after))
     row = {

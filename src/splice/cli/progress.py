@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from splice.cli.console import Bar, note, settings, tell_reading
+from splice.cli.console import Bar, note, print_reading, settings
 from splice.pipeline.progress import (
     Advanced,
     Begun,
@@ -35,14 +35,14 @@ class RunProgress:
             case Begun(stage, total):
                 self._bar = Bar(stage.value, total or self._steps)
             case LearnedBatch():
-                self._tell_batch(event)
+                self._print_batch(event)
             case Advanced() if self._bar:
                 self._bar.advance()
             case Ended() if self._bar:
                 self._bar.stop()
                 self._steps = self._bar.count
             case Read(report):
-                tell_reading(report)
+                print_reading(report)
             case (
                 Notice()
                 | Warned()
@@ -53,9 +53,9 @@ class RunProgress:
                 | NoCheckpoint()
                 | Stopped()
             ):
-                note(_told(event))
+                note(_message(event))
 
-    def _tell_batch(self, event: LearnedBatch) -> None:
+    def _print_batch(self, event: LearnedBatch) -> None:
         if settings.verbose:
             note(f"batch {event.learned.step}: {_spell(event)}", detail=True)
         if self._bar:
@@ -72,7 +72,7 @@ def _spell(event: LearnedBatch) -> str:
     return f"learning: {', '.join(words)}"
 
 
-def _told(
+def _message(
     event: Notice | Warned | Settled | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped,
 ) -> str:
     match event:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from splice.cli.console import Format, emit, note, say, tell_reading, tracked
+from splice.cli.console import Format, emit, note, print_reading, say, tracked
 from splice.cli.formats import one_of
 from splice.cli.options import (
     EngineOption,
@@ -156,11 +156,11 @@ def recognise(
         named = open_input(data, options, queries=Queries.WRITTEN)
         source = ProgressSource(SeenSource(named, seen), tracked, "recognising")
         found = run(rules, source, **choices)
-        _tell_how(found, simultaneous, all_shown=bool(fluents))
+        _print_convention(found, simultaneous, all_shown=bool(fluents))
         times = source.vocabulary.times
         frame = found.intervals(fluents)
         frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
-        tell_reading(source.report)
+        print_reading(source.report)
     for text in unmatched(rules, seen):
         note(f"warning: {text}")
     _deliver(frame, style, out, out_format)
@@ -178,7 +178,7 @@ def _with_schema(options: InputOptions, name: str, theory: Theory, data: str) ->
     return replace(options, schema=Path(name), partial=True)
 
 
-def _tell_how(found: Recognition, simultaneous: Simultaneous, *, all_shown: bool) -> None:
+def _print_convention(found: Recognition, simultaneous: Simultaneous, *, all_shown: bool) -> None:
     """Tell how a weighted theory was solved, and which fluents are not shown."""
     if found.inference is not None:
         how = found.inference

@@ -190,7 +190,7 @@ def run(
         ),
         every=every,
         once=once,
-        tell=_tell_json if log is Log.JSON else _tell_text,
+        tell=_print_json if log is Log.JSON else _print_text,
     )
     if process.generations is None:
         note("standard input has no places: no checkpoint is kept")
@@ -220,7 +220,7 @@ def _signals(process: Process) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _tell_json(event: str, fields: Mapping[str, Any]) -> None:
+def _print_json(event: str, fields: Mapping[str, Any]) -> None:
     """Tell what happens as a line of JSON."""
     if not settings.quiet:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -228,7 +228,7 @@ def _tell_json(event: str, fields: Mapping[str, Any]) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _tell_text(event: str, fields: Mapping[str, Any]) -> None:
+def _print_text(event: str, fields: Mapping[str, Any]) -> None:
     """Tell what happens in words."""
     told = ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (0, None))
     note(f"{event}: {told}" if told else event)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from splice.cli.console import Format, emit, note, say, tell_problems, tell_reading, tracked
+from splice.cli.console import Format, emit, note, print_problems, print_reading, say, tracked
 from splice.cli.options import DomainOption, Force, InputArgument, Printed, with_input_options
 from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
 from splice.errors import SpliceError
@@ -91,7 +91,7 @@ def check(
     if not problems:
         known = load_domain(domain).domain if domain else Domain(schema=found.schema)
         problems = sorted(set(theory_problems(found, known)))
-    tell_problems(theory, problems, style)
+    print_problems(theory, problems, style)
     if problems:
         raise typer.Exit(1)
 
@@ -275,7 +275,7 @@ def rates(
     if still:
         note(f"nothing initiates {', '.join(still)}: they follow from other fluents")
     found = reinitiation_rates(program, source)
-    tell_reading(source.report)
+    print_reading(source.report)
     rows = [
         {
             "fluent": rate.fluent,
