@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
-from splice.learners.adagrad import AdaGrad
 from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.grow import grow
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import OledOptions, Points, Selection
 from splice.learners.oled.search import RuleSearch
 from splice.learners.oled.simulate import agreements
+from splice.learners.options import AdaGrad
 from splice.logic.atoms import Atom
 from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule
