@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import scaling as axes
 from benchmarks.measure import best_of, in_process
 from splice.lab.plaza import make_plaza
 
@@ -281,17 +282,8 @@ def maritime() -> list[Row]:
 
 
 def scaling() -> list[Row]:
-    """Time at n, 2n, 4n and 8n along each axis of the data."""
-    rows = in_process("benchmarks.scaling", threads=1)["rows"]
-    told = []
-    for axis in dict.fromkeys(row["axis"] for row in rows):
-        for what in ("complete", "learn"):
-            seconds = [row[what] for row in rows if row["axis"] == axis]
-            times = ", ".join(f"{one:.2f}" for one in seconds)
-            linear = seconds[-1] / (8 * seconds[0])
-            name = f"{what}, {axis} x 1, 2, 4, 8"
-            told.append((name, f"{times} s", f"{linear:.2f} x linear", "1.3 x"))
-    return told
+    """Time and memory at n, 2n, 4n and 8n along each axis of the data."""
+    return [(*row, "1.3 x") for row in axes.table(axes.POINTS, list(axes.BASE))]
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.measure import in_process, peak_memory, report
@@ -81,33 +81,32 @@ def measured(name: str, warm: str, folder: str) -> dict[str, float]:
     return {"seconds": time.process_time() - begun, "mebibytes": 1024 * (peak_memory() - before)}
 
 
-def main(points: int, axes: list[str]) -> None:
+def table(points: int, axes: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the axis and the work, what was measured, and the growth from n to 8n over eight."""
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         write(home / "warm", BASE, 50)
         for axis in axes:
             sizes = [home / f"{axis}{power}" for power in range(4)]
-            atoms = [
+            for power, folder in enumerate(sizes):
                 write(folder, {**BASE, axis: BASE[axis] << power}, points)
-                for power, folder in enumerate(sizes)
-            ]
             for work in WORK:
                 asked = [(work, str(home / "warm"), str(folder)) for folder in sizes]
                 found = [in_process("benchmarks.scaling", "one", *one, threads=1) for one in asked]
-                print(
-                    f"{axis:9} {work:16} {atoms[0]:,} to {atoms[-1]:,} atoms",
-                    _row(found),
-                    flush=True,
-                )
+                yield f"{work}, {axis} x 1, 2, 4, 8", _values(found), _growth(found)
 
 
-def _row(found: list[dict[str, float]]) -> str:
-    told = []
-    for unit, digits in (("seconds", 2), ("mebibytes", 0)):
-        values = [one[unit] for one in found]
-        growth = values[-1] / (8 * max(values[0], 1e-9))
-        told.append(" ".join(f"{value:.{digits}f}" for value in values) + f" {unit} ({growth:.2f})")
-    return "; ".join(told)
+def _values(found: list[dict[str, float]]) -> str:
+    seconds = ", ".join(f"{one['seconds']:.2f}" for one in found)
+    mebibytes = ", ".join(f"{one['mebibytes']:.0f}" for one in found)
+    return f"{seconds} s; {mebibytes} MiB"
+
+
+def _growth(found: list[dict[str, float]]) -> str:
+    first, last = found[0], found[-1]
+    time = last["seconds"] / (8 * first["seconds"])
+    memory = last["mebibytes"] / (8 * max(first["mebibytes"], 1.0))
+    return f"{time:.2f} x linear; {memory:.2f}"
 
 
 if __name__ == "__main__":
@@ -115,4 +114,5 @@ if __name__ == "__main__":
     if given[:1] == ["one"]:
         report(measured(*given[1:]))
     else:
-        main(int(given[0]) if given else POINTS, given[1:] or list(BASE))
+        for row in table(int(given[0]) if given else POINTS, given[1:] or list(BASE)):
+            print(*row, sep=" | ", flush=True)

@@ -501,3 +501,15 @@ def test_learning_that_fails_is_told_and_answers_go_on(
     studio.close()
     assert studio.trouble.startswith("no rules could be learned")
     assert studio.answers == 1
+
+
+def test_rules_of_the_last_time_stay_until_others_are_learned(
+    square: tuple[Path, MemorySource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened and closed at once, a project has the rules that it had."""
+    opened(square[0], tmp_path / "kept").close()
+    theory = tmp_path / "kept/theory.rules"
+    theory.write_text("% as it was\n", "utf-8")
+    monkeypatch.setattr("splice.studio.state.Studio._learn", lambda *_: None)
+    opened(square[0], tmp_path / "kept").close()
+    assert theory.read_text("utf-8") == "% as it was\n"

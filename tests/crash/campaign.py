@@ -379,7 +379,7 @@ def _beside(out: Path, whole: Whole) -> Iterator[str]:
 def _begins(path: Path, data: bytes) -> bool:
     """Tell whether a file has some of the rows of the whole one, from the first on."""
     left = path.read_bytes()
-    return data.startswith(left) and left.endswith(b"\n")
+    return data.startswith(left) and (not left or left.endswith(b"\n"))
 
 
 def campaign(

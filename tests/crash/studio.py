@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from splice.inputs.open import InputOptions
@@ -29,5 +30,7 @@ def work(data: str, project: str, answers: str) -> None:
                     "label": step % 2 == 0,
                 }
                 studio.answer(step % 2, [part])
+        while studio.learning:  # rules come from a thread of their own
+            time.sleep(0.01)
     finally:
         studio.close()

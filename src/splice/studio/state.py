@@ -68,7 +68,9 @@ class Studio:
             session.domain, session.vocabulary, ground=False, lasting=True
         )
         self._replay()
-        self.project.write(THEORY, self.theory_text())
+        # Rules are yet to be learned: those of the last time stay until then, however soon it is closed.
+        if not (self.project.folder / THEORY).exists():
+            self.project.write(THEORY, self.theory_text())
 
     # -- answers ---------------------------------------------------------------------------------
 

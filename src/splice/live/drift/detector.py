@@ -11,10 +11,14 @@ from itertools import accumulate
 from typing import Any, Final
 
 from splice.errors import SpliceError
+from splice.states import check_state, each, number, record, require, whole
 from splice.stream.plain import Plain
 
 _MOST: Final = 100
 """So many values are kept; of more the older half is let go: what is usual is what was of late."""
+
+
+_STATE: Final = record(values=each(number()), batches=each(whole()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,9 @@ class Detector:
 
     def restore(self, state: Plain) -> None:
         """Go on from a state."""
+        check_state(state, _STATE, "detector")
+        together = len(state["values"]) == len(state["batches"])
+        require(together, "detector", "has values of no batch")
         self.values, self.batches = list(state["values"]), list(state["batches"])
         self._test = None
 
