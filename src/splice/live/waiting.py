@@ -12,6 +12,7 @@ from splice.logic.domain import Domain
 from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.closed_world import Closing
 from splice.stream.open_world import OpenWorldSource
+from splice.states import whole
 from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
 from splice.stream.source import MemorySource, collect
 from splice.stream.states import points_within
@@ -125,6 +126,7 @@ class Waiting:
             name: [table_from(part, vocabulary) for part in state[name]]
             for name in ("events", "labels", "spans")
         }
+        whole(-(2**63))(state["done"], "done")
         return cls(vocabulary, **tables, ends=[*map(array_from, state["ends"])], done=state["done"])
 
 

@@ -269,7 +269,8 @@ def with_time_variables(
         atom = literal.atom
         place = time_argument(atom, schema)
         args = list(atom.args)
-        places = (0, 1) if atom.predicate == NEXT else () if place is None else (place,)
+        follows = atom.predicate == NEXT and len(args) == 2
+        places = (0, 1) if follows else () if place is None else (place,)
         for i in places:
             args[i], links = _time_variable(args[i])
             added.update(dict.fromkeys(links))
