@@ -9,10 +9,10 @@ import numpy as np
 
 from splice.arrays import Ints, unique_rows
 from splice.logic.domain import Domain
+from splice.states import whole
 from splice.stream.batch import MicroBatch, query_rows
 from splice.stream.closed_world import Closing
 from splice.stream.open_world import OpenWorldSource
-from splice.states import whole
 from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
 from splice.stream.source import MemorySource, collect
 from splice.stream.states import points_within
