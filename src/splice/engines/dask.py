@@ -44,7 +44,7 @@ _QUIET: Final = {
     "distributed.worker.profile.enabled": False,
 }
 """What a cluster of two workers that nobody watches is spared: it looked at itself up to a hundred times
-a second and used 8 % of a processor doing nothing, here 2 %. It is time by the clock: the longer a run
+a second and used 8 % of a processor doing nothing, so 1.4 %. It is time by the clock: the longer a run
 waits for a processor, the more of it."""
 
 _OPEN: Final = (
