@@ -13,8 +13,7 @@ from splice.inputs.open import open_input
 from splice.inputs.registry import DATASETS, data_home
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import MemorySource, collect
 

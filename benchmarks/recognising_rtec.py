@@ -22,7 +22,7 @@ from splice.events.evidence import Relation
 from splice.events.joins import solve
 from splice.events.points import Step
 from splice.io.rtec import RtecSource
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Variable
 from splice.stream.source import collect

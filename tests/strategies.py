@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from splice.logic.atoms import COMPARISONS, Atom, Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import COMPARISONS, Atom, Clause, Literal, Rule
 from splice.logic.formulas import And, Exists, Forall, Iff, Implies, Not, Or
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Variable
 from splice.logic.theory import HARD, Statement, Theory

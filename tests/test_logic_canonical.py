@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 import strategies as some
 from reference import clauses as twin
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.canonical import canonical, canonical_key, literalwise_key
-from splice.logic.clauses import Clause, Rule
 from splice.logic.syntax import parse_clause, parse_rule
 from splice.logic.terms import Variable
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import strategies as some
 from splice.errors import SpliceError
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import And, Not, Or
 from splice.logic.syntax import (
     parse_atom,

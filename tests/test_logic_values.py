@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as some
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.formulas import And, Exists, as_clause, atoms_of, free_variables, map_atoms
 from splice.logic.syntax import parse_clause, parse_formula, parse_rule, parse_term
 from splice.logic.terms import Constant, Variable

@@ -41,8 +41,7 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.syntax import parse_atom, parse_literal
 from splice.patterns.lifting import Body
 from splice.patterns.transitions import Overlap, Reader, Transitions

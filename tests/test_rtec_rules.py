@@ -9,8 +9,7 @@ from splice.events.crisp.program import compile_program, stated_step
 from splice.inputs.domains import load_domain
 from splice.inputs.theories import load_theory, theory_names
 from splice.io.rtec_rules import format_rtec
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable

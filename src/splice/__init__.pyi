@@ -28,7 +28,7 @@ from .learners.oled.learner import Oled as Oled
 from .learners.options import AdaGrad as AdaGrad
 from .learners.osla.learner import Osla as Osla
 from .limits import Limits as Limits
-from .logic.clauses import Rule as Rule
+from .logic.atoms import Rule as Rule
 from .logic.domain import Domain as Domain
 from .logic.syntax import parse_rule as parse_rule
 from .logic.syntax import parse_theory as parse_theory

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
-from splice.logic.atoms import Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Clause, Literal, Rule
 from splice.logic.terms import Term
 
 

@@ -12,8 +12,7 @@ from itertools import pairwise
 import clingo
 
 from reference.ec_naive import Found, Row, name_of, private, runs, since
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Theory
 

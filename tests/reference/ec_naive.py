@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.terms import ARITHMETIC, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Theory
 from splice.stream.table import NO_TIME, AtomTable

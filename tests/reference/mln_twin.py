@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import HARD, Theory
 

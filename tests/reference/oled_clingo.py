@@ -14,8 +14,7 @@ import clingo
 
 from reference.ec_clingo import answer, conditions, term_of, text
 from reference.ec_naive import Row
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.terms import Function, Term
 
 GROUND = """

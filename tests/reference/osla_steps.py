@@ -9,7 +9,7 @@ import numpy as np
 from splice.events.weighted.builder import ground
 from splice.labels import FALSE
 from splice.learners.options import AdaGrad
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable

@@ -13,9 +13,8 @@ from scipy.optimize import linear_sum_assignment
 
 from splice.completion.distance import Distance, Ground, Lifted, Numbers, SetRule
 from splice.completion.profile import Identity
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.canonical import Key, canonical_key, literalwise_key
-from splice.logic.clauses import Rule
 from splice.logic.modes import Mode, Modes
 from splice.logic.schema import Signature
 from splice.logic.terms import Constant, Function, Term, Variable

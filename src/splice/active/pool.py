@@ -14,7 +14,7 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.labels import UNKNOWN, LabelArray
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.stream.mask import Unit
 from splice.stream.table import AtomTable
 

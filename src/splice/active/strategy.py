@@ -16,7 +16,7 @@ import numpy as np
 from splice.active.pool import Pool
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.completion.registry import Registry, Strategy
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.words import about
 
 _LITERALS: Final = 4

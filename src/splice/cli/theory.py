@@ -24,7 +24,7 @@ from splice.inputs.open import InputOptions, Queries, input_paths, open_input, w
 from splice.inputs.theories import load_theory, load_theory_all
 from splice.inputs.write import ProgressSource
 from splice.io.outputs import check_file, new_file
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
 from splice.stream.source import one_sequence

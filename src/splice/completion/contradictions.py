@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from splice.completion.cache import LabelCache
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.patterns.lifting import PatternStore
 
 

@@ -18,8 +18,7 @@ from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.options import preformatted
 from splice.patterns.lifting import PatternStore
 from splice.patterns.numeric import stream_text

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
 

@@ -12,8 +12,7 @@ from splice.errors import InputError, Problem, did_you_mean
 from splice.events.crisp.program import compile_program
 from splice.events.fluents import HOLDS_FOR, border_of
 from splice.events.universe import FLUENT_OF, OPERATIONS
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import Constant, Function

@@ -23,8 +23,7 @@ from splice.events.evidence import Relation
 from splice.events.fluents import HOLDS_FOR, STARTS_WITH
 from splice.events.keys import packed
 from splice.labels import TRUE
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import (
     FLUENT,

@@ -20,8 +20,7 @@ from splice.events.crisp.static import LONGER_THAN
 from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of, fluent_of
 from splice.events.points import Step
 from splice.events.universe import FLUENT_OF
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable

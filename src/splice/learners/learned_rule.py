@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from splice.events.fluents import fluent_of
-from splice.logic.atoms import Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Literal, Rule
 from splice.logic.theory import Statement
 from splice.logic.words import in_words
 from splice.options import preformatted

@@ -20,7 +20,7 @@ from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import MEMORY, Memory
 from splice.learners.options import LearnerOptions
 from splice.learners.predict import predict
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.modes import Modes
 from splice.logic.syntax import parse_rule

@@ -30,8 +30,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from splice.logic.atoms import Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Clause, Literal, Rule
 from splice.logic.terms import Constant, Term, Variable
 
 Key: TypeAlias = tuple[Hashable, ...]

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Clause
+from splice.logic.atoms import Atom, Clause, Literal
 from splice.logic.terms import Constant, Function, Term, Variable
 
 

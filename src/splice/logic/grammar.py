@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Final, NoReturn
 
 from splice.errors import InputError
-from splice.logic.atoms import COMPARISONS, Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import COMPARISONS, Atom, Literal, Rule
 from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or, as_clause
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
 from splice.logic.schema import lower_first

@@ -21,8 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, TypeVar
 
-from splice.logic.atoms import Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Clause, Literal, Rule
 from splice.logic.terms import Constant, Substitution, Term, Variable
 
 Described = TypeVar("Described", Clause, Rule)

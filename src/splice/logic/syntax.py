@@ -21,8 +21,7 @@ from functools import lru_cache
 from typing import Final
 
 from splice.errors import InputError, Problem
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.formulas import Formula, as_clause
 from splice.logic.grammar import Parser
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote

@@ -21,9 +21,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from splice.errors import Place, Problem, SpliceError
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.canonical import canonical_key
-from splice.logic.clauses import Rule
 from splice.logic.domain import Holds
 from splice.logic.formulas import Formula, Not, as_clause, atoms_of
 from splice.logic.schema import CHANGES, Schema

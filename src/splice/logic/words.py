@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, INITIATED_AT, TERMINATED_AT
 
 _HEADS: Final = {INITIATED_AT: "begins", TERMINATED_AT: "ends", HOLDS_AT: "holds"}

@@ -23,9 +23,8 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Indices, Ints, Mask, unique_rows
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.canonical import canonical_key
-from splice.logic.clauses import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.subsumption import subsumes
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable

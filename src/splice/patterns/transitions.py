@@ -14,8 +14,8 @@ import numpy as np
 
 from splice.arrays import Ints, Mask, unique_rows
 from splice.labels import FALSE, UNKNOWN, LabelArray, Unlabelled
+from splice.logic.atoms import Rule
 from splice.logic.canonical import canonical
-from splice.logic.clauses import Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.terms import Variable
 from splice.patterns.lifting import Patterns, PatternStore

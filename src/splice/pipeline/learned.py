@@ -19,7 +19,7 @@ from splice.labels import Unlabelled
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS, LearnerChoice
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory

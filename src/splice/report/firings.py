@@ -10,8 +10,7 @@ from splice.arrays import Indices, Mask, unique_rows
 from splice.events.crisp.program import Simultaneous
 from splice.labels import FALSE, LabelArray
 from splice.learners.predict import predict
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Holds
 from splice.logic.schema import CHANGES, FLUENT, INITIATED_AT, TERMINATED_AT
 from splice.logic.terms import Constant, Function, Term, Variable

@@ -17,7 +17,7 @@ from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.learned_rule import LearnedRule
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.schema import HAPPENS_AT, INITIATED_AT
 from splice.logic.syntax import ground_text
 from splice.logic.terms import Function

@@ -8,8 +8,8 @@ from typing import Any, Final
 from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.events.fluents import fluent_of
 from splice.events.theory_check import theory_problems
+from splice.logic.atoms import Rule
 from splice.logic.canonical import canonical_key
-from splice.logic.clauses import Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import TERMINATED_AT, Signature
 from splice.logic.syntax import parse_theory_all

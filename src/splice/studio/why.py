@@ -12,8 +12,8 @@ from splice.evaluation.confusion import Confusion
 from splice.events.crisp.explain import explain_interval
 from splice.events.crisp.program import compile_program
 from splice.labels import UNKNOWN, LabelArray
+from splice.logic.atoms import Rule
 from splice.logic.canonical import canonical_key
-from splice.logic.clauses import Rule
 from splice.logic.domain import Holds
 from splice.logic.schema import INITIATED_AT
 from splice.logic.syntax import parse_ground_term

@@ -16,8 +16,7 @@ from splice.events.fluents import (
     mentioned_fluents,
 )
 from splice.events.universe import FLUENT_OF
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import (
     HAPPENS_AT,

@@ -14,8 +14,7 @@ from splice.events.crisp.program import Definition, Program, without_labels
 from splice.events.crisp.recognition import Work, rules_of
 from splice.events.fluents import HOLDS_FOR, fluent_of
 from splice.events.joins import Bindings, solve
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.domain import Domain
 from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match

@@ -19,7 +19,7 @@ from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.events.crisp.checks import check_statements
 from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
 from splice.events.points import Observed, Step, Successor
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import HOLDS_AT, INITIATED_AT, TERMINATED_AT, Schema, Signature
 from splice.logic.terms import Constant, Function, Variable

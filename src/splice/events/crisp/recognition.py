@@ -36,7 +36,7 @@ from splice.events.joins import Bindings, solve
 from splice.events.keys import Index
 from splice.events.universe import Entities, Sightings, Universe
 from splice.labels import TRUE
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import HOLDS_AT, Signature
 from splice.logic.terms import Constant, Term, Variable

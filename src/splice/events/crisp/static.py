@@ -23,8 +23,7 @@ from splice.events.evidence import Evidence, Relation
 from splice.events.fluents import HOLDS_FOR
 from splice.events.joins import Bindings, Fluents, solve
 from splice.events.keys import join, lookup, packed
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.terms import LIST, Constant, Function, Term, Variable
 
 LONGER_THAN: Final = "longer_than"

@@ -26,8 +26,7 @@ from splice.events.crisp.static import LONGER_THAN, unanchored
 from splice.events.crisp.window_state import WindowState, plain_window, window_from
 from splice.events.fluents import HOLDS_FOR, mentioned_fluents
 from splice.events.points import Step
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement

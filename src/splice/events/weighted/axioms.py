@@ -28,8 +28,7 @@ from splice.events.weighted.templates import (
     unified,
     with_time_variables,
 )
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import (
     CHANGES,
     HOLDS_AT,

@@ -36,7 +36,7 @@ from splice.events.weighted.network import Method, Network
 from splice.events.weighted.structure import Coupling, Structure, structure
 from splice.events.weighted.templates import START_TIME
 from splice.labels import TRUE, LabelArray
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import Signature
 from splice.logic.terms import Variable

@@ -15,8 +15,7 @@ from itertools import product
 from typing import Final
 
 from splice.errors import InputError, SpliceError
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Clause, Rule
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.formulas import (
     And,
     Exists,

@@ -28,8 +28,7 @@ from splice.io.asp.rules import (
     format_statement,
 )
 from splice.labels import TRUE
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable

@@ -15,8 +15,7 @@ from splice.events.crisp.program import Program
 from splice.events.crisp.static import ALGEBRA, sources
 from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of, fluent_of
 from splice.events.universe import FLUENT_OF
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import HOLDS_AT, TERMINATED_AT, Signature
 from splice.logic.terms import ARITHMETIC, LIST, VALUE, Constant, Function, Term, Variable
 from splice.logic.theory import Statement

@@ -16,7 +16,7 @@ from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of
 from splice.events.universe import FLUENT_OF
 from splice.events.weighted.axioms import standard_axioms
 from splice.io.lomrf.mln import format_mln
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Rule
 from splice.logic.domain import Holds
 from splice.logic.schema import (
     EVENT_CALCULUS,

@@ -17,8 +17,7 @@ from splice.errors import InputError, Place, Problem
 from splice.io.lomrf.mln_grammar import MlnParser
 from splice.io.text import read_text
 from splice.limits import LIMITS
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or
 from splice.logic.lexer import END, SourceText, escape, unquote
 from splice.logic.schema import Schema, TypeDecl, lower_first

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from splice.errors import did_you_mean
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import (
     And,
     Exists,

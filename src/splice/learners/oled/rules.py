@@ -24,8 +24,7 @@ from splice.learners.oled.scores import (
     scored,
     termination_counts,
 )
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import INITIATED_AT
 from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import with_comparisons

@@ -19,8 +19,7 @@ from splice.learners.oled.rules import Event, RuleState
 from splice.learners.oled.search import RuleSearch
 from splice.learners.oled.selection import Candidate, select
 from splice.learners.weights import learn_weights
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.modes import Modes
 from splice.logic.schema import INITIATED_AT, TERMINATED_AT
 from splice.logic.subsumption import subsumes

@@ -17,9 +17,8 @@ import numpy as np
 from splice.arrays import Indices, Mask
 from splice.learners.osla.options import OslaOptions
 from splice.learners.osla.paths import Bias, Hypergraph, Path, find_paths, relation_of
-from splice.logic.atoms import Atom, Literal
+from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.canonical import canonical_key
-from splice.logic.clauses import Clause, Rule
 from splice.logic.modes import Marker, Modes
 from splice.logic.subsumption import equivalent
 from splice.logic.terms import Constant, Function, Term, Variable

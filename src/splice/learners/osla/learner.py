@@ -18,8 +18,7 @@ from splice.learners.osla.options import Loss, OslaOptions, Selection
 from splice.learners.osla.templates import read_templates
 from splice.learners.osla.theory import TheorySelection, learned_clause, signs
 from splice.learners.weights import potentials
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.theory import HARD, Statement

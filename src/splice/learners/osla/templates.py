@@ -23,8 +23,7 @@ from splice.events.weighted.templates import (
 )
 from splice.learners.osla.options import CHANGES
 from splice.learners.weights import Inertia
-from splice.logic.atoms import Atom, Literal
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import atoms_of
 from splice.logic.schema import HOLDS_AT, Schema
 from splice.logic.terms import Term, Variable

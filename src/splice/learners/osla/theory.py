@@ -15,8 +15,7 @@ from splice.learners.osla.candidates import Candidates
 from splice.learners.osla.options import OslaOptions
 from splice.learners.osla.selection import Pool, f1_of, select
 from splice.learners.weights import Inertia
-from splice.logic.atoms import Atom
-from splice.logic.clauses import Rule
+from splice.logic.atoms import Atom, Rule
 from splice.logic.schema import INITIATED_AT
 from splice.logic.theory import Statement
 from splice.patterns.lifting import Patterns
