@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from splice.learners.adagrad import AdaGrad
 
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza

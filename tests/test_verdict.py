@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,10 @@ from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
-from splice.learners.registry import LEARNERS
+from splice.learners.oled.options import OledOptions, Selection
+from splice.learners.registry import LEARNERS, LearnerChoice
 from splice.patterns.reading import Reading
+from splice.pipeline.auto import ENOUGH_LABELS, _is_better, find_out
 from splice.pipeline.complete import complete
 from splice.pipeline.holdout import (
     ENOUGH,
@@ -35,13 +38,7 @@ from splice.pipeline.holdout import (
 )
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
-from splice.pipeline.verdict import (
-    ENOUGH_LABELS,
-    FluentVerdict,
-    Verdict,
-    _is_better,
-    find_out,
-)
+from splice.pipeline.verdict import FluentVerdict, Verdict
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 
@@ -284,3 +281,47 @@ def test_the_command_tells_the_verdict(tmp_path: Path, capsys: pytest.CaptureFix
     assert "mode hindsight" in text
     assert "% meet   " in text
     assert max(map(len, text.splitlines()[:12])) <= 140
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalled(OledOptions):
+    """Options with a rival that a test names."""
+
+    other: OledOptions | None = None
+
+    def rival(self) -> OledOptions | None:  # type: ignore[override]
+        return self.other
+
+
+SILENT = OledOptions(min_support=10**9)  # every rule has too little behind it
+
+
+@pytest.fixture(scope="module")
+def all_given() -> list[MicroBatch]:
+    return list(batches(masked(6, 100), TimePoints(25)))
+
+
+def test_a_learner_is_left_for_a_rival_that_is_clearly_better(all_given: list[MicroBatch]) -> None:
+    silent = Rivalled(min_support=10**9, other=OledOptions())
+    found = find_out(all_given, Mode.HINDSIGHT, LearnerChoice("oled", silent))
+    assert found.learner == LearnerChoice("oled", OledOptions())
+    assert "min-support 5" in found.learned
+    assert found.learned.endswith("as usual 0.000")
+    assert found.held_out["meet"].f1 > found.baselines["majority"]["meet"].f1
+    told = found.verdict({}, None)
+    assert f"learned with {found.learned}" in list(told.sentences())
+    assert told.as_json()["learned"] == found.learned
+
+
+@pytest.mark.parametrize("other", [None, OledOptions(), SILENT])
+def test_a_learner_is_kept_where_its_rival_is_no_better(
+    all_given: list[MicroBatch], other: OledOptions | None
+) -> None:
+    found = find_out(all_given, Mode.HINDSIGHT, LearnerChoice("oled", Rivalled(other=other)))
+    assert (found.learner, found.learned) == (None, "")
+
+
+def test_who_says_which_rules_make_the_theory_is_obeyed() -> None:
+    assert OledOptions().rival() == OledOptions(selection=Selection.SEARCH)
+    for selection in (Selection.SCORE, Selection.EFFECT, Selection.SEARCH):
+        assert OledOptions(selection=selection).rival() is None

@@ -15,9 +15,10 @@ import numpy as np
 
 from splice.active.pool import Pool, Stretches, cut_stretches
 from splice.arrays import Indices, unique_rows
-from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import SESSION_PROFILE, Profile
+from splice.completion.result import Completion
 from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.labels import UNKNOWN, LabelArray

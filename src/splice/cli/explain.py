@@ -33,11 +33,11 @@ from splice.inputs.open import InputOptions, Queries, open_input
 from splice.inputs.theories import load_theory
 from splice.inputs.write import ProgressSource
 from splice.logic.syntax import parse_ground_term
+from splice.pipeline.auto import settle
 from splice.pipeline.completed import explain_label as explain_query
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn as run
 from splice.pipeline.source import opener, with_measures
-from splice.pipeline.verdict import settle
 from splice.stream.batch import TimePoints, batches
 from splice.stream.source import one_sequence
 from splice.stream.times import TimeFormat

@@ -175,12 +175,13 @@ def moment_of(text: str, options: InputOptions, known: TimeFormat | None = None)
     """
     import polars as pl
 
-    from splice.io.tables.values import read_times
+    from splice.io.tables.values import is_timestamp, read_times
     from splice.stream.table import NO_TIME
 
     unit = (known.unit if known else None) or options.time_unit
-    times, bad = read_times(pl.Series([text]), unit)
-    if bad[0] or times[0] == NO_TIME:
+    cell = pl.Series([text])
+    times, bad = read_times(cell, unit)
+    if bad[0] or times[0] == NO_TIME or (unit is None and is_timestamp(cell)[0]):
         unit = "write it as the input does" if unit else "timestamps need --time-unit"
         raise SpliceError(f"'{text}' is not a time-point", unit)
     return int(times[0])

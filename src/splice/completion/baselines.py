@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from splice.arrays import Indices, Ints, unique_rows
-from splice.completion.completer import Completion
+from splice.completion.result import Completion
 from splice.labels import FALSE, UNKNOWN
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable

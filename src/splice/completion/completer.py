@@ -35,8 +35,6 @@ from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-__all__ = ["Completion", "LabelCounts", "SupervisionCompleter"]
-
 LabelCounts: TypeAlias = Sequence[dict[str, Any]]
 """Labels that were counted, as states of completers: counts add up."""
 

@@ -147,7 +147,7 @@ PROFILES: Final[dict[str, Profile]] = {
         _DEFAULT,
         _PATTERNS,
         _REGRESSION,
-        # A run looks at labels that it holds out, and takes one of those above (pipeline/verdict.py).
+        # A run looks at labels that it holds out, and takes one of those above (pipeline/auto.py).
         replace(_REGRESSION, name="auto"),
         # The published successor: a distance that learns, links to labelled vertices and in time.
         Profile(

@@ -85,9 +85,10 @@ class RevisionWindow:
     Examples
     --------
     >>> from splice.lab.plaza import make_plaza
-    >>> from splice.stream.batch import batches
+    >>> from splice.stream.batch import TimePoints, batches
     >>> window = RevisionWindow(SupervisionCompleter("regression"), points=100)
-    >>> stream = batches(make_plaza(sequences=1, people=2, frames=150, seed=1).source)
+    >>> source = make_plaza(sequences=1, people=2, frames=150, seed=1).source
+    >>> stream = batches(source, TimePoints(25))
     >>> [len(window.complete(batch).final) for batch in stream], len(window.close().final)
     ([0, 0, 0, 0, 1, 1], 4)
     """

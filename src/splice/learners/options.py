@@ -6,7 +6,7 @@ References: Duchi, Hazan, Singer (2011).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from splice.labels import Unlabelled
 from splice.options import Checked, option
@@ -71,6 +71,10 @@ class LearnerOptions(Checked):
         "What becomes of atoms without a label: read as false, or skipped.",
     )
     memory: int = option(1_000_000, at_least=1)
+
+    def rival(self) -> Self | None:
+        """Return the options that ``auto`` takes where they do clearly better at labels held out, if any."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

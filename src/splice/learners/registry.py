@@ -91,6 +91,11 @@ class LearnerChoice:
         """Return the choice as text: those of equal text learn the same."""
         return {"learner": self.name, **identity_of(self.options)}
 
+    def rival(self) -> LearnerChoice | None:
+        """Return the choice that ``auto`` takes where it does clearly better at labels held out, if any."""
+        options = self.options.rival()
+        return None if options is None else LearnerChoice(self.name, options)
+
 
 class LearnerRegistry:
     """Learners by name."""

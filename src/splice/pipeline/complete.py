@@ -25,6 +25,7 @@ from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
+from splice.pipeline.auto import AUTO, settle
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.checkpoint import PARTS, Checkpointing, guarded, run_identity
 from splice.pipeline.counts import CompletionCounts, CountedSource
@@ -42,7 +43,6 @@ from splice.pipeline.shards import (
     unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener, with_measures
-from splice.pipeline.verdict import AUTO, settle
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable

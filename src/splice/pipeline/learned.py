@@ -24,12 +24,13 @@ from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
 from splice.options import Checked, option
+from splice.pipeline.auto import AUTO, Findings, find_out
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Notice, Warned, Watch
 from splice.pipeline.rounds import Round
 from splice.pipeline.splice import StepReport
-from splice.pipeline.verdict import AUTO, Findings, Verdict, find_out
+from splice.pipeline.verdict import Verdict
 from splice.stream.batch import MicroBatch
 from splice.stream.source import Source
 from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
@@ -120,6 +121,7 @@ class LearnOptions(Checked):
             taken = calibrate(stream, asked, self.mode).profile
             return replace(self, profile=taken, learner=made), Findings(taken)
         found = find_out(stream, self.mode, learner)
+        made = found.learner or made
         assert found.profile is not None
         taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
         if asked.margin:

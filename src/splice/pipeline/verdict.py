@@ -1,46 +1,19 @@
 """The verdict of a run: by fluent, what was given, what came of it, and how good that is where it can be known.
 
-It is measured on given labels that were held out (:mod:`splice.pipeline.holdout`), beside what anybody
-would compare with. For the profile ``auto`` it also decides: which profile completes, and for which
-fluents the given labels alone do better.
+It is measured on given labels that were held out (:mod:`splice.pipeline.auto`), beside what anybody
+would compare with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
 from typing import Any, Final
 
-from splice.completion.mode import Mode
-from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
-from splice.learners.protocol import StructureLearner
 from splice.options import html_table
-from splice.patterns.reading import Reading
-from splice.pipeline.holdout import (
-    Scores,
-    complete_folds,
-    distant_folds,
-    folds,
-    sample,
-    score_baselines,
-    score_labels,
-    score_rules,
-    total,
-)
-from splice.stream.batch import MicroBatch
-from splice.stream.summary import label_tally
-
-AUTO: Final = "auto"
-"""The name of the profile that is chosen by what is held out."""
-
-ENOUGH_LABELS: Final = 200
-"""With fewer labels of a fluent, of both kinds, too little can be held out to choose by."""
-
-_LOOKED_AT: Final = 45_000
-"""So many query atoms are looked at: with fewer, scarce labels are too few to say how good rules are."""
 
 ALONE: Final = "given labels alone"
 
@@ -57,9 +30,6 @@ _LONG: Final = {
 _WIDTH: Final = 96
 _LONGEST: Final = 30
 """So many characters of a fluent's name are shown."""
-
-CANDIDATES: Final = ("regression", "default", "patterns")
-"""The profiles that are tried, the one that is taken where nothing can be told first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +100,13 @@ class Verdict:
         By the name of the fluent.
     folds
         The held-out F1 of all fluents together, fold by fold: how much it depends on what is held out.
+    learned
+        How rules were learned instead of as usual, and why.
     """
 
     fluents: Mapping[str, FluentVerdict]
     folds: tuple[float, ...] = ()
+    learned: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -171,6 +144,7 @@ class Verdict:
             "fluents": {name: one.as_json() for name, one in self.fluents.items()},
             **{name: None if f1 is None else round(f1, 4) for name, f1 in means.items()},
             "folds": [round(f1, 4) for f1 in self.folds],
+            "learned": self.learned,
             "without_rules": self.without_rules,
         }
 
@@ -191,6 +165,8 @@ class Verdict:
         if self.folds:
             told = ", ".join(f"{f1:.3f}" for f1 in self.folds)
             yield f"held out fold by fold: {told}; unseen data may lie as far apart, or further"
+        if self.learned:
+            yield f"learned with {self.learned}"
         reasons: dict[tuple[str, str], list[str]] = {}
         for name, one in self.fluents.items():
             reasons.setdefault((one.chosen, one.why), []).append(name)
@@ -255,173 +231,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return "" if value is None else f"{value:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What labels that were held out say, before the run: which profile, and how good it is."""
-
-    profile: Profile | None
-    chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """By fluent: what was chosen, and why."""
-    held_out: Scores = field(default_factory=dict)
-    baselines: Mapping[str, Scores] = field(default_factory=dict)
-    folds: tuple[float, ...] = ()
-
-    def verdict(
-        self, labels: Mapping[str, Mapping[str, int]], rules: Mapping[str, int] | None
-    ) -> Verdict:
-        """Return the verdict of a run, from what it counted by fluent."""
-        return Verdict(
-            {
-                name: FluentVerdict(
-                    counts.get("true", 0),
-                    counts.get("false", 0),
-                    counts.get("completed", 0),
-                    None if rules is None else rules.get(name, 0),
-                    self.held_out.get(name),
-                    {r: scores[name].f1 for r, scores in self.baselines.items() if name in scores},
-                    *self.chosen.get(name, (self.profile.name if self.profile else ALONE, "")),
-                    tuple(_warnings(counts, None if rules is None else rules.get(name, 0))),
-                )
-                for name, counts in sorted(labels.items())
-            },
-            self.folds,
-        )
-
-
-def _warnings(counts: Mapping[str, int], rules: int | None) -> Iterator[str]:
-    for sort in ("true", "false"):
-        if not counts.get(sort):
-            yield f"no {sort} label"
-    if rules == 0:
-        yield "no rules"
-
-
-def settle(asked: Profile, stream: Iterable[MicroBatch], mode: Mode) -> Findings:
-    """Return a profile and what is known of it; ``auto`` is chosen by labels that are held out.
-
-    Online, where that would be looking ahead, ``auto`` is ``default``.
-    """
-    if asked.name != AUTO:
-        return Findings(asked)
-    found = Findings(PROFILES["default"]) if mode is Mode.ONLINE else find_out(stream, mode)
-    assert found.profile is not None
-    taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
-    return replace(found, profile=taken)
-
-
-def find_out(
-    batches: Iterable[MicroBatch],
-    mode: Mode,
-    learner: Callable[[], StructureLearner] | None = None,
-) -> Findings:
-    """Choose how labels are completed, by labels that are held out.
-
-    The profile is ``regression``, unless another completes clearly better, on the average of fluents;
-    where it is so good that none can, none is tried. With a learner, rules from its labels are compared with rules from the given labels alone,
-    fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
-    sample: some seconds.
-    """
-    looked_at = sample(batches, _LOOKED_AT)
-    tally = _tally(looked_at)
-    enough = {n for n, c in tally.items() if c["true"] + c["false"] >= ENOUGH_LABELS}
-    enough = {name for name in enough if tally[name]["true"] and tally[name]["false"]}
-    usual = PROFILES[CANDIDATES[0]]
-    hold_out = folds if learner is None else distant_folds
-    every = hold_out(looked_at) if enough else []
-    if not every:
-        few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
-        return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
-    first = looked_at[0]
-    reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
-    completed = {usual.name: complete_folds(every, usual, mode, reading)}
-    tried = {usual.name: score_labels(every, completed[usual.name])}
-    room = 1.0 - _macro(total(tried[usual.name]), enough)
-    for name in CANDIDATES[1:] if room > _CLEARLY else ():
-        completed[name] = complete_folds(every, PROFILES[name], mode, reading)
-        tried[name] = score_labels(every, completed[name])
-    means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
-    rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
-    best = max(rivals, key=lambda name: means[name], default=usual.name)
-    told = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
-    found = Findings(
-        PROFILES[best],
-        dict.fromkeys(tally, (best, f"labels held out are completed with F1: {told}")),
-        total(tried[best]),
-        score_baselines(every),
-        _micros(tried[best]),
-    )
-    if learner is None:
-        return found
-    of_completed = score_rules(every, learner, completed[best], reading)
-    alone = score_rules(every, learner, [fold.stream for fold in every], reading)
-    return _with_rules(found, of_completed, alone, enough)
-
-
-_CLEARLY: Final = 0.1
-"""What is taken instead of the usual has to be better by so much on the average of folds."""
-
-
-def _is_better(one: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
-    """Return whether scores are better than the usual ones in every fold, and clearly in all.
-
-    Better in every one of three folds alone is luck once in eight. A fold without a true label says
-    nothing: whoever finds nothing there is right.
-    """
-    folds = [
-        ({n for n in names if n in b and b[n].tp + b[n].fn}, a, b)
-        for a, b in zip(one, usual, strict=True)
-    ]
-    apart = [_macro(a, own) - _macro(b, own) for own, a, b in folds if own]
-    return len(apart) > 1 and min(apart) >= 0 and sum(apart) / len(apart) > _CLEARLY
-
-
-def _with_rules(
-    found: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
-) -> Findings:
-    """Compare rules from completed labels with those from the given ones alone."""
-    assert found.profile is not None
-    of_completed, of_alone = total(completed), total(alone)
-    better = {name for name in enough if _is_better(alone, completed, {name})}
-    chosen = {
-        name: (
-            (ALONE, f"rules F1 {of_alone[name].f1:.3f}, completed {of_completed[name].f1:.3f}")
-            if name in better
-            else said
-        )
-        for name, said in found.chosen.items()
-    }
-    taken = [
-        {name: (b if name in better else a)[name] for name in a}
-        for a, b in zip(completed, alone, strict=True)
-    ]
-    return replace(
-        found,
-        profile=replace(found.profile, given_alone=tuple(sorted(better))),
-        chosen=chosen,
-        held_out=total(taken),
-        baselines={ALONE: of_alone, **found.baselines},
-        folds=_micros(taken),
-    )
-
-
-def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
-    """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
-    sums = [Confusion.total(scores.values()) for scores in folds]
-    return tuple(one.f1 for one in sums if one.tp + one.fn)
-
-
-def _tally(batches: Iterable[MicroBatch]) -> dict[str, dict[str, int]]:
-    total: dict[str, dict[str, int]] = {}
-    for batch in batches:
-        for name, counts in label_tally(batch.queries, batch.domain).items():
-            own = total.setdefault(name, {"true": 0, "false": 0})
-            for sort in own:
-                own[sort] += counts[sort]
-    return total
-
-
-def _macro(scores: Scores, names: set[str]) -> float:
-    held = [scores[name].f1 for name in sorted(names) if name in scores]
-    return sum(held) / len(held) if held else 0.0

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.completer import SupervisionCompleter
+from splice.completion.result import Completion
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.explain import explain_interval

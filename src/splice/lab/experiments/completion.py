@@ -18,10 +18,11 @@ import numpy as np
 
 from splice.arrays import Mask
 from splice.completion.baselines import BASELINES
-from splice.completion.completer import Completion, SupervisionCompleter
+from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile, profile_of
 from splice.completion.registry import as_plain, word_of
+from splice.completion.result import Completion
 from splice.completion.revision import revised
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from splice.errors import SpliceError, UnknownName
 from splice.learners.options import AdaGrad, LearnerOptions
@@ -65,6 +65,8 @@ class TerminationCounts(Enum):
 class Selection(Enum):
     """Which rules make the theory."""
 
+    AUTO = "auto"
+    """``EFFECT``, or ``SEARCH`` where the profile ``auto`` holds labels out and it is clearly better at them."""
     SCORE = "score"
     """Those whose score and support are high enough."""
     EFFECT = "effect"
@@ -204,9 +206,14 @@ class OledOptions(LearnerOptions):
     counts: TerminationCounts = TerminationCounts.NEXT
     negation: Negation = Negation.ALL
     growth: Growth = Growth.ERRORS
-    selection: Selection = Selection.EFFECT
+    selection: Selection = Selection.AUTO
     min_support: int = option(5, at_least=0)
     min_keep: float = option(0.0, at_least=0)
     bottom: int = option(24, at_least=1)
     length: int = option(10, at_least=1)
     growing: int = option(64, at_least=1)
+
+    def rival(self) -> Self | None:
+        """Return the options that search for rules, unless it was said which rules make the theory."""
+        free = self.selection is Selection.AUTO
+        return replace(self, selection=Selection.SEARCH) if free else None

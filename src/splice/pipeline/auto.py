@@ -1,0 +1,259 @@
+"""The profile ``auto``: labels that are held out say how to complete, and how to learn.
+
+They choose which profile completes, which learner learns, and for which fluents the given labels alone do
+better; and they tell how good the result is (:mod:`splice.pipeline.verdict`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from splice.completion.mode import Mode
+from splice.completion.profile import PROFILES, Profile
+from splice.evaluation.confusion import Confusion
+from splice.learners.registry import LearnerChoice
+from splice.patterns.reading import Reading
+from splice.pipeline.holdout import (
+    Scores,
+    complete_folds,
+    distant_folds,
+    folds,
+    sample,
+    score_baselines,
+    score_labels,
+    score_rules,
+    total,
+)
+from splice.pipeline.verdict import ALONE, FluentVerdict, Verdict
+from splice.stream.batch import MicroBatch
+from splice.stream.summary import label_tally
+
+AUTO: Final = "auto"
+"""The name of the profile that is chosen by what is held out."""
+
+ENOUGH_LABELS: Final = 200
+"""With fewer labels of a fluent, of both kinds, too little can be held out to choose by."""
+
+_LOOKED_AT: Final = 45_000
+"""So many query atoms are looked at: with fewer, scarce labels are too few to say how good rules are."""
+
+CANDIDATES: Final = ("regression", "default", "patterns")
+"""The profiles that are tried, the one that is taken where nothing can be told first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What labels that were held out say, before the run: which profile, and how good it is."""
+
+    profile: Profile | None
+    chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By fluent: what was chosen, and why."""
+    held_out: Scores = field(default_factory=dict)
+    baselines: Mapping[str, Scores] = field(default_factory=dict)
+    folds: tuple[float, ...] = ()
+    learner: LearnerChoice | None = None
+    """The learner that was taken instead of the usual one."""
+    learned: str = ""
+    """What differs in it, and why it was taken."""
+
+    def verdict(
+        self, labels: Mapping[str, Mapping[str, int]], rules: Mapping[str, int] | None
+    ) -> Verdict:
+        """Return the verdict of a run, from what it counted by fluent."""
+        return Verdict(
+            {
+                name: FluentVerdict(
+                    counts.get("true", 0),
+                    counts.get("false", 0),
+                    counts.get("completed", 0),
+                    None if rules is None else rules.get(name, 0),
+                    self.held_out.get(name),
+                    {r: scores[name].f1 for r, scores in self.baselines.items() if name in scores},
+                    *self.chosen.get(name, (self.profile.name if self.profile else ALONE, "")),
+                    tuple(_warnings(counts, None if rules is None else rules.get(name, 0))),
+                )
+                for name, counts in sorted(labels.items())
+            },
+            self.folds,
+            self.learned,
+        )
+
+
+def _warnings(counts: Mapping[str, int], rules: int | None) -> Iterator[str]:
+    for sort in ("true", "false"):
+        if not counts.get(sort):
+            yield f"no {sort} label"
+    if rules == 0:
+        yield "no rules"
+
+
+def settle(asked: Profile, stream: Iterable[MicroBatch], mode: Mode) -> Findings:
+    """Return a profile and what is known of it; ``auto`` is chosen by labels that are held out.
+
+    Online, where that would be looking ahead, ``auto`` is ``default``.
+    """
+    if asked.name != AUTO:
+        return Findings(asked)
+    found = Findings(PROFILES["default"]) if mode is Mode.ONLINE else find_out(stream, mode)
+    assert found.profile is not None
+    taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
+    return replace(found, profile=taken)
+
+
+def find_out(
+    batches: Iterable[MicroBatch],
+    mode: Mode,
+    learner: LearnerChoice | None = None,
+) -> Findings:
+    """Choose how labels are completed, by labels that are held out.
+
+    The profile is ``regression``, unless another completes clearly better, on the average of fluents;
+    where it is so good that none can, none is tried. With a learner, rules from completed labels are
+    learned as usual, and by its rival (:meth:`~splice.learners.options.LearnerOptions.rival`), which is
+    taken if its rules are clearly better; and they are compared with rules from the given labels alone,
+    fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
+    sample: some seconds.
+    """
+    looked_at = sample(batches, _LOOKED_AT)
+    tally = _tally(looked_at)
+    enough = {n for n, c in tally.items() if c["true"] + c["false"] >= ENOUGH_LABELS}
+    enough = {name for name in enough if tally[name]["true"] and tally[name]["false"]}
+    usual = PROFILES[CANDIDATES[0]]
+    hold_out = folds if learner is None else distant_folds
+    every = hold_out(looked_at) if enough else []
+    if not every:
+        few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
+        return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
+    first = looked_at[0]
+    reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
+    completed = {usual.name: complete_folds(every, usual, mode, reading)}
+    tried = {usual.name: score_labels(every, completed[usual.name])}
+    room = 1.0 - _macro(total(tried[usual.name]), enough)
+    for name in CANDIDATES[1:] if room > _CLEARLY else ():
+        completed[name] = complete_folds(every, PROFILES[name], mode, reading)
+        tried[name] = score_labels(every, completed[name])
+    means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
+    rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
+    best = max(rivals, key=lambda name: means[name], default=usual.name)
+    told = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
+    found = Findings(
+        PROFILES[best],
+        dict.fromkeys(tally, (best, f"labels held out are completed with F1: {told}")),
+        total(tried[best]),
+        score_baselines(every),
+        _micros(tried[best]),
+    )
+    if learner is None:
+        return found
+    of_completed = score_rules(every, learner, completed[best], reading)
+    if rival := learner.rival():
+        of_rival = score_rules(every, rival, completed[best], reading)
+        if _recognises_more(of_rival, of_completed, enough):
+            found = _with_learner(found, rival, learner, of_rival, of_completed)
+            learner, of_completed = rival, of_rival
+    alone = score_rules(every, learner, [fold.stream for fold in every], reading)
+    return _with_rules(found, of_completed, alone, enough)
+
+
+_CLEARLY: Final = 0.1
+"""What is taken instead of the usual has to be better by so much on the average of folds."""
+
+
+_RIVAL: Final = 0.05
+"""Another learner has to be better by so much: both learn from the same labels, so less of it is luck."""
+
+_HARDLY: Final = 0.02
+"""What is better on the average of fluents may be worse by so much over all of their time-points."""
+
+
+def _is_better(
+    one: Sequence[Scores], usual: Sequence[Scores], names: set[str], by: float = _CLEARLY
+) -> bool:
+    """Return whether scores are better than the usual ones in every fold, and clearly in all.
+
+    Better in every one of three folds alone is luck once in eight. A fold without a true label says
+    nothing: whoever finds nothing there is right.
+    """
+    folds = [
+        ({n for n in names if n in b and b[n].tp + b[n].fn}, a, b)
+        for a, b in zip(one, usual, strict=True)
+    ]
+    apart = [_macro(a, own) - _macro(b, own) for own, a, b in folds if own]
+    return len(apart) > 1 and min(apart) >= 0 and sum(apart) / len(apart) > by
+
+
+def _recognises_more(one: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
+    """Return whether rules are clearly better on the average of fluents, and hardly worse over all points."""
+    apart = _micro(total(one), names) - _micro(total(usual), names)
+    return apart >= -_HARDLY and _is_better(one, usual, names, _RIVAL)
+
+
+def _with_learner(
+    found: Findings,
+    taken: LearnerChoice,
+    usual: LearnerChoice,
+    of_taken: Sequence[Scores],
+    of_usual: Sequence[Scores],
+) -> Findings:
+    """Say that another learner was taken, what is other in it, and how much better it was."""
+    was = usual.identity()
+    other = ", ".join(f"{n} {word}" for n, word in taken.identity().items() if was.get(n) != word)
+    better, worse = (Confusion.total(total(own).values()).f1 for own in (of_taken, of_usual))
+    told = f"{other}: rules held out have F1 {better:.3f}, as usual {worse:.3f}"
+    return replace(found, learner=taken, learned=told)
+
+
+def _with_rules(
+    found: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
+) -> Findings:
+    """Compare rules from completed labels with those from the given ones alone."""
+    assert found.profile is not None
+    of_completed, of_alone = total(completed), total(alone)
+    better = {name for name in enough if _is_better(alone, completed, {name})}
+    chosen = {
+        name: (
+            (ALONE, f"rules F1 {of_alone[name].f1:.3f}, completed {of_completed[name].f1:.3f}")
+            if name in better
+            else said
+        )
+        for name, said in found.chosen.items()
+    }
+    taken = [
+        {name: (b if name in better else a)[name] for name in a}
+        for a, b in zip(completed, alone, strict=True)
+    ]
+    return replace(
+        found,
+        profile=replace(found.profile, given_alone=tuple(sorted(better))),
+        chosen=chosen,
+        held_out=total(taken),
+        baselines={ALONE: of_alone, **found.baselines},
+        folds=_micros(taken),
+    )
+
+
+def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
+    """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
+    sums = [Confusion.total(scores.values()) for scores in folds]
+    return tuple(one.f1 for one in sums if one.tp + one.fn)
+
+
+def _tally(batches: Iterable[MicroBatch]) -> dict[str, dict[str, int]]:
+    total: dict[str, dict[str, int]] = {}
+    for batch in batches:
+        for name, counts in label_tally(batch.queries, batch.domain).items():
+            own = total.setdefault(name, {"true": 0, "false": 0})
+            for sort in own:
+                own[sort] += counts[sort]
+    return total
+
+
+def _micro(scores: Scores, names: set[str]) -> float:
+    return Confusion.total(own for name, own in scores.items() if name in names).f1
+
+
+def _macro(scores: Scores, names: set[str]) -> float:
+    held = [scores[name].f1 for name in sorted(names) if name in scores]
+    return sum(held) / len(held) if held else 0.0
