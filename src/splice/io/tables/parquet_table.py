@@ -144,8 +144,9 @@ class ScannedTable(FileTable):
         query = self._scan(self.path).select(wanted)
         if span is not None:
             query = query.slice(span.start, None if span.end is None else span.end - span.start)
-        with self._reading():
-            stream = iter(query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True))
+        # Lazily: threads that begin at once may panic, and print, before anything is held back.
+        found = query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True, lazy=True)
+        stream = iter(found)
         while True:
             with self._reading():
                 frame = next(stream, None)
