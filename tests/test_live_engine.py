@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from live_rows import PLAZA, engine, intervals, items, one_shot, plaza, rows, said, through_state
+from live_rows import (
+    MEET,
+    PLAZA,
+    engine,
+    intervals,
+    items,
+    one_shot,
+    plaza,
+    rows,
+    said,
+    through_state,
+)
 from splice.completion.mode import Mode
 from splice.errors import SpliceError
 from splice.live.clock import CONFIRM, Clocks, Verdict
 from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings
 from splice.live.settings import LiveSettings
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import Theory
 from splice.pipeline.learned import LearnOptions
@@ -140,6 +152,13 @@ def test_labels_wait_as_long_as_patience_says_and_are_late_after_it() -> None:
     assert one.counts["late_labels"] == 12
     one.events(items([row for row in events if row["time"] > 100]))
     assert one.counts["given"] == 20 * 12
+
+
+def test_a_restart_keeps_when_changes_count() -> None:
+    """The file of learned rules says it, and their text does not."""
+    one = LiveEngine(replace(MEET, holds=Holds.AFTER), PLAZA, LiveSettings())
+    assert through_state(one).theory.holds is Holds.AFTER
+    assert through_state(engine()).theory.holds is MEET.holds
 
 
 def test_rules_are_scored_against_the_labels() -> None:

@@ -13,7 +13,7 @@ from splice.live.output import Channel, Outbox
 from splice.live.recognition import LiveRecogniser
 from splice.live.score import History, Score
 from splice.live.settings import LiveSettings
-from splice.logic.domain import Domain
+from splice.logic.domain import Domain, Holds
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import Theory
 from splice.stream.batch import MicroBatch
@@ -119,6 +119,7 @@ class RulesInUse:
         """Return everything as plain values."""
         return {
             "theory": str(self.theory),
+            "holds": self.theory.holds.value if self.theory.holds else None,
             "score": self.score.to_state(),
             "history": [[code, own.to_state()] for code, own in self._history.items()],
             "recogniser": self._recogniser.to_state() if self._recogniser else None,
@@ -126,7 +127,9 @@ class RulesInUse:
 
     def restore(self, state: Plain) -> None:
         """Go on from a state, over the vocabulary that it was made with."""
-        self.use(parse_theory(state["theory"]))
+        # What holds when is no part of the rules' text, and the file of learned rules says it.
+        holds = Holds(state["holds"]) if state["holds"] else None
+        self.use(replace(parse_theory(state["theory"]), holds=holds))
         self.score = Score.restored(state["score"])
         self._history = {
             code: History.restored(own, self._vocabulary) for code, own in state["history"]
