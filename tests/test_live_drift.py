@@ -89,7 +89,7 @@ def plaza_batches() -> tuple[Source, list[MicroBatch]]:
 def learner_of(source: Source, every: list[MicroBatch]) -> LiveLearner:
     learner = LiveLearner(LearnSettings(), source.vocabulary)
     for batch in every:
-        learner.step(batch)
+        learner.step(0, batch)
     return learner
 
 
@@ -114,7 +114,7 @@ def test_policies_do_what_they_say() -> None:
     assert [e["count"] for e in after["cache"]["entries"]] == pytest.approx(
         [0.1 * e["count"] for e in before["cache"]["entries"]]
     )
-    decayed.step(every[-1])
+    decayed.step(0, every[-1])
     asked = POLICIES["ask"].answer(learner_of(source, every), every, 3).rows
     assert [(row["start"], row["end"]) for row in asked] == [(125, 150), (150, 175), (175, 200)]
     assert POLICIES["tell"].answer(decayed, every, 3) == Answer()
@@ -149,7 +149,7 @@ def test_learning_anew_is_in_hindsight_and_does_not_mind_turns() -> None:
     hindsight = LiveLearner(LearnSettings(), source.vocabulary)
     hindsight.relearn(turns)
     assert hindsight.learner.to_state() == other.learner.to_state()
-    other.step(turns[-1])
+    other.step(0, turns[-1])
 
 
 def test_a_newcomer_learns_anew_when_it_has_seen_twice_as_much() -> None:
@@ -162,7 +162,7 @@ def test_a_newcomer_learns_anew_when_it_has_seen_twice_as_much() -> None:
     trial.pairs = [(Confusion(1, 0, 0, 0), Confusion(0, 1, 1, 0))]
     stale = []
     for number, batch in enumerate(found[4:], 5):
-        newcomer.step(batch)
+        newcomer.step(0, batch)
         stale.append(trial.stale)
         if trial.stale:
             trial.relearn(found[:number])

@@ -46,7 +46,7 @@ def write(path: Path, objects: list[dict[str, Any]]) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in ("out", "dead", "late") if (folder / name).exists()}  # fmt: skip
+    return {name: (folder / name).read_bytes() for name in ("out", "dead", "late", "completed") if (folder / name).exists()}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +58,27 @@ def fed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for at in range(300, len(mixed), 400):
         mixed[at:at] = [{"time": 1}, {**mixed[at], "time": 0}]
     write(folder / "events.ndjson", mixed)
-    write(folder / "labels.ndjson", labels)
+    some = [{**row, "label": row["label"] if row["time"] % 50 < 20 else None} for row in labels]
+    write(folder / "labels.ndjson", some)
     return folder
 
 
-def process(fed: Path, folder: Path, learn: bool = False, **options: Any) -> Process:
+def process(
+    fed: Path, folder: Path, learn: bool = False, revise: int = 0, **options: Any
+) -> Process:
+    settings = LearnSettings(every=3, revise=revise) if learn else None
     engine = LiveEngine(
         Theory() if learn else MEET,
         PLAZA,
-        LiveSettings(lateness=8, learn=LearnSettings(every=3) if learn else None),
+        LiveSettings(lateness=8, learn=settings, completed=True),
     )
     feeds = {"events": open_feed(str(fed / "events.ndjson"))}
     if learn:
         feeds["labels"] = open_feed(str(fed / "labels.ndjson"))
-    sinks = {Channel(name): open_sink(str(folder / name)) for name in ("out", "dead", "late")}
+    sinks = {
+        Channel(name): open_sink(str(folder / name))
+        for name in ("out", "dead", "late", "completed")
+    }
     return Process(
         engine,
         feeds,
@@ -84,11 +91,11 @@ def process(fed: Path, folder: Path, learn: bool = False, **options: Any) -> Pro
     )
 
 
-@pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize(("learn", "revise"), [(False, 0), (True, 0), (True, 60)])
 def test_killed_at_random_moments_the_bytes_are_the_same(
-    fed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learn: bool
+    fed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learn: bool, revise: int
 ) -> None:
-    process(fed, tmp_path / "whole", learn).run()
+    process(fed, tmp_path / "whole", learn, revise).run()
     rng, moments = random.Random(7), {"left": 0}
 
     def dying(owner: type, name: str) -> None:
@@ -114,7 +121,7 @@ def test_killed_at_random_moments_the_bytes_are_the_same(
     for _ in range(200):
         moments["left"] = rng.randint(2, 12)
         try:
-            process(fed, tmp_path / "killed", learn).run()
+            process(fed, tmp_path / "killed", learn, revise).run()
         except Crash:
             crashes += 1
             with (tmp_path / "killed" / "out").open("ab") as torn:
@@ -127,6 +134,8 @@ def test_killed_at_random_moments_the_bytes_are_the_same(
     told = [json.loads(line) for line in (tmp_path / "whole/out").read_bytes().splitlines()]
     assert [row["n"] for row in told] == list(range(1, len(told) + 1))
     assert any(row["type"] == ("theory" if learn else "interval") for row in told)
+    if learn:
+        assert (b'"revision":2' in (tmp_path / "whole/completed").read_bytes()) == bool(revise)
 
 
 def test_an_older_generation_says_the_same_again_and_nothing_twice(

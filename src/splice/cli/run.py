@@ -116,6 +116,15 @@ def run(
     profile: Annotated[
         str, typer.Option("--profile", help="How labels are completed.", **one_of(lambda: PROFILES))
     ] = "default",
+    revise: Annotated[
+        int,
+        typer.Option(
+            "--revise",
+            metavar="N",
+            min=0,
+            help="Complete the last N time-points of a sequence again when labels come; learn after that.",
+        ),
+    ] = 0,
     drift: Annotated[
         str | None,
         typer.Option(
@@ -184,6 +193,7 @@ def run(
                 rules_every,
                 PROFILES[profile],
                 LEARNERS.choose(memory=memory),
+                revise,
             )
             if learn
             else None,

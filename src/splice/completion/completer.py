@@ -21,7 +21,13 @@ from splice.completion.propagation import Propagation, Solved, unlabelled_graph
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
 from splice.completion.solver import Unreached
-from splice.completion.state import VERSION, StateWriter, check_completer, readable
+from splice.completion.state import (
+    STANDING,
+    VERSION,
+    StateWriter,
+    check_completer,
+    readable,
+)
 from splice.completion.trust import trust
 from splice.completion.votes import Ballot
 from splice.completion.workspace import UNFILTERED, Workspace
@@ -31,6 +37,7 @@ from splice.logic.domain import Domain
 from splice.options import changes
 from splice.patterns.partition import Examples
 from splice.patterns.reading import Reading, blocks
+from splice.states import check_state
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -173,6 +180,44 @@ class SupervisionCompleter:
         if self._parts and self._parts.chains:
             self._parts.chains.standing = value
 
+    def standing_state(self, standing: Standing) -> dict[str, Any]:
+        """Return where chains stood as plain values."""
+        parts = self._started()
+        writer = StateWriter(parts.visibility, parts.lifting.store, parts.store)
+        return writer.chains(standing, parts.representatives())
+
+    def standing_from(self, state: dict[str, Any]) -> Standing:
+        """Return where chains stood, from plain values."""
+        check_state(state, STANDING, "chains")
+        with readable():
+            return self._started().standing_from(state)
+
+    def recount(
+        self,
+        counts: dict[str, Any] | None,
+        runs: Iterable[tuple[Standing, Sequence[MicroBatch]]],
+        domain: Domain,
+        vocabulary: Vocabulary,
+    ) -> None:
+        """Forget the labels that were counted, and count others: those of a state, then those of batches.
+
+        Each run of batches goes on from where chains stood; where they stand now is as before.
+        """
+        self._begin(domain, vocabulary).forget_labels()
+        self._seen = np.zeros(2)
+        if counts is not None:
+            self.merge(counts, domain, vocabulary)
+        now = self.standing
+        for before, batches in runs:
+            self.standing = before
+            for batch in batches:
+                self.count_labels(batch)
+        self.standing = now
+
+    def patterns(self, batch: MicroBatch) -> Ints:
+        """Return the number of the pattern of each query atom of a batch."""
+        return self._start(batch).prefetcher.read(batch)[1][0]
+
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
         """Look at consecutive batches of a sequence that will come next: then they cost less."""
         if len(block) > 1:
@@ -214,7 +259,7 @@ class SupervisionCompleter:
         }
         if parts.chains:
             classes = parts.representatives()
-            state["chains"] = writer.chains(parts.chains, classes)
+            state["chains"] = writer.chains(parts.chains.standing, classes)
             counts = parts.chains.persistence.counts
             state["transitions"] = writer.transitions(counts, classes)
         if self.profile.distance.observes:

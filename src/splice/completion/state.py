@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.completion.cache import Entry, LabelCache, Lomrf2019Cache, vertices_of
-from splice.completion.links import LinkMemory, Terminal
+from splice.completion.links import Standing, Terminal
 from splice.completion.persistence import Transition
 from splice.completion.similarity import Vertices
 from splice.errors import InputError, SpliceError
@@ -59,6 +59,8 @@ _TERMINAL: Final = record(
     rule=text,
     **_VERTEX,
 )
+STANDING: Final = record(sequence=text, last=each(_TERMINAL))
+"""The shape of where chains stand."""
 _COMPLETER: Final = record(
     ("chains", "transitions", "examples"),
     version=whole(),
@@ -72,7 +74,7 @@ _COMPLETER: Final = record(
         batches=whole(),
         vertices=each(_ENTRY),
     ),
-    chains=record(sequence=text, last=each(_TERMINAL)),
+    chains=STANDING,
     transitions=each(
         record(rule=text, changed=truth, before=whole(-1, 1), now=whole(-1, 1), count=number(0.0))
     ),
@@ -104,8 +106,8 @@ class StateWriter:
             state["vertices"] = [self._entry(entry, classes) for entry in cache.vertices]
         return state
 
-    def chains(self, memory: LinkMemory, classes: list[int]) -> Plain:
-        """Return where the chains of the current sequence stand; a given label is firm."""
+    def chains(self, standing: Standing, classes: list[int]) -> Plain:
+        """Return where the chains of a sequence stand; a given label is firm."""
         last = [
             {
                 "query": self._query(key),
@@ -116,9 +118,9 @@ class StateWriter:
                 "rule": str(self._patterns[classes[end.cls]].rule),
                 **self._vertex(end.vertex, 0),
             }
-            for key, end in memory.last.items()
+            for key, end in standing.last.items()
         ]
-        return {"sequence": memory.sequence, "last": last}
+        return {"sequence": standing.sequence, "last": last}
 
     def transitions(self, counts: Mapping[Transition, float], classes: list[int]) -> list[Plain]:
         """Return how often labels followed labels; ``classes`` gives a pattern for each class."""

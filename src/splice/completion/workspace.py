@@ -21,7 +21,7 @@ from splice.completion.cache import (
     Lomrf2019Cache,
 )
 from splice.completion.filter import Unfiltered
-from splice.completion.links import Chains, Layout, LinkMemory
+from splice.completion.links import Chains, Layout, LinkMemory, Standing
 from splice.completion.profile import Identity, Profile
 from splice.completion.similarity import Vertices
 from splice.completion.state import StateReader
@@ -209,11 +209,16 @@ class Workspace:
         self._count_transitions(state)
         self._count_examples(state)
         if self.chains:
-            self.chains.sequence = state["chains"]["sequence"]
-            for plain in state["chains"]["last"]:
-                key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
-                cls = int(self.classes(np.array([pattern]))[0])
-                self.chains.last[key] = self._reader.terminal(plain, cls)
+            self.chains.standing = self.standing_from(state["chains"])
+
+    def standing_from(self, state: dict[str, Any]) -> Standing:
+        """Return where chains stood, from a state."""
+        last = {}
+        for plain in state["last"]:
+            key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
+            cls = int(self.classes(np.array([pattern]))[0])
+            last[key] = self._reader.terminal(plain, cls)
+        return Standing(state["sequence"], last)
 
     def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return similarities; vertices of other batches may have fewer constants."""

@@ -6,13 +6,15 @@ from typing import Final
 
 import numpy as np
 
+from splice.arrays import Indices, Ints
 from splice.completion.result import Completion
+from splice.completion.revision import Revision
 from splice.labels import UNKNOWN
 from splice.live.drift.monitor import Drift, DriftMonitor
 from splice.live.drift.policies import POLICIES
 from splice.live.drift.trial import Trial
 from splice.live.drift.window import RecentBatches
-from splice.live.learner import LearnSettings, LiveLearner
+from splice.live.learner import LearnSettings, LiveLearner, Step
 from splice.live.output import Channel, Outbox
 from splice.live.rows import Decoded
 from splice.live.rules_in_use import RulesInUse
@@ -48,6 +50,8 @@ class Adaptation:
         What is counted.
     drift
         What follows when habits change, by the name of a policy; None: nobody watches.
+    completed
+        Whether completed labels are said.
     """
 
     def __init__(
@@ -58,11 +62,13 @@ class Adaptation:
         out: Outbox,
         counts: dict[str, int],
         drift: str | None = None,
+        *,
+        completed: bool = False,
     ) -> None:
         self.learner = LiveLearner(settings, vocabulary)
         self._rules, self._vocabulary = rules, vocabulary
         self._out, self._counts = out, counts
-        self._policy = drift
+        self._policy, self._completed = drift, completed
         self._monitor = DriftMonitor() if drift else None
         self._recent = RecentBatches(vocabulary)
         self._trial: Trial | None = None
@@ -73,12 +79,15 @@ class Adaptation:
             self._trial.feed(taken)
         self.learner.take_events(taken)
 
-    def labels(self, decoded: Decoded) -> list[AtomTable]:
-        """Take in labels; return those that came too late."""
-        return [
-            self.learner.take_labels(decoded.labels),
-            self.learner.take_spans(decoded.spans, decoded.ends),
-        ]
+    def labels(self, decoded: Decoded, domain: Domain) -> list[AtomTable]:
+        """Take in labels; say what those change that came late, and return those that came too late."""
+        late, news = self.learner.take_labels(decoded.labels)
+        late_spans, more = self.learner.take_spans(decoded.spans, decoded.ends)
+        for batch in (*news, *more):
+            self._rules.compare(int(batch.table.sequence[0]), batch)
+        for revision in self.learner.revise(domain):
+            self._say_revised(revision)
+        return [late, late_spans]
 
     def slide(self, code: int, now: int) -> None:
         """Move the windows of a sequence on, where rules are tried."""
@@ -92,23 +101,44 @@ class Adaptation:
         for batch in self.learner.batches_of(code, domain, before):
             counts = self._rules.compare(code, batch)
             changed_sides = self._trial.step(code, batch) if self._trial else False
-            report = self.learner.step(batch)
-            self._count(report)
+            step = self.learner.step(code, batch)
+            self._take(step)
             if self._monitor:
                 self._recent.add(batch)
                 worse = self._monitor.see_errors(counts) if counts else None
-                changed = self._monitor.see_patterns(self.learner.patterns_of(report))
+                changed = self._monitor.see_patterns(self.learner.patterns_of(step.completion))
                 self._answer(worse or changed, domain)
             if changed_sides or (self._trial and self._trial.over):
                 self._change_sides()
             if self._trial and self._trial.stale:
                 self._trial.relearn(self._recent.batches(domain))
-            if self.learner.due:
-                self.renew()
+            self._renew_after(step)
+        if before is None:
+            step = self.learner.close(code)
+            self._take(step)
+            self._renew_after(step)
         waiting = self.learner.waiting.get(code)
         if before is None or waiting is not None:
+            since = self.learner.since(code) if waiting is not None else None
             for rules in (self._rules, *(self._trial.both if self._trial else ())):
-                rules.forget(code, waiting.done if waiting is not None else None)
+                rules.forget(code, since)
+
+    def _renew_after(self, step: Step) -> None:
+        """Renew the rules where it was time to since the step before."""
+        every = self.learner.settings.every
+        if self.learner.batches // every > (self.learner.batches - len(step.learned)) // every:
+            self.renew()
+
+    def _take(self, step: Step) -> None:
+        """Say what became of a batch, and count what was learned from."""
+        for revision in step.revisions:
+            self._say_revised(revision)
+        if step.completion is not None:
+            done = step.completion
+            chosen = np.flatnonzero(~done.given & (done.labels != UNKNOWN))
+            self._say_completed(done, chosen, np.zeros(len(done), np.int64))
+        for report in step.learned:
+            self._count(report)
 
     def _count(self, report: StepReport) -> None:
         self._counts["batches"] += 1
@@ -117,19 +147,30 @@ class Adaptation:
         done = report.completion
         if done is not None:
             self._counts["unreached"] += int((~done.given & ~done.reached).sum())
-            self._say_completed(done)
 
-    def _say_completed(self, done: Completion) -> None:
+    def _say_revised(self, revision: Revision) -> None:
+        self._counts["revised"] += int(revision.changed.sum())
+        rows = np.flatnonzero(revision.changed)
+        self._say_completed(revision.completion, rows, revision.number)
+
+    def _say_completed(self, done: Completion, rows: Indices, number: Ints) -> None:
+        """Say labels: whoever keeps the last row of each ``id`` has what is known."""
+        if not self._completed:
+            return
         queries, times = done.batch.queries, self._vocabulary.times
         sequence = name_text(done.batch.sequence)
-        for row in np.flatnonzero(~done.given & (done.labels != UNKNOWN)).tolist():
+        for row in rows.tolist():
+            fluent, time = ground_text(queries.atom(row).args[0]), int(queries.time[row])
+            label = int(done.labels[row])
             self._out.put(
                 Channel.COMPLETED,
+                id=f"{sequence}/{fluent}/{times.text(time)}",
                 sequence=sequence,
-                fluent=ground_text(queries.atom(row).args[0]),
-                time=times.value(int(queries.time[row])),
-                label=bool(done.labels[row] > 0),
+                fluent=fluent,
+                time=times.value(time),
+                label=None if label == UNKNOWN else label > 0,
                 confidence=round(abs(float(done.values[row])), 6),
+                revision=int(number[row]) + 1,
             )
 
     # habits change ----------------------------------------------------------------------------------

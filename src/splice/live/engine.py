@@ -39,11 +39,11 @@ from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 
 COUNTS: Final = (
     "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",
-    "given", "completed", "unreached", "theories", "reloads", "ended", "drifts",
+    "given", "completed", "unreached", "theories", "reloads", "ended", "drifts", "revised",
 )  # fmt: skip
 """What is counted."""
 
@@ -97,7 +97,15 @@ class LiveEngine:
         )
         self._rules = RulesInUse(theory, self._domain, settings, vocabulary)
         self._adaptation = (
-            Adaptation(settings.learn, self._rules, vocabulary, out, self.counts, settings.drift)
+            Adaptation(
+                settings.learn,
+                self._rules,
+                vocabulary,
+                out,
+                self.counts,
+                settings.drift,
+                completed=settings.completed,
+            )
             if settings.learn
             else None
         )
@@ -157,7 +165,7 @@ class LiveEngine:
 
     def _take_labels(self, arrival: Arrival) -> None:
         if self._adaptation:
-            for late in self._adaptation.labels(arrival.decoded):
+            for late in self._adaptation.labels(arrival.decoded, self._intake.decoder.domain):
                 self._intake.set_aside(late, arrival.raw, "late_labels")
 
     # time goes on -----------------------------------------------------------------------------------

@@ -130,6 +130,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) 
         "learner": "none" if learn is None else str(learn.learner),
         "profile": "none" if learn is None or learn.profile is None else learn.profile.name,
         "patience": "none" if learn is None else str(learn.patience),
+        "revise": "none" if learn is None else str(learn.revise),
         "drift": settings.drift or "none",
         "batch-size": "none" if learn is None else str(learn.batch_size),
         **({"holds": "from"} if domain.clock.holds is Holds.FROM else {}),

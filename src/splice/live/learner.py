@@ -13,11 +13,16 @@ import numpy as np
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
+from splice.completion.result import Completion
+from splice.completion.revision import Answer, Revision
+from splice.errors import SpliceError
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
+from splice.live.revisions import Revisions
 from splice.live.waiting import Waiting
 from splice.logic.domain import Domain
 from splice.logic.theory import Theory
+from splice.patterns.reading import with_shared_facts
 from splice.pipeline.splice import Splice, StepReport
 from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain
@@ -45,6 +50,9 @@ class LearnSettings:
         How missing labels are completed; None: the learner sees them as they are.
     learner
         Makes a learner that knows nothing yet.
+    revise
+        Batches of the last so many time-points of a sequence are completed again when labels come, and
+        learned from after that; 0: what was completed once stays.
     """
 
     patience: int = 0
@@ -52,6 +60,34 @@ class LearnSettings:
     every: int = 20
     profile: Profile | None = PROFILES["default"]
     learner: Any = field(default_factory=lambda: LEARNERS.choose(memory=REMEMBERED))
+    revise: int = 0
+
+    def __post_init__(self) -> None:
+        if self.revise < 0:
+            raise SpliceError(f"a revision window has 0 or more time-points, not {self.revise}")
+        if self.revise and self.profile is None:
+            raise SpliceError(
+                "where nothing is completed, nothing can be revised", "name a profile"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a batch brought, or the end of a sequence.
+
+    Parameters
+    ----------
+    completion
+        What became of the batch; None where nothing is completed, or at the end.
+    revisions
+        Earlier batches of which a label changed.
+    learned
+        What was learned from now: the batch itself, or those that have left the revision window.
+    """
+
+    completion: Completion | None
+    revisions: Sequence[Revision]
+    learned: Sequence[StepReport]
 
 
 class LiveLearner:
@@ -77,6 +113,11 @@ class LiveLearner:
         completer = SupervisionCompleter(self.settings.profile) if self.settings.profile else None
         self.learner: StructureLearner = self.settings.learner()
         self.splice = Splice(self.learner, completer)
+        self.revisions = (
+            Revisions(completer, self.settings.revise)
+            if completer and self.settings.revise
+            else None
+        )
 
     @property
     def theory(self) -> Theory:
@@ -93,28 +134,45 @@ class LiveLearner:
         for piece in table.sorted().by_sequence():
             self._of(int(piece.sequence[0])).events.append(piece)
 
-    def take_labels(self, table: AtomTable) -> AtomTable:
-        """Take in labels of points; return those that came too late."""
-        late = np.zeros(len(table), bool)
+    def take_labels(self, table: AtomTable) -> tuple[AtomTable, list[MicroBatch]]:
+        """Take in labels of points; return those that came too late, and batches with what came late."""
+        late, news = np.zeros(len(table), bool), list[MicroBatch]()
         for code in np.unique(table.sequence).tolist():
             own = self._of(code)
             rows = np.flatnonzero(table.sequence == code)
             behind = (table.time[rows] < own.done) & (table.time[rows] != NO_TIME)
             late[rows[behind]] = True
             own.labels.append(table.take(rows[~behind]))
-        return table.take(late)
+            if self.revisions and behind.any():
+                held, taken = self.revisions.relabel(code, table.take(rows[behind]))
+                late[rows[behind][taken]] = False
+                news += held
+        return table.take(late), news
 
-    def take_spans(self, table: AtomTable, ends: np.ndarray[Any, Any]) -> AtomTable:
-        """Take in labels of intervals; return those of which some came too late."""
-        late = np.zeros(len(table), bool)
+    def take_spans(
+        self, table: AtomTable, ends: np.ndarray[Any, Any]
+    ) -> tuple[AtomTable, list[MicroBatch]]:
+        """Take in labels of intervals; return those of which some came too late, and batches with what came late."""
+        late, news = np.zeros(len(table), bool), list[MicroBatch]()
         for code in np.unique(table.sequence).tolist():
             own = self._of(code)
             rows = np.flatnonzero(table.sequence == code)
-            late[rows[table.time[rows] < own.done]] = True
+            late[rows[table.time[rows] < self.since(code)]] = True
             useful = rows[ends[rows] > own.done]
             own.spans.append(table.take(useful))
             own.ends.append(ends[useful])
-        return table.take(late)
+            if self.revisions:
+                news += self.revisions.relabel_spans(code, table.take(rows), ends[rows])
+        return table.take(late), news
+
+    def since(self, code: int) -> int:
+        """Return the first time-point of a sequence that a label can still come for."""
+        held = self.revisions.since(code) if self.revisions else None
+        return self._of(code).done if held is None else held
+
+    def revise(self, domain: Domain) -> list[Revision]:
+        """Complete again what labels came late for; return the batches of which a label changed."""
+        return list(self.revisions.revise(domain, self._vocabulary)) if self.revisions else []
 
     def _of(self, code: int) -> Waiting:
         return self.waiting.setdefault(code, Waiting(self._vocabulary))
@@ -141,17 +199,28 @@ class LiveLearner:
         """Go on with what another has learned; what waits is one's own."""
         self.learner, self.splice = other.learner, other.splice
 
-    def step(self, batch: MicroBatch) -> StepReport:
-        """Complete a batch and learn from it."""
+    def step(self, code: int, batch: MicroBatch) -> Step:
+        """Complete a batch of a sequence, and learn from what is final."""
+        if self.revisions:
+            return self._step(self.revisions.complete(code, batch))
         report = self.splice.step(batch)
         self.batches += 1
-        return report
+        return Step(report.completion, (), [report])
+
+    def close(self, code: int) -> Step:
+        """Learn from all that is held of a sequence: it has ended."""
+        return self._step(self.revisions.close(code)) if self.revisions else Step(None, (), ())
+
+    def _step(self, answer: Answer) -> Step:
+        learned = [self.splice.learn(done) for done in answer.final]
+        self.batches += len(learned)
+        return Step(answer.completion, answer.revisions, learned)
 
     def relearn(self, batches: Sequence[MicroBatch]) -> None:
         """Forget, and learn from batches in hindsight: each is completed with the labels of all of them."""
         self.forget()
         # Sequences arrive in turns; read one after the other, chains in time lead over the borders of batches.
-        ordered = sorted(batches, key=lambda batch: batch.sequence)
+        ordered = with_shared_facts(sorted(batches, key=lambda batch: batch.sequence))
         completer = self.splice.completer
         Splice(self.learner, completer, Mode.HINDSIGHT).fit(ordered)
         self.batches = len(ordered)
@@ -165,9 +234,9 @@ class LiveLearner:
         completer.restore(state, batch.domain, self._vocabulary)
         self.splice = Splice(self.learner, completer)
 
-    def patterns_of(self, report: StepReport) -> Counter[str]:
+    def patterns_of(self, done: Completion | None) -> Counter[str]:
         """Return how often each pattern stands in a batch that was completed."""
-        done, completer = report.completion, self.splice.completer
+        completer = self.splice.completer
         if done is None or completer is None:
             return Counter()
         store = completer.reading(done.batch.domain, self._vocabulary).lifting.store
@@ -184,6 +253,7 @@ class LiveLearner:
             "waiting": {str(code): own.to_state() for code, own in self.waiting.items()},
             "learner": self.learner.to_state() if self.batches else None,
             "completer": completer.to_state() if completer and begun else None,
+            "revisions": self.revisions.to_state() if self.revisions and begun else None,
         }
 
     def restore(self, state: Plain, domain: Domain) -> None:
@@ -198,6 +268,8 @@ class LiveLearner:
             self.learner.restore(state["learner"], domain, self._vocabulary)
         if state["completer"] is not None and self.splice.completer:
             self.splice.completer.restore(state["completer"], domain, self._vocabulary)
+        if state["revisions"] is not None and self.revisions:
+            self.revisions.restore(state["revisions"], domain, self._vocabulary)
 
 
 def _short(text: str) -> str:

@@ -29,6 +29,7 @@ _WORDS: Final = {
     "reloads": "Reloads of the rules.",
     "ended": "Sequences that ended.",
     "drifts": "Changes of habits that were found.",
+    "revised": "Completed labels that were changed afterwards.",
 }
 _STUCK: Final = 30.0
 """A process that has not come round for so many seconds, and more than its checkpoints take, is stuck."""

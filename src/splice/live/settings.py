@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from splice.errors import SpliceError, UnknownName
 from splice.live.drift.policies import POLICIES
 from splice.live.learner import LearnSettings
+
+_BEGIN_ANEW: Final = frozenset({"forget", "decay", "relearn"})
+"""Policies that begin to count labels anew, which batches that are held cannot follow."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,11 @@ class LiveSettings:
             raise UnknownName("policy", self.drift, POLICIES)
         if self.drift is not None and self.learn is None:
             raise SpliceError("drift is watched where rules are learned", "say --learn, too")
+        if self.learn is not None and self.learn.revise and self.drift in _BEGIN_ANEW:
+            raise SpliceError(
+                f"the policy '{self.drift}' changes the labels that a revision window counts on",
+                "take tell or ask, or leave out --revise",
+            )
 
     @property
     def far(self) -> int:

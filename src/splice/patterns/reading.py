@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Final, Generic, TypeVar
 
-from splice.arrays import Ints
+from splice.arrays import Ints, np
 from splice.logic.domain import Domain
 from splice.patterns.lifting import Keep, Lifting
 from splice.patterns.partition import Examples, mentions_times, partition
@@ -122,6 +122,21 @@ def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
         rows += len(batch)
     if held:
         yield held
+
+
+def with_shared_facts(batches: Sequence[MicroBatch]) -> list[MicroBatch]:
+    """Return the same batches; neighbours of a sequence whose timeless atoms are equal share their table.
+
+    Those belong to one block, whether they were cut together or one by one, or read from a state.
+    """
+    found: list[MicroBatch] = []
+    for batch in batches:
+        before = found[-1] if found and found[-1].sequence == batch.sequence else batch
+        same = before.facts is batch.facts
+        if not same and np.array_equal(before.facts.key(), batch.facts.key()):
+            batch = replace(batch, facts=before.facts)  # noqa: PLW2901
+        found.append(batch)
+    return found
 
 
 def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:

@@ -107,7 +107,11 @@ class Splice:
         if self.completer is None:
             return self._learn(batch)
         self._share(batch)
-        completion = self.completer.complete(batch)
+        return self.learn(self.completer.complete(batch))
+
+    def learn(self, completion: Completion) -> StepReport:
+        """Learn from a batch that was completed."""
+        self._share(completion.batch)
         return self._learn(completion.completed(), completion)
 
     def _learn(self, batch: MicroBatch, completion: Completion | None = None) -> StepReport:

@@ -2,7 +2,7 @@
 
 A stream that arrives cannot be read again to give its names the same numbers. So the names go into
 the checkpoint, in the order of their codes, and the columns over them as they are: as the bytes of
-64-bit and smaller integers in base64, which costs a fraction of their digits. A learner, which may be
+64-bit and smaller numbers in base64, which costs a fraction of their digits. A learner, which may be
 restored over another vocabulary, keeps its few rows by names (:func:`plain_rows`).
 """
 
@@ -43,7 +43,7 @@ Plain: TypeAlias = dict[str, Any]
 
 
 def plain_array(array: npt.NDArray[Any]) -> Plain:
-    """Return an array of integers as its type, its shape and its bytes.
+    """Return an array of numbers as its type, its shape and its bytes.
 
     >>> array_from(plain_array(np.array([[1, 2], [3, 4]]))).tolist()
     [[1, 2], [3, 4]]
@@ -64,7 +64,7 @@ def array_from(state: Plain) -> npt.NDArray[Any]:
 
 
 _ARRAY: Final = record(
-    type=word("<i8", "<i4", "<i2", "|i1", "|b1", "|u1"),
+    type=word("<f8", "<i8", "<i4", "<i2", "|i1", "|b1", "|u1"),
     shape=each(whole(0, 1 << 32)),
     data=anything,
 )

@@ -72,7 +72,7 @@ class Trial:
             self.seen += 1
             if len(self.pairs) >= _FIRST:
                 self.ahead = self._lead() > (-_MARGIN if before else _MARGIN)
-        self.learner.step(batch)
+        self.learner.step(code, batch)
         if self.learner.due and len(theory := self.learner.theory):
             self.new.use(theory)
         return self.ahead != before
