@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-__all__ = ["best_of", "in_process", "peak_memory", "report"]
+__all__ = ["best_of", "in_process", "memory_now", "peak_memory", "peak_since", "report"]
 
 
 def best_of(runs: int, work: Callable[[], object]) -> float:
@@ -27,6 +28,22 @@ def best_of(runs: int, work: Callable[[], object]) -> float:
 def peak_memory() -> float:
     """Return the most memory this process has held, in GiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def memory_now() -> float:
+    """Return how much memory this process holds, in MiB, and measure its peak anew from here (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5", "ascii")
+    return _status("VmRSS")
+
+
+def peak_since() -> float:
+    """Return the most memory this process has held since :func:`memory_now`, in MiB."""
+    return _status("VmHWM")
+
+
+def _status(name: str) -> float:
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
 
 
 def in_process(module: str, *arguments: str, threads: int | None = None) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """How time and memory grow along each axis of the data: entities, fluents, event types, patterns, sequences.
 
 Each axis is doubled three times while the others stay as they are. What is told is the processor time at n, 2n, 4n
-and 8n, and the last over eight times the first: 1 is linear, less is better than that. So for memory, beyond what the
-process has after a small run.
+and 8n, and the last over eight times the first: 1 is linear, less is better than that. So for memory: the peak beyond
+what the process held after a run over a few points, which loads and compiles everything. Each cell is a process of its
+own. Where a cell at n takes less than a MiB, the growth from 2n to 8n over four is told.
 
-``python -m benchmarks.scaling [POINTS] [AXIS ...]``: so many time-points in a sequence (default 150: 7,200 query atoms at n).
+``python -m benchmarks.scaling [POINTS] [AXIS ...] [WORK ...]``: so many time-points in a sequence (default 150: 7,200
+query atoms at n), some axes or all, some work (``"learn auto"``) or all.
 """
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import tempfile
@@ -16,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.measure import in_process, peak_memory, report
+from benchmarks.measure import in_process, memory_now, peak_since, report
 from splice.completion.profile import PROFILES
 from splice.inputs.open import InputOptions
 from splice.pipeline.complete import complete
@@ -26,6 +29,8 @@ from splice.pipeline.run import learn
 BASE = {"entities": 6, "fluents": 2, "events": 12, "patterns": 40, "sequences": 4}
 POINTS = 150
 LABELLED = 0.3
+WARM = 50
+"""Time-points of what is run first."""
 
 
 def write(folder: Path, axis: dict[str, int], points: int = POINTS) -> int:
@@ -76,21 +81,22 @@ WORK: dict[str, Callable[[str], None]] = {
 def measured(name: str, warm: str, folder: str) -> dict[str, float]:
     """Return the processor time of some work, and the MiB that it takes."""
     WORK[name](warm)  # what is compiled and loaded once
-    before, begun = peak_memory(), time.process_time()
+    gc.collect()
+    before, begun = memory_now(), time.process_time()
     WORK[name](folder)
-    return {"seconds": time.process_time() - begun, "mebibytes": 1024 * (peak_memory() - before)}
+    return {"seconds": time.process_time() - begun, "mebibytes": peak_since() - before}
 
 
-def table(points: int, axes: list[str]) -> Iterator[tuple[str, str, str]]:
+def table(points: int, axes: list[str], works: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the axis and the work, what was measured, and the growth from n to 8n over eight."""
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
-        write(home / "warm", BASE, 50)
+        write(home / "warm", BASE, WARM)
         for axis in axes:
             sizes = [home / f"{axis}{power}" for power in range(4)]
             for power, folder in enumerate(sizes):
                 write(folder, {**BASE, axis: BASE[axis] << power}, points)
-            for work in WORK:
+            for work in works:
                 asked = [(work, str(home / "warm"), str(folder)) for folder in sizes]
                 found = [in_process("benchmarks.scaling", "one", *one, threads=1) for one in asked]
                 yield f"{work}, {axis} x 1, 2, 4, 8", _values(found), _growth(found)
@@ -105,7 +111,8 @@ def _values(found: list[dict[str, float]]) -> str:
 def _growth(found: list[dict[str, float]]) -> str:
     first, last = found[0], found[-1]
     time = last["seconds"] / (8 * first["seconds"])
-    memory = last["mebibytes"] / (8 * max(first["mebibytes"], 1.0))
+    sizes = [one["mebibytes"] for one in found]
+    memory = sizes[3] / (8 * sizes[0]) if sizes[0] >= 1 else sizes[3] / (4 * max(sizes[1], 1))
     return f"{time:.2f} x linear; {memory:.2f}"
 
 
@@ -114,5 +121,7 @@ if __name__ == "__main__":
     if given[:1] == ["one"]:
         report(measured(*given[1:]))
     else:
-        for row in table(int(given[0]) if given else POINTS, given[1:] or list(BASE)):
+        points = int(given.pop(0)) if given and given[0].isdigit() else POINTS
+        axes, works = ([name for name in given if name in known] for known in (BASE, WORK))
+        for row in table(points, axes or list(BASE), works or list(WORK)):
             print(*row, sep=" | ", flush=True)
