@@ -9,16 +9,22 @@ PIP    := $(PY) -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench fuzz crash docs clean
+.PHONY: help demo test lint suite exhaustive bench fuzz crash docs clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## the whole road on simulated data; ends with a page to look at
 	@$(VENV)/bin/splice demo
 
-test: lint ## lint, then all tests and doctests
+test: $(VENV)/.dev ## lint, and all tests and doctests beside it
+	@$(MAKE) --no-print-directory -j 2 lint suite
+
+suite: $(VENV)/.dev ## all tests and doctests
 	@$(PY) -m pytest -q -n 2
+
+exhaustive: $(VENV)/.dev ## the tests that take long, which have smaller twins in `make test`
+	@SPLICE_EXHAUSTIVE=1 $(PY) -m pytest -q -n 2 -m exhaustive
 
 lint: $(VENV)/.dev ## ruff (rules and format) and mypy
 	@$(PY) -m ruff check

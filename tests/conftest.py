@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile(
     "repeatable",
     deadline=None,
+    max_examples=50,
     derandomize=True,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -26,6 +27,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+EXHAUSTIVE = bool(os.environ.get("SPLICE_EXHAUSTIVE") or os.environ.get("SPLICE_GOLDEN"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what takes long, unless it is asked for: each has a smaller twin that always runs."""
+    for item in items:
+        if not EXHAUSTIVE and item.get_closest_marker("exhaustive"):
+            item.add_marker(pytest.mark.skip(reason="takes long: `make exhaustive` runs it"))
 
 
 @pytest.fixture(scope="session")

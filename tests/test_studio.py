@@ -436,7 +436,7 @@ def test_columns_hold_every_label_once(square: tuple[Path, MemorySource], tmp_pa
     studio.close()
 
 
-@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.exhaustive)])
 def test_an_expert_gets_from_nothing_to_good_rules_in_forty_answers(
     tmp_path: Path, seed: int
 ) -> None:
