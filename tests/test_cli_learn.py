@@ -47,14 +47,28 @@ def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def learned(plaza: Path) -> Path:
-    """The theory that is learned from few labels."""
-    out = plaza / "few.rules"
+DECIDED = ("--profile", "regression")
+"""Where nothing is said of how a profile is chosen, none is: choosing one takes longer than learning."""
+
+
+def written(plaza: Path, name: str, *words: str) -> Path:
+    out = plaza / name
     with pytest.raises(SystemExit) as ended:
-        main(["learn", str(plaza / "few"), "--out", str(out), "--quiet"])
+        main(["learn", str(plaza / "few"), "--out", str(out), "--quiet", *words])
     assert ended.value.code == 0
     return out
+
+
+@pytest.fixture(scope="module")
+def usual(plaza: Path) -> Path:
+    """The theory that is learned from few labels by one who asks for nothing."""
+    return written(plaza, "usual.rules")
+
+
+@pytest.fixture(scope="module")
+def learned(plaza: Path) -> Path:
+    """The theory that is learned from few labels by a profile that is named."""
+    return written(plaza, "few.rules", *DECIDED)
 
 
 KNOWN: dict[tuple[object, ...], dict[str, Any]] = {}
@@ -78,10 +92,10 @@ def body_of(text: str) -> set[str]:
 
 
 def test_few_labels_are_enough_to_recognise_the_rest(
-    splice: Command, plaza: Path, learned: Path, tmp_path: Path
+    splice: Command, plaza: Path, usual: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "found.csv"
-    assert splice("recognise", learned, plaza / "all", "--out", out).code == 0
+    assert splice("recognise", usual, plaza / "all", "--out", out).code == 0
     ran = splice("evaluate", out, plaza / "all", "--format", "json")
     assert json.loads(ran.out)["f1"] > 0.8
 
@@ -89,33 +103,33 @@ def test_few_labels_are_enough_to_recognise_the_rest(
 def test_a_theory_is_printed_and_written_alike(
     splice: Command, plaza: Path, learned: Path, tmp_path: Path
 ) -> None:
-    printed = splice("learn", plaza / "few")
+    printed = splice("learn", plaza / "few", *DECIDED)
     assert (printed.code, printed.out) == (0, learned.read_text())
     assert "examples/s" in printed.err
     out = tmp_path / "new" / "again.rules"
-    ran = splice("learn", plaza / "few", "--out", out)
+    ran = splice("learn", plaza / "few", *DECIDED, "--out", out)
     assert (ran.code, ran.out) == (0, "")
     assert f"wrote {out}" in ran.err
     assert out.read_bytes() == learned.read_bytes(), "the same input gives the same bytes"
 
 
 def test_a_theory_says_where_it_is_from_and_what_each_rule_is_worth(
-    splice: Command, learned: Path
+    splice: Command, usual: Path
 ) -> None:
-    text = learned.read_text()
+    text = usual.read_text()
     assert text.startswith("% Learned from few: 14,400 examples in 48 batches, ")
     assert "completion auto, batch-size 25, points both" in text.splitlines()[1]
-    assert str(learned.parent) not in text
+    assert str(usual.parent) not in text
     counted = r"% (\d+): tp [\d,]+, fp [\d,]+, fn [\d,]+, score 0\.\d{3}; [\d,]+ firings?\n"
     numbers = re.findall(counted + r"(?:initiated|terminated)At", text)
-    theory = load_theory(learned)
+    theory = load_theory(usual)
     assert numbers == [str(i + 1) for i in range(len(theory))]
     assert theory.is_crisp
-    assert splice("theory", "check", learned, "--domain", "plaza").code == 0
+    assert splice("theory", "check", usual, "--domain", "plaza").code == 0
 
 
 def test_json_has_rules_and_counts(splice: Command, plaza: Path, learned: Path) -> None:
-    found = said_of(splice, plaza / "few")
+    found = said_of(splice, plaza / "few", *DECIDED)
     rules = found["rules"]
     assert parse_theory("\n".join(rule["text"] for rule in rules)) == Theory(
         load_theory(learned).statements
@@ -134,7 +148,7 @@ def test_json_has_rules_and_counts(splice: Command, plaza: Path, learned: Path) 
 
 @pytest.mark.parametrize("style", ["csv", "ndjson"])
 def test_a_row_for_each_rule(splice: Command, plaza: Path, learned: Path, style: str) -> None:
-    lines = splice("learn", plaza / "few", "--format", style).out.splitlines()
+    lines = splice("learn", plaza / "few", *DECIDED, "--format", style).out.splitlines()
     assert len(lines) == len(load_theory(learned)) + (style == "csv")
     if style == "csv":
         assert lines[0] == "number,text,kind,fluent,tp,fp,fn,score,firings,literals,words"
@@ -144,29 +158,28 @@ def test_without_completion_the_given_labels_are_all_there_is(splice: Command, p
     closed = said_of(splice, plaza / "few", "--no-complete")
     skipped = said_of(splice, plaza / "few", "--no-complete", "--unlabelled", "skip")
     assert closed["completed"] == skipped["completed"] == 0
-    assert closed["given"] == said_of(splice, plaza / "few")["given"]
+    assert closed["given"] == said_of(splice, plaza / "few", *DECIDED)["given"]
     assert closed["rules"] != skipped["rules"]
     # Where nothing is missing there is nothing to complete; auto may learn in another way, though.
-    whole = said_of(splice, plaza / "all", "--profile", "regression")
+    whole = said_of(splice, plaza / "all", *DECIDED)
     assert whole["rules"] == said_of(splice, plaza / "all", "--no-complete")["rules"]
     ran = splice("learn", plaza / "all", "--no-complete", "--profile", "paper")
     assert "--profile says nothing" in ran.err
 
 
 def test_options_reach_the_learner(splice: Command, plaza: Path) -> None:
-    decided = ("--profile", "regression")
-    usual = said_of(splice, plaza / "all", *decided)["rules"]
+    usual = said_of(splice, plaza / "all", *DECIDED)["rules"]
     for option in (("--depth", 1), ("--points", "starts"), ("--min-score", 0.99),
                    ("--batch-size", 100)):  # fmt: skip
-        assert said_of(splice, plaza / "all", *decided, *option)["rules"] != usual, option
-    same = said_of(splice, plaza / "all", *decided, "--seed", 5, "--learner", "OLED")
+        assert said_of(splice, plaza / "all", *DECIDED, *option)["rules"] != usual, option
+    same = said_of(splice, plaza / "all", *DECIDED, "--seed", 5, "--learner", "OLED")
     assert same["rules"] == usual
     other = said_of(splice, plaza / "few", "--profile", "patterns")
     assert other["choices"]["completion"] == "patterns"
 
 
 def test_more_passes_carry_the_rules_over(splice: Command, plaza: Path) -> None:
-    once, twice = (said_of(splice, plaza / "few", "--passes", n) for n in (1, 2))
+    once, twice = (said_of(splice, plaza / "few", *DECIDED, "--passes", n) for n in (1, 2))
     assert [once[name] for name in COUNTS] == [twice[name] for name in COUNTS]
     most = max(found["examples"] for found in (once, twice)) / 2
     for rule in twice["rules"]:
@@ -178,7 +191,7 @@ def test_weights_are_written_and_recognised_with(
     splice: Command, plaza: Path, tmp_path: Path
 ) -> None:
     theory, out = tmp_path / "weighted.rules", tmp_path / "found.csv"
-    found = said_of(splice, plaza / "few", "--weights", "--out", theory)
+    found = said_of(splice, plaza / "few", *DECIDED, "--weights", "--out", theory)
     rules = found["rules"]
     assert [rule["weight"] for rule in rules] == [s.weight for s in load_theory(theory).statements]
     assert not load_theory(theory).is_crisp
@@ -189,7 +202,7 @@ def test_weights_are_written_and_recognised_with(
 
 def test_no_rule_is_an_answer(splice: Command, plaza: Path, tmp_path: Path) -> None:
     theory = tmp_path / "none.rules"
-    ran = splice("learn", plaza / "few", "--min-score", 1, "--out", theory)
+    ran = splice("learn", plaza / "few", *DECIDED, "--min-score", 1, "--out", theory)
     assert ran.code == 0
     assert "no rule was good enough" in ran.err
     for word in ("--min-score 0.3 gives", "--no-complete --unlabelled skip", "--passes 2"):
@@ -200,14 +213,14 @@ def test_no_rule_is_an_answer(splice: Command, plaza: Path, tmp_path: Path) -> N
 
 
 def test_verbose_tells_how_far_it_is(splice: Command, plaza: Path) -> None:
-    ran = splice("learn", plaza / "all", "--verbose")
+    ran = splice("learn", plaza / "all", *DECIDED, "--verbose")
     lines = [line for line in ran.err.splitlines() if line.startswith("batch ")]
     assert len(lines) == 48
     assert re.fullmatch(r"batch 1: learning: 0 rules, [\d,]+ examples/s", lines[0])
     assert re.fullmatch(
         r"batch 48: learning: \d+ rules, F1 [01]\.\d{3}, [\d,]+ examples/s", lines[-1]
     )
-    assert splice("learn", plaza / "few", "--quiet").err == ""
+    assert splice("learn", plaza / "few", *DECIDED, "--quiet").err == ""
 
 
 def test_a_bar_tells_it_to_whoever_watches(
@@ -217,7 +230,7 @@ def test_a_bar_tells_it_to_whoever_watches(
     monkeypatch.setattr(console, "is_watched", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    ran = splice("learn", plaza / "few")
+    ran = splice("learn", plaza / "few", *DECIDED)
     assert ran.out == learned.read_text()
     assert re.search(r"learning: \d+ rules?, [\d,]+ examples/s", ran.err)
 
@@ -362,24 +375,26 @@ def test_an_input_without_labels_is_refused(splice: Command, tmp_path: Path) -> 
 
 
 def test_a_rule_tells_its_history(splice: Command, plaza: Path, learned: Path) -> None:
-    ran = splice("explain", "rule", plaza / "few", "--rule", 2)
+    few = (plaza / "few", *DECIDED)
+    ran = splice("explain", "rule", *few, "--rule", 2)
     assert ran.code == 0
     assert ran.out.startswith(f"rule 2\n{rule_text(load_theory(learned).statements[1])}\n")
     for word in ("began at batch", "transitions: ", "mean gap", "bound"):
         assert word in ran.out
-    every = splice("explain", "rule", plaza / "few").out
+    every = splice("explain", "rule", *few).out
     assert re.findall(r"^rule (\d+)$", every, re.MULTILINE) == [
         str(i + 1) for i in range(len(load_theory(learned)))
     ]
-    ran = splice("explain", "rule", plaza / "few", "--rule", 99)
+    ran = splice("explain", "rule", *few, "--rule", 99)
     assert (ran.code, "there is no rule 99" in ran.err) == (1, True)
 
 
 def test_a_history_leads_to_the_rule(splice: Command, plaza: Path) -> None:
-    ran = splice("explain", "rule", plaza / "few", "--format", "json")
+    few = (plaza / "few", *DECIDED)
+    ran = splice("explain", "rule", *few, "--format", "json")
     rules = json.loads(ran.out)["rules"]
     assert [rule["text"] for rule in rules] == [
-        rule["text"] for rule in said_of(splice, plaza / "few")["rules"]
+        rule["text"] for rule in said_of(splice, *few)["rules"]
     ]
     for rule in rules:
         bodies = [set(event["body"]) for event in rule["history"]]
@@ -392,7 +407,7 @@ def test_a_history_leads_to_the_rule(splice: Command, plaza: Path) -> None:
         for event in rule["history"]:
             assert event["early"] or event["best"] > event["score"]
             assert event["tie"] == (not event["early"] and event["gap"] <= event["bound"])
-    rows = splice("explain", "rule", plaza / "few", "--format", "ndjson").out.splitlines()
+    rows = splice("explain", "rule", *few, "--format", "ndjson").out.splitlines()
     assert len(rows) == sum(len(rule["history"]) for rule in rules)
 
 

@@ -397,8 +397,8 @@ def test_the_arguments_of_fluents_are_read_as_those_of_events(name: str) -> None
     split = labels.with_columns(
         fluent=parts.field("1"), arg1=parts.field("2").replace("anna", name), arg2=parts.field("3")
     )
-    known = splice.RuleLearner().fit(events, labels)
-    assert str(splice.RuleLearner().fit(called, split)) == str(known)
+    known = splice.RuleLearner(completer="regression").fit(events, labels)
+    assert str(splice.RuleLearner(completer="regression").fit(called, split)) == str(known)
 
 
 def test_results_in_arrow_are_compared_and_sorted(model: splice.RuleLearner) -> None:
@@ -732,7 +732,8 @@ def test_labels_of_one_row_a_time_point_are_asked_for_so(kind: str) -> None:
         for row in labels
         for time in range(row["start"], row["end"])
     ]
-    model = splice.RuleLearner(open_world=True).fit(KINDS[kind](events), KINDS[kind](points))
+    model = splice.RuleLearner(completer="regression", open_world=True)
+    model.fit(KINDS[kind](events), KINDS[kind](points))
     asked = model.ask(4)
     assert type(asked) is type(KINDS[kind](points))
     rows = table_of(asked)
@@ -763,12 +764,12 @@ def test_questions_are_rows_to_add_to_labels_as_they_are(zone: str | None) -> No
             frame[name] = moments.dt.tz_localize(zone)
     for own in ({}, named):
         known = labels.rename(columns=own)
-        model = splice.RuleLearner(**own).fit(events, known)
+        model = splice.RuleLearner(completer="regression", **own).fit(events, known)
         asked = model.ask(2)
         assert list(asked) == [*known.columns, "believed", "reason"]
         assert asked.dtypes[own.get("start", "start")] == labels.dtypes["start"]
         answered = pd.concat([known, asked.assign(**{own.get("label", "label"): True})])
-        again = splice.RuleLearner(**own).fit(events, answered)
+        again = splice.RuleLearner(completer="regression", **own).fit(events, answered)
         assert again.learned_.given > model.learned_.given
 
 

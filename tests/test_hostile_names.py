@@ -56,9 +56,9 @@ def test_there_are_a_hundred_of_them() -> None:
 
 COMMANDS = [
     "data show DATA", "data show DATA --format json", "data check DATA", "mask DATA --level 50 --out OUT",
-    "complete DATA", "complete DATA --format csv", "learn DATA --no-complete --min-score 0.1", "learn DATA --learner osla",
+    "complete DATA", "complete DATA --format csv", "learn DATA --no-complete --min-score 0.1", "learn DATA --learner osla --profile regression",
     "recognise RULES DATA", "recognise RULES DATA --format json", "recognise RULES DATA --format csv",
-    "evaluate DATA DATA", "theory rates RULES DATA", "explain rule DATA --min-score 0.1", "data convert DATA OUT --to ndjson",
+    "evaluate DATA DATA", "theory rates RULES DATA", "explain rule DATA --profile regression --min-score 0.1", "data convert DATA OUT --to ndjson",
     "data convert SHORT OUT --to db", "data convert DATA OUT --to parquet",
 ]  # fmt: skip
 

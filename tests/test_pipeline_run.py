@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +58,10 @@ def folder(source: MemorySource, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return place
 
 
+DECIDED = LearnOptions(PROFILES["regression"])
+"""A profile that is named: choosing one takes longer than learning, and has tests of its own."""
+
+
 def found(learned: Learned) -> tuple[object, ...]:
     counts = (learned.examples, learned.batches, learned.given, learned.completed)
     return (*counts, str(learned.theory), [rule.as_json() for rule in learned.rules])
@@ -74,8 +79,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, object
 def test_library_and_command_learn_the_same(
     folder: Path, shards: int, passes: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    learned = splice.learn(folder, choices=LearnOptions(passes=passes), shards=shards, jobs=1)
-    words = ("--shards", shards, "--jobs", 1, "--passes", passes)
+    asked = LearnOptions() if (shards, passes) == (1, 1) else replace(DECIDED, passes=passes)
+    learned = splice.learn(folder, choices=asked, shards=shards, jobs=1)
+    words = ("--shards", shards, "--jobs", 1, "--passes", passes, "--profile", asked.profile.name)
     told = said(capsys, "learn", folder, *words)
     assert told["rules"] == [rule.as_json() for rule in learned.rules]
     assert told["examples"] == learned.examples > 0
@@ -84,11 +90,11 @@ def test_library_and_command_learn_the_same(
 
 
 def test_a_source_and_its_files_teach_the_same(source: MemorySource, folder: Path) -> None:
-    assert found(learn(source)) == found(learn(folder))
+    assert found(learn(source, choices=DECIDED)) == found(learn(folder, choices=DECIDED))
 
 
 def test_processes_can_be_sent_a_source(source: MemorySource) -> None:
-    one, two = (found(learn(source, shards=2, jobs=jobs)) for jobs in (1, 2))
+    one, two = (found(learn(source, choices=DECIDED, shards=2, jobs=jobs)) for jobs in (1, 2))
     assert one == two
 
 
@@ -112,7 +118,7 @@ class Interrupt:
 def test_a_run_that_goes_on_ends_as_one_that_was_not_interrupted(
     folder: Path, tmp_path: Path, learner: type[Oled | Osla], after: int
 ) -> None:
-    choices, path = LearnOptions(learner=learner, passes=2), tmp_path / "kept"
+    choices, path = replace(DECIDED, learner=learner, passes=2), tmp_path / "kept"
     whole = found(learn(folder, choices=choices))
     stopped = Interrupt(after)
     with pytest.raises(KeyboardInterrupt):
@@ -133,17 +139,24 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_interrupted(
 def test_a_checkpoint_is_of_the_choices_that_it_was_made_with(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "kept"
     with pytest.raises(KeyboardInterrupt):
-        learn(folder, checkpoint=Checkpointing(path, every=0), watch=Interrupt(2))
-    other = LearnOptions(learner=partial(Oled, OledOptions(depth=2)))
+        learn(
+            folder,
+            choices=DECIDED,
+            checkpoint=Checkpointing(path, every=0),
+            watch=Interrupt(2),
+        )
+    other = replace(DECIDED, learner=partial(Oled, OledOptions(depth=2)))
     with pytest.raises(SpliceError, match="another run: learner"):
         learn(folder, choices=other, checkpoint=Checkpointing(path, resume=True))
 
 
 def test_where_nothing_was_kept_a_run_begins(folder: Path, tmp_path: Path) -> None:
     path, watch = tmp_path / "kept", Interrupt()
-    learned = learn(folder, checkpoint=Checkpointing(path, resume=True), watch=watch)
+    learned = learn(
+        folder, choices=DECIDED, checkpoint=Checkpointing(path, resume=True), watch=watch
+    )
     assert watch.events[0] == NoCheckpoint(path)
-    assert found(learned) == found(learn(folder))
+    assert found(learned) == found(learn(folder, choices=DECIDED))
 
 
 def test_what_cannot_be_gone_on_with_is_refused(source: MemorySource, tmp_path: Path) -> None:
@@ -156,7 +169,8 @@ def test_what_cannot_be_gone_on_with_is_refused(source: MemorySource, tmp_path: 
 
 def test_every_batch_of_every_pass_is_an_event(source: MemorySource) -> None:
     watch = Interrupt()
-    learned = learn(source, choices=LearnOptions(passes=2), watch=watch, test_first=True)
+    asked = replace(DECIDED, passes=2)
+    learned = learn(source, choices=asked, watch=watch, test_first=True)
     count = sum(1 for _ in batches(source, TimePoints(25)))
     steps = [event for event in watch.events if isinstance(event, LearnedBatch)]
     assert len(steps) == learned.step == 2 * count
@@ -165,7 +179,7 @@ def test_every_batch_of_every_pass_is_an_event(source: MemorySource) -> None:
         passes = [e for e in watch.events if isinstance(e, kind) and e.stage is Stage.LEARN]
         assert len(passes) == 2
     assert sum(isinstance(event, Read) for event in watch.events) == 1
-    assert found(learned) == found(learn(source, choices=LearnOptions(passes=2)))
+    assert found(learned) == found(learn(source, choices=asked))
 
 
 @pytest.mark.parametrize("shards", [1, 3])
