@@ -82,7 +82,7 @@ def flat(found: list[Completion]) -> np.ndarray:
 
 
 @every_variant
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(given_rows=busy_rows(), count=st.integers(1, 3))
 def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], count: int) -> None:
     stream = cut(given_rows, count)
@@ -98,7 +98,7 @@ def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], c
     ids=[n for n, v in VARIANTS.items() if v.teacher is None and not v.distance.learns],
 )  # fmt: skip
 @given(given_rows=busy_rows(), count=st.integers(1, 5))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: int) -> None:
     """Algorithms 1 to 3, read literally and slowly, give the same values, labels and reach."""
     stream = cut(given_rows, count)
@@ -112,7 +112,7 @@ def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: 
 
 @every_variant
 @given(given_rows=busy_rows(), count=st.integers(1, 5))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_values_are_sane_and_given_labels_are_kept(
     chosen: Profile, given_rows: list[Row], count: int
 ) -> None:
@@ -129,7 +129,7 @@ def test_values_are_sane_and_given_labels_are_kept(
 
 @every_variant
 @given(given_rows=busy_rows())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_flipping_all_labels_flips_what_they_reach(chosen: Profile, given_rows: list[Row]) -> None:
     flipped = [(*row[:4], -row[4] if row[2] == MEET else row[4]) for row in given_rows]
     before, after = (completed(cut(r), chosen) for r in (given_rows, flipped))
@@ -141,7 +141,7 @@ def test_flipping_all_labels_flips_what_they_reach(chosen: Profile, given_rows: 
 
 @every_variant
 @given(given_rows=busy_rows())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_names_do_not_matter(chosen: Profile, given_rows: list[Row]) -> None:
     names = {"A": "zoe", "B": "yan", "C": "xi", "34": "34", "25": "25"}
     renamed = [
@@ -157,7 +157,7 @@ def test_names_do_not_matter(chosen: Profile, given_rows: list[Row]) -> None:
     ids=[n for n in VARIANTS if n != "lomrf-2019"],
 )  # fmt: skip
 @given(given_rows=busy_rows(), data=st.data())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_order_of_examples_does_not_matter(
     chosen: Profile, given_rows: list[Row], data: st.DataObject
 ) -> None:
@@ -186,7 +186,7 @@ def test_the_order_of_examples_does_not_matter(
     ],
 )
 @given(given_rows=busy_rows())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_quotient_is_exact(connector: KNN | EpsilonNN, given_rows: list[Row]) -> None:
     """Merging equal vertices gives the values of the graph that keeps them apart."""
     chosen = profile("patterns", connector=connector, caching=Caching())
@@ -203,7 +203,7 @@ def test_the_quotient_is_exact(connector: KNN | EpsilonNN, given_rows: list[Row]
 
 @every_variant
 @given(given_rows=busy_rows(), split=st.integers(1, 6))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], split: int) -> None:
     stream = cut(given_rows)
     if len(stream) <= split:
@@ -222,7 +222,7 @@ def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], sp
 
 @pytest.mark.parametrize("name", ["default", "patterns", "all neighbours", "epsilon", "union"])
 @given(given_rows=busy_rows())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_an_explanation_adds_up(name: str, given_rows: list[Row]) -> None:
     """What is told is the average that the value is."""
     completer = SupervisionCompleter(VARIANTS[name])

@@ -89,7 +89,7 @@ def swapped(row: Row) -> Row:
     return sequence, time, kind, args[::-1], truth
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["default", "patterns", "paper"]))
 def test_swapping_the_roles_of_fluent_and_evidence_swaps_the_answers(seed: int, name: str) -> None:
     given_rows, _ = roads(seed, 24, 0.4, 6)
@@ -194,7 +194,7 @@ NAMES = st.one_of(
 
 
 @pytest.mark.parametrize("as_db", [False, True], ids=["tables", "db"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 2**32 - 1), NAMES)
 def test_entities_may_be_called_anything(
     tmp_path_factory: pytest.TempPathFactory, as_db: bool, seed: int, names: list[str]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine_work import add, dies, fail, process_id
+from splice.completion.profile import PROFILES
 from splice.engines.choice import check_choice, chosen_engine
 from splice.engines.engine import Engine, EngineError, WorkerLost
 from splice.engines.local import LocalEngine
@@ -22,6 +23,7 @@ from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.pipeline.complete import complete
+from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Advanced, Event, Watch, ignore
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints
@@ -229,16 +231,16 @@ class Killer:
 def test_a_run_on_a_cluster_gives_the_same_bytes_whoever_dies(
     dask: DaskEngine, tmp_path: Path
 ) -> None:
-    source = make_plaza(sequences=5, people=3, frames=200, seed=2).source
+    source = make_plaza(sequences=5, people=3, frames=150, seed=2).source
     folder = tmp_path / "some"
     write_source(MaskedSource(source, KeepBatches(30), 1, TimePoints(25)), folder, "parquet")
     runs: dict[str, tuple[Engine | str, Watch]] = {
         "local": ("local", ignore),
         "killed": (dask, Killer(dask)),
     }
-    found = []
+    found, choices = [], LearnOptions(PROFILES["regression"])
     for name, (engine, watch) in runs.items():
-        learned = learn(folder, shards=4, jobs=1, engine=engine, watch=watch)
+        learned = learn(folder, choices=choices, shards=4, jobs=1, engine=engine, watch=watch)
         complete(folder, out=tmp_path / name, shards=4, jobs=1, engine=engine)
         files = sorted((tmp_path / name).iterdir())
         rules = [rule.as_json() for rule in learned.rules]

@@ -74,19 +74,19 @@ def test_the_interpreter_agrees_with_clingo(world: World) -> None:
     assert by_the_interpreter(world) == by_clingo(world)
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(worlds())
 def test_the_engine_agrees_with_clingo(world: World) -> None:
     assert by_the_engine(world) == by_clingo(world)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(worlds())
 def test_the_exported_program_agrees_with_the_engine(world: World) -> None:
     assert by_the_export(world) == by_the_engine(world)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(worlds())
 def test_changes_that_count_at_once_are_read_alike_by_all_three(world: World) -> None:
     engine = by_the_engine(world, Holds.FROM)

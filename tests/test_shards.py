@@ -31,6 +31,7 @@ from splice.lab.plaza import make_plaza
 from splice.logic.domain import Domain
 from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.complete import complete
+from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Advanced, Event, ResumedParts, Stage, ignore
 from splice.pipeline.run import learn
 from splice.pipeline.shards import (
@@ -52,12 +53,25 @@ from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import collect
 from splice.stream.vocabulary import Vocabulary
 
+DECIDED = LearnOptions(PROFILES["regression"])
+"""A profile that is named: choosing one takes longer than learning, and has tests of its own."""
+
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A plaza with a third of its labels, and with all."""
+    return written(tmp_path_factory, frames=150)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Less of the same: ground distances are slow."""
+    return written(tmp_path_factory, frames=50)
+
+
+def written(tmp_path_factory: pytest.TempPathFactory, frames: int) -> tuple[Path, Path]:
     place = tmp_path_factory.mktemp("plaza")
-    source = make_plaza(sequences=5, people=3, frames=200, seed=2).source
+    source = make_plaza(sequences=5, people=3, frames=frames, seed=2).source
     write_source(source, place / "all", "parquet")
     masked = MaskedSource(source, KeepBatches(30), 1, TimePoints(25))
     write_source(masked, place / "some", "parquet")
@@ -183,9 +197,9 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]
 
 @pytest.mark.parametrize("profile", ["default", "patterns", "paper"])
 def test_parts_are_completed_as_in_one_piece(
-    folders: tuple[Path, Path], profile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    short: tuple[Path, Path], profile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    some, all_ = map(str, folders)
+    some, all_ = map(str, short)
     found = []
     for count in ("1", "3"):
         out = str(tmp_path / count)
@@ -213,7 +227,8 @@ def test_one_process_and_two_complete_alike(
     tables = []
     for jobs in ("1", "2"):
         out = str(tmp_path / jobs)
-        assert exit_code("complete", some, "--shards", "2", "--jobs", jobs, "--out", out) == 0
+        words = ("complete", some, "--profile", "default", "--shards", "2", "--jobs", jobs)
+        assert exit_code(*words, "--out", out) == 0
         tables.append(collect(open_input(out)).truth)
     assert np.array_equal(*tables)
 
@@ -280,7 +295,7 @@ def test_one_process_and_two_learn_alike(
     some, _ = map(str, folders)
     texts = []
     for jobs in ("1", "2"):
-        words = ("--learner", learner, "--shards", "2", "--jobs", jobs)
+        words = ("--learner", learner, "--profile", "regression", "--shards", "2", "--jobs", jobs)
         told = answer(capsys, "learn", some, *words)
         assert told["examples"] == sum(
             len(b.labels) for b in batches(open_input(some), TimePoints(25))
@@ -380,7 +395,10 @@ def test_a_killed_worker_changes_nothing(folders: tuple[Path, Path], tmp_path: P
     some, _ = folders
     killer, other = Killer(), Killer()
     calm_or_not = ((1, ignore), (2, killer))
-    learned = [learn(some, shards=4, jobs=jobs, watch=watch) for jobs, watch in calm_or_not]
+    learned = [
+        learn(some, choices=DECIDED, shards=4, jobs=jobs, watch=watch)
+        for jobs, watch in calm_or_not
+    ]
     theories = [[rule.as_json() for rule in one.rules] for one in learned]
     assert theories[0] == theories[1]
     complete(some, out=tmp_path / "calm", shards=3, jobs=1)
@@ -413,18 +431,25 @@ def test_a_run_in_parts_goes_on_with_those_that_are_done(
 ) -> None:
     some, _ = folders
     place = tmp_path / "t.rules.parts"
-    whole = learn(some, shards=3, jobs=1)
+    whole = learn(some, choices=DECIDED, shards=3, jobs=1)
     with pytest.raises(KeyboardInterrupt):
-        learn(some, shards=3, jobs=1, checkpoint=Checkpointing(place), watch=Stop(stage, after))
+        learn(
+            some,
+            choices=DECIDED,
+            shards=3,
+            jobs=1,
+            checkpoint=Checkpointing(place),
+            watch=Stop(stage, after),
+        )
     kept = {path: path.stat().st_mtime_ns for path in place.glob("*.part")}
     assert len(kept) >= after
     with pytest.raises(SpliceError, match="interrupted run"):
-        learn(some, shards=3, jobs=1, checkpoint=Checkpointing(place))
-    with pytest.raises(SpliceError, match="shards was '3' and is '2'"):
-        learn(some, shards=2, jobs=1, checkpoint=Checkpointing(place, resume=True))
-    events: list[Event] = []
+        learn(some, choices=DECIDED, shards=3, jobs=1, checkpoint=Checkpointing(place))
     asked = Checkpointing(place, resume=True)
-    learned = learn(some, shards=3, jobs=1, checkpoint=asked, watch=events.append)
+    with pytest.raises(SpliceError, match="shards was '3' and is '2'"):
+        learn(some, choices=DECIDED, shards=2, jobs=1, checkpoint=asked)
+    events: list[Event] = []
+    learned = learn(some, choices=DECIDED, shards=3, jobs=1, checkpoint=asked, watch=events.append)
     assert ResumedParts(len(kept)) in events
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert [rule.as_json() for rule in learned.rules] == [rule.as_json() for rule in whole.rules]
@@ -437,14 +462,21 @@ def test_a_damaged_part_is_named(folders: tuple[Path, Path], tmp_path: Path) -> 
     place = tmp_path / "t.rules.parts"
     stop = Stop(Stage.COUNT_SHARDS, 2)
     with pytest.raises(KeyboardInterrupt):
-        learn(folders[0], shards=2, jobs=1, checkpoint=Checkpointing(place), watch=stop)
+        learn(
+            folders[0],
+            choices=DECIDED,
+            shards=2,
+            jobs=1,
+            checkpoint=Checkpointing(place),
+            watch=stop,
+        )
     (part, *_) = sorted(place.glob("*.part"))
     part.write_bytes(part.read_bytes()[:-5])
     asked = Checkpointing(place, resume=True)
     with pytest.raises(SpliceError, match=rf"part 1 of 2.*{part.name}: this checkpoint is damaged"):
-        learn(folders[0], shards=2, jobs=1, checkpoint=asked)
+        learn(folders[0], choices=DECIDED, shards=2, jobs=1, checkpoint=asked)
     part.unlink()
-    assert learn(folders[0], shards=2, jobs=1, checkpoint=asked).examples
+    assert learn(folders[0], choices=DECIDED, shards=2, jobs=1, checkpoint=asked).examples
 
 
 KILLED = """
@@ -468,7 +500,8 @@ def test_a_killed_driver_leaves_what_the_next_one_needs(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     some, all_ = map(str, folders)
-    words = ("complete", some, "--truth", all_, "--shards", "3", "--jobs", "1", "--quiet")
+    words = ("complete", some, "--truth", all_, "--profile", "default", "--shards", "3")
+    words += ("--jobs", "1", "--quiet")
     out = str(tmp_path / "out")
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "2", *words, "--out", out], check=False, timeout=120
