@@ -96,7 +96,7 @@ def test_a_folder_that_was_moved_aside_comes_back(
 
         def rename(self: Path, target: Path) -> Path:
             calls.append(target)
-            if len(calls) == 2:
+            if len(calls) > 1:
                 raise Killed
             return real(self, target)
 
@@ -106,6 +106,28 @@ def test_a_folder_that_was_moved_aside_comes_back(
             (partial / "x").write_text("new", "utf-8")
     assert not out.exists()
     sweep(out)
+    assert (out / "x").read_text("utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_who_is_told_to_end_while_folders_change_places_keeps_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with new_folder(out) as partial:
+        (partial / "x").write_text("old", "utf-8")
+    real = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        moved = real(self, target)
+        if self == out:
+            raise KeyboardInterrupt  # the old folder is aside, the new one not in its place yet
+        return moved
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", rename)
+        with pytest.raises(KeyboardInterrupt), new_folder(out) as partial:
+            (partial / "x").write_text("new", "utf-8")
     assert (out / "x").read_text("utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 

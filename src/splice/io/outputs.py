@@ -280,12 +280,11 @@ def _swap(partial: Path, path: Path) -> None:
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
     try:
         path.rename(aside / path.name)
-        try:
-            partial.rename(path)
-        except OSError:
-            (aside / path.name).rename(path)
-            raise
+        partial.rename(path)
     finally:
+        # Refused, or told to end, in between: then the old one goes back to its place.
+        if (aside / path.name).is_dir() and not path.exists():
+            (aside / path.name).rename(path)
         shutil.rmtree(aside, ignore_errors=True)
 
 
