@@ -89,17 +89,17 @@ def _warnings(counts: Mapping[str, int], rules: int | None) -> Iterator[str]:
         yield "no rules"
 
 
-def settle(asked: Profile, stream: Iterable[MicroBatch], mode: Mode) -> Findings:
+def settle(profile: Profile, stream: Iterable[MicroBatch], mode: Mode) -> Findings:
     """Return a profile and what is known of it; ``auto`` is chosen by labels that are held out.
 
     Online, where that would be looking ahead, ``auto`` is ``default``.
     """
-    if asked.name != AUTO:
-        return Findings(asked)
-    found = Findings(PROFILES["default"]) if mode is Mode.ONLINE else find_out(stream, mode)
-    assert found.profile is not None
-    taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
-    return replace(found, profile=taken)
+    if profile.name != AUTO:
+        return Findings(profile)
+    findings = Findings(PROFILES["default"]) if mode is Mode.ONLINE else find_out(stream, mode)
+    assert findings.profile is not None
+    taken = replace(findings.profile, margin=profile.margin, threshold=profile.threshold)
+    return replace(findings, profile=taken)
 
 
 def find_out(
@@ -122,39 +122,39 @@ def find_out(
     enough = {name for name in enough if tally[name]["true"] and tally[name]["false"]}
     usual = PROFILES[CANDIDATES[0]]
     hold_out = folds if learner is None else distant_folds
-    every = hold_out(looked_at) if enough else []
-    if not every:
+    splits = hold_out(looked_at) if enough else []
+    if not splits:
         few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
         return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
     first = looked_at[0]
     reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
-    completed = {usual.name: complete_folds(every, usual, mode, reading)}
-    tried = {usual.name: score_labels(every, completed[usual.name])}
+    completed = {usual.name: complete_folds(splits, usual, mode, reading)}
+    tried = {usual.name: score_labels(splits, completed[usual.name])}
     room = 1.0 - _macro(total(tried[usual.name]), enough)
     for name in CANDIDATES[1:] if room > _CLEARLY else ():
-        completed[name] = complete_folds(every, PROFILES[name], mode, reading)
-        tried[name] = score_labels(every, completed[name])
+        completed[name] = complete_folds(splits, PROFILES[name], mode, reading)
+        tried[name] = score_labels(splits, completed[name])
     means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
     rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
     best = max(rivals, key=lambda name: means[name], default=usual.name)
-    told = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
-    found = Findings(
+    means_text = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
+    findings = Findings(
         PROFILES[best],
-        dict.fromkeys(tally, (best, f"labels held out are completed with F1: {told}")),
+        dict.fromkeys(tally, (best, f"labels held out are completed with F1: {means_text}")),
         total(tried[best]),
-        score_baselines(every),
+        score_baselines(splits),
         _micros(tried[best]),
     )
     if learner is None:
-        return found
-    of_completed = score_rules(every, learner, completed[best], reading)
+        return findings
+    of_completed = score_rules(splits, learner, completed[best], reading)
     if rival := learner.rival():
-        of_rival = score_rules(every, rival, completed[best], reading)
+        of_rival = score_rules(splits, rival, completed[best], reading)
         if _recognises_more(of_rival, of_completed, enough):
-            found = _with_learner(found, rival, learner, of_rival, of_completed)
+            findings = _with_learner(findings, rival, learner, of_rival, of_completed)
             learner, of_completed = rival, of_rival
-    alone = score_rules(every, learner, [fold.stream for fold in every], reading)
-    return _with_rules(found, of_completed, alone, enough)
+    alone = score_rules(splits, learner, [fold.stream for fold in splits], reading)
+    return _with_rules(findings, of_completed, alone, enough)
 
 
 _CLEARLY: Final = 0.1
@@ -169,7 +169,7 @@ _HARDLY: Final = 0.02
 
 
 def _is_better(
-    one: Sequence[Scores], usual: Sequence[Scores], names: set[str], by: float = _CLEARLY
+    candidate: Sequence[Scores], usual: Sequence[Scores], names: set[str], by: float = _CLEARLY
 ) -> bool:
     """Return whether scores are better than the usual ones in every fold, and clearly in all.
 
@@ -178,58 +178,60 @@ def _is_better(
     """
     folds = [
         ({n for n in names if n in b and b[n].tp + b[n].fn}, a, b)
-        for a, b in zip(one, usual, strict=True)
+        for a, b in zip(candidate, usual, strict=True)
     ]
-    apart = [_macro(a, own) - _macro(b, own) for own, a, b in folds if own]
+    apart = [_macro(a, judged) - _macro(b, judged) for judged, a, b in folds if judged]
     return len(apart) > 1 and min(apart) >= 0 and sum(apart) / len(apart) > by
 
 
-def _recognises_more(one: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
+def _recognises_more(candidate: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
     """Return whether rules are clearly better on the average of fluents, and hardly worse over all points."""
-    apart = _micro(total(one), names) - _micro(total(usual), names)
-    return apart >= -_HARDLY and _is_better(one, usual, names, _RIVAL)
+    apart = _micro(total(candidate), names) - _micro(total(usual), names)
+    return apart >= -_HARDLY and _is_better(candidate, usual, names, _RIVAL)
 
 
 def _with_learner(
-    found: Findings,
+    findings: Findings,
     taken: LearnerChoice,
     usual: LearnerChoice,
     of_taken: Sequence[Scores],
     of_usual: Sequence[Scores],
 ) -> Findings:
     """Say that another learner was taken, what is other in it, and how much better it was."""
-    was = usual.identity()
-    other = ", ".join(f"{n} {word}" for n, word in taken.identity().items() if was.get(n) != word)
-    better, worse = (Confusion.total(total(own).values()).f1 for own in (of_taken, of_usual))
-    told = f"{other}: rules held out have F1 {better:.3f}, as usual {worse:.3f}"
-    return replace(found, learner=taken, learned=told)
+    usual_options = usual.identity()
+    differences = ", ".join(
+        f"{n} {word}" for n, word in taken.identity().items() if usual_options.get(n) != word
+    )
+    better, worse = (Confusion.total(total(scores).values()).f1 for scores in (of_taken, of_usual))
+    learned = f"{differences}: rules held out have F1 {better:.3f}, as usual {worse:.3f}"
+    return replace(findings, learner=taken, learned=learned)
 
 
 def _with_rules(
-    found: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
+    findings: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
 ) -> Findings:
     """Compare rules from completed labels with those from the given ones alone."""
-    assert found.profile is not None
+    assert findings.profile is not None
     of_completed, of_alone = total(completed), total(alone)
     better = {name for name in enough if _is_better(alone, completed, {name})}
     chosen = {
         name: (
             (ALONE, f"rules F1 {of_alone[name].f1:.3f}, completed {of_completed[name].f1:.3f}")
             if name in better
-            else said
+            else choice
         )
-        for name, said in found.chosen.items()
+        for name, choice in findings.chosen.items()
     }
     taken = [
         {name: (b if name in better else a)[name] for name in a}
         for a, b in zip(completed, alone, strict=True)
     ]
     return replace(
-        found,
-        profile=replace(found.profile, given_alone=tuple(sorted(better))),
+        findings,
+        profile=replace(findings.profile, given_alone=tuple(sorted(better))),
         chosen=chosen,
         held_out=total(taken),
-        baselines={ALONE: of_alone, **found.baselines},
+        baselines={ALONE: of_alone, **findings.baselines},
         folds=_micros(taken),
     )
 
@@ -237,23 +239,23 @@ def _with_rules(
 def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
     """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
     sums = [Confusion.total(scores.values()) for scores in folds]
-    return tuple(one.f1 for one in sums if one.tp + one.fn)
+    return tuple(counts.f1 for counts in sums if counts.tp + counts.fn)
 
 
 def _tally(batches: Iterable[MicroBatch]) -> dict[str, dict[str, int]]:
     total: dict[str, dict[str, int]] = {}
     for batch in batches:
         for name, counts in label_tally(batch.queries, batch.domain).items():
-            own = total.setdefault(name, {"true": 0, "false": 0})
-            for sort in own:
-                own[sort] += counts[sort]
+            fluent_counts = total.setdefault(name, {"true": 0, "false": 0})
+            for sort in fluent_counts:
+                fluent_counts[sort] += counts[sort]
     return total
 
 
 def _micro(scores: Scores, names: set[str]) -> float:
-    return Confusion.total(own for name, own in scores.items() if name in names).f1
+    return Confusion.total(counts for name, counts in scores.items() if name in names).f1
 
 
 def _macro(scores: Scores, names: set[str]) -> float:
-    held = [scores[name].f1 for name in sorted(names) if name in scores]
-    return sum(held) / len(held) if held else 0.0
+    f1s = [scores[name].f1 for name in sorted(names) if name in scores]
+    return sum(f1s) / len(f1s) if f1s else 0.0

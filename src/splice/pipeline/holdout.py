@@ -54,39 +54,39 @@ def sample(batches: Iterable[MicroBatch], size: int = SAMPLE) -> list[MicroBatch
 
     Of a sequence that is longer than what is left, it is the stretch with most labels.
     """
-    rest: list[list[MicroBatch]] = []
+    unlabelled: list[list[MicroBatch]] = []
     kept: list[MicroBatch] = []
     room = size
     for _, group in groupby(batches, key=lambda batch: batch.sequence):
-        own = list(group)
+        sequence_batches = list(group)
         if room <= 0:
             break
-        if not any(batch.labels.any() for batch in own):
-            if sum(len(b.queries) for part in rest for b in part) < size:
-                rest.append(own)
+        if not any(batch.labels.any() for batch in sequence_batches):
+            if sum(len(b.queries) for part in unlabelled for b in part) < size:
+                unlabelled.append(sequence_batches)
             continue
-        stretch = _stretch(own, room)
+        stretch = _stretch(sequence_batches, room)
         kept += stretch
         room -= sum(len(batch.queries) for batch in stretch)
-    for own in rest:
+    for sequence_batches in unlabelled:
         if room <= 0:
             break
-        stretch = _stretch(own, room)
+        stretch = _stretch(sequence_batches, room)
         kept += stretch
         room -= sum(len(batch.queries) for batch in stretch)
     return kept
 
 
-def _stretch(own: list[MicroBatch], room: int) -> list[MicroBatch]:
+def _stretch(sequence_batches: list[MicroBatch], room: int) -> list[MicroBatch]:
     """Return the consecutive batches of so many query atoms that have most labels."""
-    sizes = np.cumsum([0, *(len(batch.queries) for batch in own)])
+    sizes = np.cumsum([0, *(len(batch.queries) for batch in sequence_batches)])
     if sizes[-1] <= room:
-        return own
-    labels = np.cumsum([0, *(np.count_nonzero(batch.labels) for batch in own)])
+        return sequence_batches
+    labels = np.cumsum([0, *(np.count_nonzero(batch.labels) for batch in sequence_batches)])
     stops = np.maximum(np.searchsorted(sizes, sizes[:-1] + room, side="right") - 1, 1)
-    stops = np.maximum(stops, np.arange(1, len(own) + 1))
+    stops = np.maximum(stops, np.arange(1, len(sequence_batches) + 1))
     best = int(np.argmax(labels[stops] - labels[:-1]))
-    return own[best : int(stops[best])]
+    return sequence_batches[best : int(stops[best])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +121,11 @@ def distant_folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fol
     A stretch goes half-way to the labelled batches before and after it, and rules are learned from
     none of its batches: not from what completion makes of its neighbours' labels either.
     """
-    found = _sequence_folds(batches, count)
+    sequence_folds = _sequence_folds(batches, count)
     labelled = np.array([i for i, batch in enumerate(batches) if batch.labels.any()], np.int64)
     stretches = min(STRETCHES, len(labelled)) // count * count
-    if found or not stretches:
-        return found
+    if sequence_folds or not stretches:
+        return sequence_folds
     ends = np.array([part[-1] for part in np.array_split(labelled, stretches)])[:-1]
     begins = labelled[np.searchsorted(labelled, ends) + 1]
     borders = (ends + begins + 1) // 2
@@ -153,56 +153,62 @@ def _folds(batches: Sequence[MicroBatch], labelled: Sequence[int], count: int) -
     return [_fold(batches, groups == number, seen) for number in range(count)]
 
 
-def _fold(batches: Sequence[MicroBatch], held: Mask, trains: Mask) -> Fold:
+def _fold(batches: Sequence[MicroBatch], held_out: Mask, trains: Mask) -> Fold:
+    # Every fold has all batches, so that chains in time are as long as in the whole stream: those that
+    # are held out only lose their labels.
     none = [np.zeros_like(batch.labels) for batch in batches]
     stream = [
         batch.with_labels(empty) if out else batch
-        for batch, empty, out in zip(batches, none, held, strict=True)
+        for batch, empty, out in zip(batches, none, held_out, strict=True)
     ]
     labels = [
         batch.labels if out else empty
-        for batch, empty, out in zip(batches, none, held, strict=True)
+        for batch, empty, out in zip(batches, none, held_out, strict=True)
     ]
-    marked = [batch.with_labels(own) for batch, own in zip(batches, labels, strict=True)]
-    tests = [one for one in _joined(marked) if one.labels.any()]
+    marked = [
+        batch.with_labels(fold_labels) for batch, fold_labels in zip(batches, labels, strict=True)
+    ]
+    tests = [test for test in _joined(marked) if test.labels.any()]
     return Fold(stream, labels, trains.tolist(), tests)
 
 
 def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
     """Yield each sequence as one batch."""
     for _, group in groupby(batches, key=lambda batch: batch.sequence):
-        own = list(group)
-        table = AtomTable.concat([batch.table for batch in own], own[0].table.vocabulary)
-        yield replace(own[0], table=table, facts=own[-1].facts)
+        sequence_batches = list(group)
+        table = AtomTable.concat(
+            [batch.table for batch in sequence_batches], sequence_batches[0].table.vocabulary
+        )
+        yield replace(sequence_batches[0], table=table, facts=sequence_batches[-1].facts)
 
 
 def complete_folds(
-    every: Sequence[Fold], profile: Profile, mode: Mode, reading: Reading
+    splits: Sequence[Fold], profile: Profile, mode: Mode, reading: Reading
 ) -> list[list[MicroBatch]]:
     """Return the streams of folds, completed by a profile without the labels that are held out.
 
     ``reading`` is one that lasts: what a batch is like depends neither on fold nor on profile.
     """
-    found = []
-    for fold in every:
+    completed = []
+    for fold in splits:
         completer = SupervisionCompleter(profile, reading)
         if profile.mode(mode) is Mode.HINDSIGHT:
             count_all(completer, fold.stream)
             completer.freeze()
-        found.append([done.completed() for done in completer.completions(fold.stream)])
-    return found
+        completed.append([done.completed() for done in completer.completions(fold.stream)])
+    return completed
 
 
-def score_labels(every: Sequence[Fold], completed: Sequence[Sequence[MicroBatch]]) -> list[Scores]:
+def score_labels(splits: Sequence[Fold], completed: Sequence[Sequence[MicroBatch]]) -> list[Scores]:
     """Return how right streams were completed at what was held out of them, fold by fold."""
     return [
         _scored(fold.stream, fold.labels, [batch.labels for batch in done])
-        for fold, done in zip(every, completed, strict=True)
+        for fold, done in zip(splits, completed, strict=True)
     ]
 
 
 def score_rules(
-    every: Sequence[Fold],
+    splits: Sequence[Fold],
     learner: Callable[[], StructureLearner],
     streams: Sequence[Sequence[MicroBatch]],
     reading: Reading,
@@ -213,7 +219,7 @@ def score_rules(
     whole are left out.
     """
 
-    def said(fold: Fold, stream: Sequence[MicroBatch]) -> list[LabelArray]:
+    def answers(fold: Fold, stream: Sequence[MicroBatch]) -> list[LabelArray]:
         taught = learner()
         taught.share(reading)
         theory = taught.fit(
@@ -222,43 +228,45 @@ def score_rules(
         return [predict(theory, test) for test in fold.tests]
 
     return [
-        _scored(fold.tests, [test.labels for test in fold.tests], said(fold, stream))
-        for fold, stream in zip(every, streams, strict=True)
+        _scored(fold.tests, [test.labels for test in fold.tests], answers(fold, stream))
+        for fold, stream in zip(splits, streams, strict=True)
     ]
 
 
-def score_baselines(every: Sequence[Fold]) -> dict[str, Scores]:
+def score_baselines(splits: Sequence[Fold]) -> dict[str, Scores]:
     """Return how right simple rivals are; a decision tree only where scikit-learn is installed."""
     nearest, majority = [], []
-    for fold in every:
+    for fold in splits:
         rival = NearestInTime()
-        said = [rival.complete(batch).labels for batch in fold.stream]
-        nearest.append(_scored(fold.stream, fold.labels, said))
+        answers = [rival.complete(batch).labels for batch in fold.stream]
+        nearest.append(_scored(fold.stream, fold.labels, answers))
         often = _majority(fold.stream)
-        said = [_by_fluent(batch, often) for batch in fold.stream]
-        majority.append(_scored(fold.stream, fold.labels, said))
-    found = {"nearest in time": total(nearest), "majority": total(majority)}
+        answers = [_by_fluent(batch, often) for batch in fold.stream]
+        majority.append(_scored(fold.stream, fold.labels, answers))
+    scores = {"nearest in time": total(nearest), "majority": total(majority)}
     with suppress(SpliceError):
-        found["decision tree"] = total(_score_tree(every))
-    return found
+        scores["decision tree"] = total(_score_tree(splits))
+    return scores
 
 
-def _score_tree(every: Sequence[Fold]) -> list[Scores]:
+def _score_tree(splits: Sequence[Fold]) -> list[Scores]:
     """Return how right trees are; what their rows tell is looked up once for all folds."""
-    first = every[0]
+    first = splits[0]
     pairs = zip(first.stream, first.labels, strict=True)
-    given = [batch.with_labels(batch.labels + held) for batch, held in pairs]
+    given = [batch.with_labels(batch.labels + labels) for batch, labels in pairs]
     whole = list(_joined(given))
-    held = [np.concatenate(fold.labels) != UNKNOWN for fold in every]
+    held_out = [np.concatenate(fold.labels) != UNKNOWN for fold in splits]
     sizes = [len(batch.queries) for batch in given]
-    trains = [np.repeat(fold.trains, sizes) & ~out for fold, out in zip(every, held, strict=True)]
-    answers = PointClassifier(Classifier.TREE).cross_predict(
-        whole, list(zip(trains, held, strict=True))
+    trains = [
+        np.repeat(fold.trains, sizes) & ~out for fold, out in zip(splits, held_out, strict=True)
+    ]
+    fold_answers = PointClassifier(Classifier.TREE).cross_predict(
+        whole, list(zip(trains, held_out, strict=True))
     )
     ends = np.cumsum(sizes)[:-1]
     return [
-        _scored(fold.stream, fold.labels, np.split(said, ends))
-        for fold, said in zip(every, answers, strict=True)
+        _scored(fold.stream, fold.labels, np.split(answers, ends))
+        for fold, answers in zip(splits, fold_answers, strict=True)
     ]
 
 
@@ -279,26 +287,26 @@ def _by_fluent(batch: MicroBatch, labels: Mapping[str, int]) -> LabelArray:
 
 
 def _scored(
-    batches: Sequence[MicroBatch], labels: Sequence[LabelArray], said: Sequence[LabelArray]
+    batches: Sequence[MicroBatch], labels: Sequence[LabelArray], answers: Sequence[LabelArray]
 ) -> Scores:
     """Count answers at the labels that are known, by fluent; no answer is false."""
-    found: dict[str, Confusion] = {}
-    for batch, truth, answer in zip(batches, labels, said, strict=True):
+    scores: dict[str, Confusion] = {}
+    for batch, truth, answer in zip(batches, labels, answers, strict=True):
         if not truth.any():
             continue
         names, which = fluent_names(batch.queries)
-        known = np.where(answer == UNKNOWN, FALSE, answer).astype(np.int8)
+        decided = np.where(answer == UNKNOWN, FALSE, answer).astype(np.int8)
         for number, name in enumerate(names):
-            own = which == number
-            counts = Confusion.of(truth[own], known[own])
-            found[name] = found.get(name, Confusion()) + counts
-    return found
+            of_fluent = which == number
+            counts = Confusion.of(truth[of_fluent], decided[of_fluent])
+            scores[name] = scores.get(name, Confusion()) + counts
+    return scores
 
 
 def total(parts: Iterable[Scores]) -> Scores:
     """Return the counts of all folds together."""
-    found: dict[str, Confusion] = {}
+    sums: dict[str, Confusion] = {}
     for part in parts:
         for name, counts in part.items():
-            found[name] = found.get(name, Confusion()) + counts
-    return dict(sorted(found.items()))
+            sums[name] = sums.get(name, Confusion()) + counts
+    return dict(sorted(sums.items()))

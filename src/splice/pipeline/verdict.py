@@ -69,13 +69,13 @@ class FluentVerdict:
 
     def as_json(self) -> dict[str, Any]:
         """Return it under the names that the command promises."""
-        held, measured = self.held_out, None
-        if held is not None:
+        held_out, measured = self.held_out, None
+        if held_out is not None:
             measured = {
-                "f1": round(held.f1, 4),
-                "precision": round(held.precision, 4),
-                "recall": round(held.recall, 4),
-                "n": held.tp + held.fp + held.fn + held.tn,
+                "f1": round(held_out.f1, 4),
+                "precision": round(held_out.precision, 4),
+                "recall": round(held_out.recall, 4),
+                "n": held_out.tp + held_out.fp + held_out.fn + held_out.tn,
             }
         return {
             "given_true": self.given_true,
@@ -123,25 +123,29 @@ class Verdict:
     @property
     def micro(self) -> float | None:
         """The held-out F1 of all fluents counted together."""
-        held = [one.held_out for one in self.fluents.values() if one.held_out is not None]
-        return Confusion.total(held).f1 if held else None
+        held_out = [
+            verdict.held_out for verdict in self.fluents.values() if verdict.held_out is not None
+        ]
+        return Confusion.total(held_out).f1 if held_out else None
 
     @property
     def macro(self) -> float | None:
         """The mean of the fluents' held-out F1."""
-        held = [one.held_out.f1 for one in self.fluents.values() if one.held_out is not None]
-        return sum(held) / len(held) if held else None
+        held_out = [
+            verdict.held_out.f1 for verdict in self.fluents.values() if verdict.held_out is not None
+        ]
+        return sum(held_out) / len(held_out) if held_out else None
 
     @property
     def without_rules(self) -> list[str]:
         """The fluents that no rule is about, although something was learned."""
-        return [name for name, one in self.fluents.items() if one.rules == 0]
+        return [name for name, verdict in self.fluents.items() if verdict.rules == 0]
 
     def as_json(self) -> dict[str, Any]:
         """Return it under the names that the command promises."""
         means = {"micro": self.micro, "macro": self.macro}
         return {
-            "fluents": {name: one.as_json() for name, one in self.fluents.items()},
+            "fluents": {name: verdict.as_json() for name, verdict in self.fluents.items()},
             **{name: None if f1 is None else round(f1, 4) for name, f1 in means.items()},
             "folds": [round(f1, 4) for f1 in self.folds],
             "learned": self.learned,
@@ -163,20 +167,20 @@ class Verdict:
                 f"beside it, on the same, that of {rivals}"
             )
         if self.folds:
-            told = ", ".join(f"{f1:.3f}" for f1 in self.folds)
-            yield f"held out fold by fold: {told}; unseen data may lie as far apart, or further"
+            f1s = ", ".join(f"{f1:.3f}" for f1 in self.folds)
+            yield f"held out fold by fold: {f1s}; unseen data may lie as far apart, or further"
         if self.learned:
             yield f"learned with {self.learned}"
         reasons: dict[tuple[str, str], list[str]] = {}
-        for name, one in self.fluents.items():
-            reasons.setdefault((one.chosen, one.why), []).append(name)
+        for name, verdict in self.fluents.items():
+            reasons.setdefault((verdict.chosen, verdict.why), []).append(name)
         for (chosen, why), names in reasons.items():
             whom = f"{', '.join(names)}: " if len(reasons) > 1 else ""
             about = whom if chosen == ALONE else f"{whom}completed by "
             yield f"{about}{chosen} ({why})" if why else f"{about}{chosen}"
-        for name, one in self.fluents.items():
-            if one.warnings and one.warnings != ("no rules",):
-                yield f"{name}: {', '.join(one.warnings)}"
+        for name, verdict in self.fluents.items():
+            if verdict.warnings and verdict.warnings != ("no rules",):
+                yield f"{name}: {', '.join(verdict.warnings)}"
         if self.without_rules:
             yield f"no rules for: {', '.join(self.without_rules)}"
 
@@ -193,36 +197,38 @@ class Verdict:
 
     def _rivals(self) -> Iterable[str]:
         """Return the names of what the fluents are compared with, in order."""
-        return dict.fromkeys(name for one in self.fluents.values() for name in one.baselines)
+        return dict.fromkeys(
+            name for verdict in self.fluents.values() for name in verdict.baselines
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each fluent, then all of them together and their means; for a table."""
         rows: list[dict[str, Any]] = [
             {
                 "fluent": name,
-                "true": one.given_true,
-                "false": one.given_false,
-                "completed": one.completed,
-                "rules": one.rules,
-                _HELD_OUT: None if one.held_out is None else one.held_out.f1,
-                **{rival: one.baselines.get(rival) for rival in self._rivals()},
-                "chosen": one.chosen,
+                "true": verdict.given_true,
+                "false": verdict.given_false,
+                "completed": verdict.completed,
+                "rules": verdict.rules,
+                _HELD_OUT: None if verdict.held_out is None else verdict.held_out.f1,
+                **{rival: verdict.baselines.get(rival) for rival in self._rivals()},
+                "chosen": verdict.chosen,
             }
-            for name, one in self.fluents.items()
+            for name, verdict in self.fluents.items()
         ]
         if len(rows) > 1 and self.micro is not None:
             means = {name: _mean([row[name] for row in rows]) for name in self._rivals()}
             rows.append({**dict.fromkeys(rows[0]), "fluent": "all", _HELD_OUT: self.micro})
             rows.append({**rows[-1], "fluent": "mean", _HELD_OUT: self.macro, **means})
-        told = [
+        columns = [
             name for name in (rows[0] if rows else ()) if any(r[name] is not None for r in rows)
         ]
-        return [{name: row[name] for name in told} for row in rows]
+        return [{name: row[name] for name in columns} for row in rows]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    given = [value for value in values if value is not None]
+    return sum(given) / len(given) if given else None
 
 
 def _cell(value: object) -> str:
