@@ -154,6 +154,42 @@ def test_labels_wait_as_long_as_patience_says_and_are_late_after_it() -> None:
     assert one.counts["given"] == 20 * 12
 
 
+@pytest.mark.parametrize("revise", [0, 40])
+def test_labels_for_what_has_ended_are_late(revise: int) -> None:
+    """Nothing comes any more that they could be learned from with: they neither wait nor teach."""
+    events, labels = rows(1, 120, 3)
+    learn_ = LearnSettings(batch_size=10, revise=revise)
+    one = LiveEngine(Theory(), PLAZA, LiveSettings(learn=learn_))
+    one.events(items([row for row in events if row["time"] < 60]))
+    one.events(items([{"end": True, "sequence": events[0]["sequence"]}]))
+    state, one = one.to_state(), LiveEngine(Theory(), PLAZA, one.settings)
+    one.restore(state)
+    assert one.learner is not None
+    spans = [{**row, "start": 50, "end": 60} for row in labels if row["time"] == 50]
+    for row in spans:
+        del row["time"]
+    one.labels(items([row for row in labels if row["time"] < 60] + spans))
+    assert one.counts["late_labels"] == len(said(one, "late")) == 60 * 12 + 12
+    assert one.learner.waiting == {}
+    # The sequence goes on: what comes from there on has events and labels again.
+    one.labels(items([row for row in labels if row["time"] >= 60]))
+    one.events(items([row for row in events if row["time"] >= 60]))
+    one.finish()
+    assert one.counts["late_labels"] == 60 * 12 + 12
+    assert one.counts["given"] == 60 * 12
+    assert one.counts["batches"] == 12
+
+
+def test_a_sequence_that_begins_anew_takes_labels_again() -> None:
+    events, labels = rows(1, 60, 3)
+    one = LiveEngine(Theory(), PLAZA, LiveSettings(learn=LearnSettings(batch_size=10)))
+    for _ in range(2):
+        one.events(items(events))
+        one.labels(items(labels))
+        one.events(items([{"end": True, "sequence": events[0]["sequence"]}]))
+    assert one.counts["batches"] == 12
+
+
 def test_a_restart_keeps_when_changes_count() -> None:
     """The file of learned rules says it, and their text does not."""
     one = LiveEngine(replace(MEET, holds=Holds.AFTER), PLAZA, LiveSettings())

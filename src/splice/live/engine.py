@@ -39,7 +39,7 @@ from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-_VERSION: Final = 5
+_VERSION: Final = 6
 
 COUNTS: Final = (
     "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",

@@ -24,6 +24,7 @@ from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.patterns.reading import with_shared_facts
 from splice.pipeline.splice import Splice, StepReport
+from splice.states import check_state, each, row, whole
 from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain
 from splice.stream.table import NO_TIME, AtomTable
@@ -32,6 +33,8 @@ from splice.stream.vocabulary import Vocabulary
 REMEMBERED: Final = 200_000
 """So many transitions are remembered to choose rules by, unless it is said: they are part of each checkpoint (about
 2 MB), and looked at whenever the rules are renewed."""
+
+_ENDED: Final = each(row(whole(), whole(-(2**63))))
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class LiveLearner:
         self.settings = settings
         self._vocabulary = vocabulary
         self.waiting: dict[int, Waiting] = {}
+        self._ended: dict[int, int] = {}
+        """Sequences that have ended, and up to which time they were learned from."""
         self.batches = 0
         self.forget()
 
@@ -132,17 +137,22 @@ class LiveLearner:
     def take_events(self, table: AtomTable) -> None:
         """Take in events that are in time."""
         for piece in table.sorted().by_sequence():
-            self._of(int(piece.sequence[0])).events.append(piece)
+            code = int(piece.sequence[0])
+            own = self._of(code)
+            own.events.append(piece)
+            if self._ended.pop(code, None) is not None:  # it goes on, or begins anew
+                first = piece.time[piece.time != NO_TIME].min(initial=own.done)
+                own.done = int(first)
 
     def take_labels(self, table: AtomTable) -> tuple[AtomTable, list[MicroBatch]]:
         """Take in labels of points; return those that came too late, and batches with what came late."""
         late, news = np.zeros(len(table), bool), list[MicroBatch]()
         for code in np.unique(table.sequence).tolist():
-            own = self._of(code)
             rows = np.flatnonzero(table.sequence == code)
-            behind = (table.time[rows] < own.done) & (table.time[rows] != NO_TIME)
+            behind = (table.time[rows] < self._done(code)) & (table.time[rows] != NO_TIME)
             late[rows[behind]] = True
-            own.labels.append(table.take(rows[~behind]))
+            if not behind.all():
+                self._of(code).labels.append(table.take(rows[~behind]))
             if self.revisions and behind.any():
                 held, taken = self.revisions.relabel(code, table.take(rows[behind]))
                 late[rows[behind][taken]] = False
@@ -155,12 +165,13 @@ class LiveLearner:
         """Take in labels of intervals; return those of which some came too late, and batches with what came late."""
         late, news = np.zeros(len(table), bool), list[MicroBatch]()
         for code in np.unique(table.sequence).tolist():
-            own = self._of(code)
             rows = np.flatnonzero(table.sequence == code)
             late[rows[table.time[rows] < self.since(code)]] = True
-            useful = rows[ends[rows] > own.done]
-            own.spans.append(table.take(useful))
-            own.ends.append(ends[useful])
+            useful = rows[ends[rows] > self._done(code)]
+            if len(useful):
+                own = self._of(code)
+                own.spans.append(table.take(useful))
+                own.ends.append(ends[useful])
             if self.revisions:
                 news += self.revisions.relabel_spans(code, table.take(rows), ends[rows])
         return table.take(late), news
@@ -168,14 +179,21 @@ class LiveLearner:
     def since(self, code: int) -> int:
         """Return the first time-point of a sequence that a label can still come for."""
         held = self.revisions.since(code) if self.revisions else None
-        return self._of(code).done if held is None else held
+        return self._done(code) if held is None else held
+
+    def _done(self, code: int) -> int:
+        """Return the time before which a sequence was learned from."""
+        own = self.waiting.get(code)
+        return self._ended.get(code, NO_TIME) if own is None else own.done
 
     def revise(self, domain: Domain) -> list[Revision]:
         """Complete again what labels came late for; return the batches of which a label changed."""
         return list(self.revisions.revise(domain, self._vocabulary)) if self.revisions else []
 
     def _of(self, code: int) -> Waiting:
-        return self.waiting.setdefault(code, Waiting(self._vocabulary))
+        if code not in self.waiting:
+            self.waiting[code] = Waiting(self._vocabulary, done=self._done(code))
+        return self.waiting[code]
 
     @property
     def waiting_rows(self) -> int:
@@ -188,8 +206,9 @@ class LiveLearner:
         if own is not None and len(own):
             until = None if before is None else before - self.settings.patience
             yield from own.batches(domain, until, self.settings.batch_size)
-        if before is None:
-            self.waiting.pop(code, None)
+        if before is None and own is not None:
+            self._ended[code] = own.done
+            del self.waiting[code]
 
     def beginner(self) -> LiveLearner:
         """Return a learner of the same settings that knows nothing, and for which nothing waits."""
@@ -251,6 +270,7 @@ class LiveLearner:
         return {
             "batches": self.batches,
             "waiting": {str(code): own.to_state() for code, own in self.waiting.items()},
+            "ended": [[code, done] for code, done in self._ended.items()],
             "learner": self.learner.to_state() if self.batches else None,
             "completer": completer.to_state() if completer and begun else None,
             "revisions": self.revisions.to_state() if self.revisions and begun else None,
@@ -264,6 +284,8 @@ class LiveLearner:
             int(code): Waiting.restored(own, self._vocabulary)
             for code, own in state["waiting"].items()
         }
+        check_state(state["ended"], _ENDED, "ended")
+        self._ended = dict(state["ended"])
         if state["learner"] is not None:
             self.learner.restore(state["learner"], domain, self._vocabulary)
         if state["completer"] is not None and self.splice.completer:
