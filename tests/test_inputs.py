@@ -221,7 +221,7 @@ def test_equal_problems_are_told_together(
     problems = list(input_problems(str(tmp_path), InputOptions()))
     assert len(problems) == 8
     for every, told in ((False, 4), (True, 8)):
-        print_problems("in", problems, Format.TABLE, every=every)
+        print_problems("in", problems, Format.TABLE, show_all=every)
         found = capsys.readouterr()
         assert found.out == "in: 8 problems\n"
         assert found.err.count("events.csv:") == told

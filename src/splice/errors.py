@@ -243,6 +243,15 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean '{by_lower[near[0]]}'?" if near else ""
 
 
+def plural(noun: str, count: float) -> str:
+    """Return a noun as it follows a number.
+
+    >>> [f"{count} {plural('row', count)}" for count in (0, 1, 2)]
+    ['0 rows', '1 row', '2 rows']
+    """
+    return noun if count == 1 else f"{noun}s"
+
+
 def printable(text: str, most: int | None = None) -> str:
     r"""Return a text with what a terminal would obey, or could not show, written out.
 

@@ -33,14 +33,14 @@ def __getattr__(name: str) -> Any:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
-    given = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
+    words = _take_settings(list(sys.argv[1:] if arguments is None else arguments))
     use_one_thread()
     _speak_utf8()
     try:
         from splice.cli.commands import app
 
         with _ending_as_interrupted():
-            code = app(args=given, prog_name="splice", standalone_mode=False)
+            code = app(args=words, prog_name="splice", standalone_mode=False)
         if code == _INTERRUPTED:
             fail("interrupted")
     except Exception as error:
@@ -75,12 +75,12 @@ def _ending_as_interrupted() -> Iterator[None]:
 def _take_settings(arguments: list[str]) -> list[str]:
     """Take out the options that every command has, wherever they stand."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    own = arguments[:end]
-    settings.quiet = "--quiet" in own or "-q" in own
-    settings.verbose = "--verbose" in own or "-v" in own
-    settings.debug = "--debug" in own
+    options = arguments[:end]
+    settings.quiet = "--quiet" in options or "-q" in options
+    settings.verbose = "--verbose" in options or "-v" in options
+    settings.debug = "--debug" in options
     taken = {"--quiet", "-q", "--verbose", "-v", "--debug"}
-    return [word for word in own if word not in taken] + arguments[end:]
+    return [word for word in options if word not in taken] + arguments[end:]
 
 
 def _exit_code(error: Exception) -> int:

@@ -53,7 +53,7 @@ def ask(
     Printed as csv the questions are rows of a labels table whose label is empty: fill it in, add the
     rows to the labels and ask again.
     """
-    found = run(
+    questions = run(
         data,
         options,
         budget=budget,
@@ -63,9 +63,9 @@ def ask(
         profile=chosen,
         seed=seed,
     )
-    if not found:
+    if not questions:
         note("everything has a label: there is nothing to ask about")
-    rows: list[dict[str, Any]] = [row for question in found for row in question.as_rows()]
+    rows: list[dict[str, Any]] = [row for question in questions for row in question.as_rows()]
     if style is Format.TABLE:
         rows = [
             {
@@ -76,6 +76,6 @@ def ask(
                 "believed": "" if question.believed is None else f"{question.believed:.0%} true",
                 "reason": question.reason,
             }
-            for question in found
+            for question in questions
         ]
-    emit(rows, style, {"questions": [question.as_json() for question in found]})
+    emit(rows, style, {"questions": [question.as_json() for question in questions]})

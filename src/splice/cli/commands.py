@@ -54,8 +54,8 @@ def add_lazily(group: typer.Typer, name: str, home: str, text: str) -> None:
     text
         The one-line help: the first line of the function's docstring (a test compares them).
     """
-    own = type("LazyCommand", (LazyCommand,), {"home": home})
-    group.command(name, cls=own, help=text)(_never_run)
+    command = type("LazyCommand", (LazyCommand,), {"home": home})
+    group.command(name, cls=command, help=text)(_never_run)
 
 
 def _never_run() -> None:
@@ -202,8 +202,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_set: bool) -> None:
+    if is_set:
         from importlib.metadata import version as installed
 
         print(f"splice {installed('splice-cer')}")

@@ -79,12 +79,14 @@ def say(text: str, end: str = "\n") -> None:
 
 def print_reading(report: ReadReport) -> None:
     """Tell what a reading merged or left out, and how it took the input."""
+    from splice.errors import plural
+
     for line in report.notes:
         note(line)
     if report.duplicates:
-        note(f"merged {report.duplicates:,} identical row{'s' * (report.duplicates != 1)}")
+        note(f"merged {report.duplicates:,} identical {plural('row', report.duplicates)}")
     if report.bad:
-        note(f"left out {report.bad:,} bad row{'s' * (report.bad != 1)}; the first:")
+        note(f"left out {report.bad:,} bad {plural('row', report.bad)}; the first:")
         for problem in report.examples[:5]:
             note(str(problem))
 
@@ -125,23 +127,23 @@ def print_problems(
     problems: Sequence[Problem],
     style: Format,
     *,
-    every: bool = False,
+    show_all: bool = False,
     warnings: Sequence[str] = (),
 ) -> None:
     """Tell the problems of an input: in words on stderr, equal ones together, or as data."""
-    from splice.errors import grouped, printable
+    from splice.errors import grouped, plural, printable
 
     if style is Format.TABLE:
-        for same in grouped(problems):
-            shown = same if every or len(same) <= _SHOWN_ALIKE else same[:_SHOWN_ALIKE]
+        for alike in grouped(problems):
+            shown = alike if show_all or len(alike) <= _SHOWN_ALIKE else alike[:_SHOWN_ALIKE]
             for problem in shown:
                 fail(str(problem))
-            if len(shown) < len(same):
-                fail(f"... and {len(same) - len(shown):,} more of these; --all tells every one")
+            if len(shown) < len(alike):
+                fail(f"... and {len(alike) - len(shown):,} more of these; --all tells every one")
         for warning in warnings:
             note(f"warning: {warning}")
-        count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem"
-        doubts = f", {len(warnings)} warning{'s' * (len(warnings) != 1)}" if warnings else ""
+        count = f"{len(problems)} {plural('problem', len(problems))}" if problems else "no problem"
+        doubts = f", {len(warnings)} {plural('warning', len(warnings))}" if warnings else ""
         print(f"{printable(name, _LONGEST)}: {count}{doubts}")
         return
     rows = [
@@ -238,7 +240,7 @@ class Bar:
     def __init__(self, what: str, total: int | None = None) -> None:
         self._progress = _progress() if is_watched() else None
         self._what, self._total, self.count = what, total, 0
-        self._told = time.monotonic()
+        self._printed = time.monotonic()
         if self._progress:
             self._task = self._progress.add_task(_plain(what).plain, total=total)
         self._begun, self._shown = time.monotonic(), False
@@ -253,20 +255,20 @@ class Bar:
         """Count an item; say anew what is done, where that is asked."""
         self.count += 1
         if self._progress is None:
-            self._tell(ask)
+            self._print_line(ask)
             return
-        said = _plain(ask()).plain if ask else None
-        self._progress.update(self._task, advance=1, description=said)
+        description = _plain(ask()).plain if ask else None
+        self._progress.update(self._task, advance=1, description=description)
         if not self._shown and time.monotonic() - self._begun > _PATIENCE:
             self._progress.start()
             self._shown = True
 
-    def _tell(self, ask: Callable[[], str] | None) -> None:
+    def _print_line(self, ask: Callable[[], str] | None) -> None:
         """Tell how far it is, if the last line is old enough."""
         now = time.monotonic()
-        if now - self._told < _LINE_EVERY:
+        if now - self._printed < _LINE_EVERY:
             return
-        self._told = now
+        self._printed = now
         done = f"{self.count:,}"
         if self._total:
             done += f" of {self._total:,}, {min(1.0, self.count / self._total):.0%}"

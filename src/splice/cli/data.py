@@ -65,19 +65,19 @@ def fetch(
 
     archive = archive_of(name)
     note(f"{archive.about}\nlicence: {archive.licence}\nsource:  {archive.credit}")
-    found = fetch_archive(name, home=home, local=local, force=force, progress=tracked)
+    fetched = fetch_archive(name, home=home, local=local, force=force, progress=tracked)
     rows = [
-        {"what": "downloaded", "name": "", "count": found.downloaded},
-        {"what": "already here", "name": "", "count": found.kept},
-        *({"what": "made", "name": str(path), "count": 1} for path in found.made),
-        *({"what": "left as it was", "name": str(path), "count": 1} for path in found.left),
+        {"what": "downloaded", "name": "", "count": fetched.downloaded},
+        {"what": "already here", "name": "", "count": fetched.kept},
+        *({"what": "made", "name": str(path), "count": 1} for path in fetched.made),
+        *({"what": "left as it was", "name": str(path), "count": 1} for path in fetched.left),
     ]
     report = {
         "name": name,
-        "downloaded": found.downloaded,
-        "kept": found.kept,
-        "made": [str(path) for path in found.made],
-        "left": [str(path) for path in found.left],
+        "downloaded": fetched.downloaded,
+        "kept": fetched.kept,
+        "made": [str(path) for path in fetched.made],
+        "left": [str(path) for path in fetched.left],
         "licence": archive.licence,
         "source": archive.credit,
     }
@@ -114,7 +114,7 @@ def convert(
 def check(
     data: InputArgument,
     options: InputOptions,
-    every_problem: Annotated[
+    show_all: Annotated[
         bool, typer.Option("--all", help="Tell every problem, not three of those that are alike.")
     ] = False,
     style: Printed = Format.TABLE,
@@ -126,6 +126,6 @@ def check(
     """
     problems = list(tracked(input_problems(data, options), "checking"))
     warnings = [] if problems else input_warnings(data, options)
-    print_problems(data, problems, style, every=every_problem, warnings=warnings)
+    print_problems(data, problems, style, show_all=show_all, warnings=warnings)
     if problems:
         raise typer.Exit(1)

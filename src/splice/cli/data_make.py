@@ -70,7 +70,7 @@ def make(
 
     The same seed gives the same data, and the first sequences do not depend on how many follow.
     """
-    every: dict[str, Any] = {
+    values: dict[str, Any] = {
         "sequences": sequences,
         "people": people,
         "frames": frames,
@@ -81,22 +81,22 @@ def make(
         "vocabulary": vocabulary,
         "target": target,
     }
-    given = {option: value for option, value in every.items() if value is not None}
-    _check_options(name, given)
+    chosen = {option: value for option, value in values.items() if value is not None}
+    _check_options(name, chosen)
     check_output(out, force=force)
     if name == "plaza":
-        summary = _plaza(out, out_format or "csv", seed, given)
+        summary = _plaza(out, out_format or "csv", seed, chosen)
     else:
-        summary = _maritime(out, out_format or "parquet", seed, given)
+        summary = _maritime(out, out_format or "parquet", seed, chosen)
     note(f"wrote {out}")
     print_summary(summary, style)
 
 
-def _check_options(name: str, given: dict[str, Any]) -> None:
+def _check_options(name: str, chosen: dict[str, Any]) -> None:
     """Refuse a simulator that there is not, and options that it does not have."""
     if name not in _OPTIONS:
         raise UnknownName("simulator", name, _OPTIONS)
-    for option in given:
+    for option in chosen:
         if option not in _OPTIONS[name]:
             raise SpliceError(
                 f"--{option} says nothing about {name}",
@@ -104,27 +104,27 @@ def _check_options(name: str, given: dict[str, Any]) -> None:
             )
 
 
-def _plaza(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summary:
+def _plaza(out: Path, style: str, seed: int, chosen: dict[str, Any]) -> Summary:
     from splice.lab.plaza import PERFECT, USUAL, make_plaza
 
-    annotator = PERFECT if given.pop("perfect", False) else USUAL
-    plaza = make_plaza(**given, seed=seed, annotator=annotator)
+    annotator = PERFECT if chosen.pop("perfect", False) else USUAL
+    plaza = make_plaza(**chosen, seed=seed, annotator=annotator)
     counted = SummarisedSource(plaza.source)
     write_source(counted, out, style, tracks=plaza.tracks)
     return counted.summary
 
 
-def _maritime(out: Path, style: str, seed: int, given: dict[str, Any]) -> Summary:
-    name = given.get("preset", "small")
+def _maritime(out: Path, style: str, seed: int, chosen: dict[str, Any]) -> Summary:
+    name = chosen.get("preset", "small")
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
     size = PRESETS[name]
     source = make_maritime(
-        given.get("vessels", size.vessels),
-        given.get("days", size.days),
+        chosen.get("vessels", size.vessels),
+        chosen.get("days", size.days),
         seed,
-        choice=given.get("vocabulary", WordChoice.Y2019),
-        target=given.get("target", "rendezvous"),
+        choice=chosen.get("vocabulary", WordChoice.Y2019),
+        target=chosen.get("target", "rendezvous"),
     )
     counted = SummarisedSource(source)
     write_source(counted, out, style, progress=tracked)
@@ -215,8 +215,8 @@ def derive(
     from splice.lab.maritime.derive import AisOptions, derive_ais
     from splice.lab.maritime.recorded import derive_recorded
 
-    own = [path for path in (data, areas, vessels) if path is not None]
-    check_output(out, own, force=force)
+    inputs = [path for path in (data, areas, vessels) if path is not None]
+    check_output(out, inputs, force=force)
     recorded = looks_like_rtec(ais_files(data)[0])
     if recorded and areas is not None:
         raise SpliceError("critical points know their areas already", "leave --areas out")

@@ -78,16 +78,16 @@ def evaluate(
     check_choice(engine, shards)
     if stream is not None and not holds_intervals(Path(truth)):
         note("--stream says nothing here: TRUTH has its own time-points")
-    asked = Comparison(predicted, truth, options, stream, by, tolerance)
+    comparison = Comparison(predicted, truth, options, stream, by, tolerance)
     if shards > 1:
         with chosen_engine(engine, jobs, lambda text: note(f"warning: {text}")) as workers:
-            found = evaluate_shards(asked, shards, workers, RunProgress())
+            evaluated = evaluate_shards(comparison, shards, workers, RunProgress())
     else:
-        found = run(asked)
-        for report in found.reports:
+        evaluated = run(comparison)
+        for report in evaluated.reports:
             print_reading(report)
-    _print_strangers(found, predicted)
-    scores = found.scores
+    _print_strangers(evaluated, predicted)
+    scores = evaluated.scores
     if by is not By.INTERVALS:  # where nothing holds, there is no interval
         _print_one_sided(scores, truth)
     if fluents:
@@ -107,10 +107,10 @@ def _print_one_sided(scores: Scores, truth: str) -> None:
         note(f"warning: {text} in {truth}, so nothing that is recognised is right")
 
 
-def _print_strangers(found: Evaluated, name: str) -> None:
+def _print_strangers(evaluated: Evaluated, name: str) -> None:
     """Tell when the two sides do not speak of the same sequences, or say nothing."""
-    if found.said and found.labelled and not found.said & found.labelled:
-        one, other = min(found.said), min(found.labelled)
-        note(f"{name} is about other sequences ('{one}') than TRUTH ('{other}')")
-    if found.unknown:
-        note(f"{found.unknown:,} atoms are unknown in {name} and count as false")
+    if evaluated.said and evaluated.labelled and not evaluated.said & evaluated.labelled:
+        named, expected = min(evaluated.said), min(evaluated.labelled)
+        note(f"{name} is about other sequences ('{named}') than TRUTH ('{expected}')")
+    if evaluated.unknown:
+        note(f"{evaluated.unknown:,} atoms are unknown in {name} and count as false")

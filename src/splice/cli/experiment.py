@@ -132,18 +132,18 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str | No
     from splice.lab.experiments.tables import to_csv, wide
     from splice.lab.figures.results import by_setting
 
-    known = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
-    if measure is not None and rows and measure not in known:
-        raise UnknownName("measure", measure, known)
-    told = measure or (known[0] if known else "f1")
+    measures = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
+    if measure is not None and rows and measure not in measures:
+        raise UnknownName("measure", measure, measures)
+    column = measure or (measures[0] if measures else "f1")
     across = next((name for name in ("size", "answers") if rows and name in rows[0]), "level")
     if table is not None:
         with new_file(table) as partial:
             partial.write_text(to_csv(rows), "utf-8")
         note(f"wrote {table}")
     if style is Format.TABLE:
-        for title, shown in by_setting(wide(rows, across, told)):
-            emit(shown, style, title=f"{title}: {told} by {across}")
+        for title, shown in by_setting(wide(rows, across, column)):
+            emit(shown, style, title=f"{title}: {column} by {across}")
     else:
         emit(rows, style)
 
@@ -152,15 +152,17 @@ class _Progress:
     """Says on stderr how far a grid is, and how long the rest will take."""
 
     def __init__(self) -> None:
-        self._told = time.monotonic()
+        self._printed = time.monotonic()
         self._live = sys.stderr.isatty()
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
         last = progress.done == progress.total
-        if settings.quiet or (not last and now - self._told < (0.2 if self._live else _PATIENCE)):
+        if settings.quiet or (
+            not last and now - self._printed < (0.2 if self._live else _PATIENCE)
+        ):
             return
-        self._told = now
+        self._printed = now
         left = "" if last else f", about {_spell(progress.left)} left"
         text = f"{progress.done} of {progress.total} cells, {_spell(progress.seconds)}{left}"
         if self._live:
@@ -175,5 +177,5 @@ def _spell(seconds: float) -> str:
     >>> _spell(42.4), _spell(3661)
     ('42 s', '61 min 1 s')
     """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    minutes, left = divmod(round(seconds), 60)
+    return f"{minutes} min {left} s" if minutes else f"{left} s"

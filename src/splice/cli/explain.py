@@ -71,11 +71,13 @@ def explain_label(
     def moment(times: TimeFormat) -> int:
         return moment_of(time_point, options, times)
 
-    said = explain_query(tracked(source.completions(), "completing"), fluent, moment, sequence)
+    explanation = explain_query(
+        tracked(source.completions(), "completing"), fluent, moment, sequence
+    )
     if style is Format.TABLE:
-        say(str(said))
+        say(str(explanation))
     else:
-        emit([said.as_json()], style, said.as_json())
+        emit([explanation.as_json()], style, explanation.as_json())
 
 
 @with_input_options
@@ -101,8 +103,8 @@ def explain_interval(
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
     source = ProgressSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
-    if told := other_convention(rules, source.domain):
-        note(f"warning: {told}")
+    if warning := other_convention(rules, source.domain):
+        note(f"warning: {warning}")
     program = compile_program(
         rules,
         source.domain,
@@ -112,11 +114,11 @@ def explain_interval(
     )
     table = one_sequence(source, sequence)
     moment = moment_of(at, options, source.vocabulary.times)
-    said = explain(program, table, parse_ground_term(fluent), moment, source.domain)
+    explanation = explain(program, table, parse_ground_term(fluent), moment, source.domain)
     if style is Format.TABLE:
-        say("\n".join(said.lines()))
+        say("\n".join(explanation.lines()))
     else:
-        emit([said.as_json()], style, said.as_json())
+        emit([explanation.as_json()], style, explanation.as_json())
 
 
 @with_input_options

@@ -14,9 +14,9 @@ def one_of(names: Callable[[], Iterable[str]]) -> dict[str, Any]:
     """Return how an option is read whose value is one of some names, in any case."""
 
     def read(text: str) -> str:
-        known = list(names())
-        if text.lower() not in known:
-            raise typer.BadParameter(f"'{text}' is not one of {', '.join(known)}")
+        choices = list(names())
+        if text.lower() not in choices:
+            raise typer.BadParameter(f"'{text}' is not one of {', '.join(choices)}")
         return text.lower()
 
     return {"parser": read, "metavar": "|".join(names())}

@@ -21,7 +21,7 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.cli.report import ReportOption, check_report, write_report
-from splice.errors import OutputError
+from splice.errors import OutputError, plural
 from splice.io.outputs import check_file, new_file, sweep
 from splice.labels import Unlabelled
 from splice.learners.registry import LearnerChoice
@@ -87,13 +87,13 @@ def learn(
     from splice.pipeline.checkpoint import Checkpointing, checkpoint_path
     from splice.pipeline.run import learn as run
 
-    again = resume and not force and out is not None and out.is_file()
+    rewritten = resume and not force and out is not None and out.is_file()
     if out is not None:
-        _check_out(out, data, force=force or again)
+        _check_out(out, data, force=force or rewritten)
     if report is not None:
         check_report(report, input_paths(data), force=force)
     place = checkpoint_path(out, checkpoint, data, resume=resume, shards=shards)
-    if again and place is not None and not place.exists():
+    if rewritten and place is not None and not place.exists():
         note(f"'{out}' is there, and no run was interrupted: there is nothing to go on with")
         return
     if shards > 1:
@@ -112,7 +112,7 @@ def learn(
     lomrf = out is not None and out.suffix == _MLN
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices)
     text = "\n".join(lines) + "\n"
-    if out is not None and not (again and _is_finished(out, text)):
+    if out is not None and not (rewritten and _is_finished(out, text)):
         with new_file(out) as partial:
             partial.write_text(text, encoding="utf-8")
     print_learned(learned, out)
@@ -124,8 +124,12 @@ def learn(
         say(text if out is None else "", end="")
     else:
         rows = [rule.as_json() for rule in learned.rules]
-        told = {**_counts(learned), "mode": choices.run_mode.value, "choices": dict(choices.words)}
-        emit(rows, style, {"rules": rows, **told, "verdict": learned.verdict.as_json()})
+        details = {
+            **_counts(learned),
+            "mode": choices.run_mode.value,
+            "choices": dict(choices.words),
+        }
+        emit(rows, style, {"rules": rows, **details, "verdict": learned.verdict.as_json()})
     learned.discard_checkpoint()
     print_hints(data, options, choices, learned)
     if report is not None:
@@ -188,8 +192,8 @@ def _heading(data: str, learned: Learned, choices: LearnOptions) -> Iterator[str
     from splice.inputs.open import input_title
 
     yield f"Learned from {input_title(data)}: {_read(learned)}."
-    said = {**choices.words, "holds": (learned.theory.holds or Holds.AFTER).value}
-    yield ", ".join(f"{name} {word}" for name, word in said.items())
+    words = {**choices.words, "holds": (learned.theory.holds or Holds.AFTER).value}
+    yield ", ".join(f"{name} {word}" for name, word in words.items())
     yield from map(str, learned.rounds)
     if choices.profile is not None and choices.profile.name == "auto":
         yield from learned.verdict.lines()
@@ -205,7 +209,7 @@ def _read(learned: Learned) -> str:
 def _counts(learned: Learned) -> dict[str, Any]:
     names = ("examples", "batches", "given", "completed")
     counts = {name: getattr(learned, name) for name in names}
-    rounds = [asdict(one) for one in learned.rounds]
+    rounds = [asdict(each) for each in learned.rounds]
     return {**counts, "seconds": round(learned.seconds, 3), "rounds": rounds}
 
 
@@ -213,7 +217,7 @@ def print_learned(learned: Learned, out: Path | None = None) -> None:
     """Tell how many rules came of how much."""
     where, rules = f"wrote {out}: " if out else "", learned.rules
     note(
-        f"{where}{len(rules)} rule{'s' * (len(rules) != 1)} from {_read(learned)}; "
+        f"{where}{len(rules)} {plural('rule', len(rules))} from {_read(learned)}; "
         f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
     )
 
@@ -226,12 +230,12 @@ def _print_low_scores(learned: Learned, choices: LearnOptions) -> None:
         return
     rights = [rule.tp / max(1, rule.tp + rule.fp) for rule in low]
     if len(low) == 1:
-        said = f"rule {low[0].number} has a score of {low[0].score:.3f}"
+        which = f"rule {low[0].number} has a score of {low[0].score:.3f}"
     else:
-        said = f"rules {_ranges([rule.number for rule in low])} have scores of {_span([r.score for r in low])}"
+        which = f"rules {_ranges([rule.number for rule in low])} have scores of {_span([r.score for r in low])}"
     note(
-        f"{said}, below --min-score {least:g}: that is asked of the share of right firings, here "
-        f"{_span(rights)}, and with the rule{'s' * (len(low) > 1)} the theory recognises more of the "
+        f"{which}, below --min-score {least:g}: that is asked of the share of right firings, here "
+        f"{_span(rights)}, and with the {plural('rule', len(low))} the theory recognises more of the "
         "labels"
     )
 
@@ -271,27 +275,30 @@ def print_hints(data: str, options: InputOptions, choices: LearnOptions, learned
         return
     counts = {name: len(run(data, options, other).rules) for name, other in others.items()}
     helps = [
-        f"{name} gives {count} rule{'s' * (count != 1)}" for name, count in counts.items() if count
+        f"{name} gives {count} {plural('rule', count)}" for name, count in counts.items() if count
     ]
     tried = ", ".join(name for name, count in counts.items() if not count)
-    said = (
+    outcome = (
         f"no rule was good enough; tried on the same input: {'; '.join(helps) or 'nothing helps'}"
     )
-    note(f"{said} ({tried}: none)" if tried else said)
+    note(f"{outcome} ({tried}: none)" if tried else outcome)
     if not helps:
         note("label more of it: some time-points at which each fluent holds, and some at which not")
 
 
 def _other_choices(choices: LearnOptions) -> Iterator[tuple[str, LearnOptions]]:
     """Yield options that are worth a try, and how the command says them."""
-    made = choices.learner
-    if not isinstance(made, LearnerChoice):
+    learner = choices.learner
+    if not isinstance(learner, LearnerChoice):
         return
     if choices.profile is not None:
-        alone = replace(made, options=replace(made.options, unlabelled=Unlabelled.SKIP))
+        alone = replace(learner, options=replace(learner.options, unlabelled=Unlabelled.SKIP))
         yield "--no-complete --unlabelled skip", replace(choices, profile=None, learner=alone)
-    if getattr(made.options, "min_score", 0.0) > _LOW_SCORE:
-        low: Any = replace(made.options, min_score=_LOW_SCORE)  # type: ignore[call-arg]
-        yield f"--min-score {_LOW_SCORE}", replace(choices, learner=replace(made, options=low))
+    if getattr(learner.options, "min_score", 0.0) > _LOW_SCORE:
+        lenient: Any = replace(learner.options, min_score=_LOW_SCORE)  # type: ignore[call-arg]
+        yield (
+            f"--min-score {_LOW_SCORE}",
+            replace(choices, learner=replace(learner, options=lenient)),
+        )
     if choices.passes == 1:
         yield "--passes 2", replace(choices, passes=2)

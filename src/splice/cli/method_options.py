@@ -72,12 +72,12 @@ def mode_of(online: bool) -> Mode:
 
 def completion_profile(profile: str, **options: Any) -> Profile:
     """Return a profile with the choices that are given by the options of these names."""
-    given = {key: value for key, value in options.items() if value is not None}
+    choices = {key: value for key, value in options.items() if value is not None}
     # The filter and its confidence are choices of the cache.
-    caching = {key: given.pop(key) for key in ("filter", "delta") if key in given}
-    changes = {"margin" if key == "abstain" else key: value for key, value in given.items()}
+    caching = {key: choices.pop(key) for key in ("filter", "delta") if key in choices}
+    changes = {"margin" if key == "abstain" else key: value for key, value in choices.items()}
     chosen = profile_of(profile, {**changes, **({"caching": caching} if caching else {})})
-    if "solver" in given and chosen.links and chosen.solver.name != "harmonic":
+    if "solver" in choices and chosen.links and chosen.solver.name != "harmonic":
         note("--solver says nothing here: temporal links make chains, which are solved exactly")
     return chosen
 
@@ -241,31 +241,31 @@ def _choices(
     batch_size: int,
     passes: int,
     rounds: int,
-    **given: Any,
+    **values: Any,
 ) -> LearnOptions:
     """Return the choices that the options name."""
     from splice.pipeline.learned import LearnOptions
 
-    given.pop("seed")  # nothing in the learners is random
-    filling = {name: given.pop(name) for name, _, _ in COMPLETION_PARAMETERS}
-    filled = {name: str(value) for name, value in filling.items() if value is not None}
-    for name in ("profile",) * bool(profile) + tuple(filled) if not complete else ():
+    values.pop("seed")  # nothing in the learners is random
+    completion = {name: values.pop(name) for name, _, _ in COMPLETION_PARAMETERS}
+    completion_words = {name: str(value) for name, value in completion.items() if value is not None}
+    for name in ("profile",) * bool(profile) + tuple(completion_words) if not complete else ():
         note(f"--{name} says nothing here: nothing is completed")
-    choice = _learner_choice(str(learner), given)
+    choice = _learner_choice(str(learner), values)
     unlabelled = choice.options.unlabelled
     if complete and unlabelled is Unlabelled.SKIP:
         raise SpliceError(
             "--unlabelled skip leaves out what has no label, and completion gives all a label",
             "say --no-complete too, to learn from the given labels alone",
         )
-    strategies = sorted(filled.keys() - {"abstain", "threshold"})
-    name = profile or usual_profile(filled, online=online)
+    strategies = sorted(completion_words.keys() - {"abstain", "threshold"})
+    name = profile or usual_profile(completion_words, online=online)
     for strategy in strategies if complete and name == "auto" else ():
         note(
             f"--{strategy} says nothing here: the profile auto chooses by labels that it holds out"
         )
     options = LearnOptions(
-        completion_profile(name, **filling) if complete else None,
+        completion_profile(name, **completion) if complete else None,
         choice,
         batch_size,
         passes,
@@ -274,7 +274,11 @@ def _choices(
     )
     words = {
         "learner": choice.name,
-        **({"completion": name, **filled} if complete else {"unlabelled": unlabelled.value}),
+        **(
+            {"completion": name, **completion_words}
+            if complete
+            else {"unlabelled": unlabelled.value}
+        ),
         "batch-size": str(batch_size),
         **choice.words(),
         "passes": str(passes),
@@ -284,15 +288,15 @@ def _choices(
     return replace(options, words=words)
 
 
-def _learner_choice(name: str, given: dict[str, Any]) -> LearnerChoice:
+def _learner_choice(name: str, values: dict[str, Any]) -> LearnerChoice:
     """Return the learner that is asked for; say which options were given that it does not have."""
     from splice.inputs.theories import named_theory
 
     kind = LEARNERS[name]
-    words = {each.spelling: given[_parameter_name(each)] for each in _on_command(kind.options)}
+    words = {each.spelling: values[_parameter_name(each)] for each in _on_command(kind.options)}
     for spelling, (each, panel) in _learner_options().items():
         parameter, _, default = _parameter(each, panel)
-        if spelling not in words and given[parameter] != default:
+        if spelling not in words and values[parameter] != default:
             note(f"--{spelling} says nothing here: it is not for {name}")
     choice = LearnerChoice(name, kind.read(words, {NamedTheory: named_theory}))
     choice()  # what it cannot do is told before anything is read

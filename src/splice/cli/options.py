@@ -132,9 +132,9 @@ def with_input_options(command: Callable[..., R]) -> Callable[..., R]:
     return _with_several_files(bundled(command, "options", _input_options, _PARAMETERS))
 
 
-def _input_options(**given: Any) -> InputOptions:
-    given["limits"] = LIMITS.raised(given["limits"] or ())
-    return InputOptions(**given)
+def _input_options(**values: Any) -> InputOptions:
+    values["limits"] = LIMITS.raised(values["limits"] or ())
+    return InputOptions(**values)
 
 
 def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
@@ -153,10 +153,10 @@ def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
         return command
 
     @wraps(command)
-    def run(**given: Any) -> R:
+    def run(**values: Any) -> R:
         from splice.inputs.open import InputName
 
-        return command(**{**given, last: InputName(*given[last])})
+        return command(**{**values, last: InputName(*values[last])})
 
     hints = {name: parameter.annotation for name, parameter in parameters.items()}
     hints[last] = Annotated[list[str], info]
@@ -168,7 +168,7 @@ def _with_several_files(command: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
-def moment_of(text: str, options: InputOptions, known: TimeFormat | None = None) -> int:
+def moment_of(text: str, options: InputOptions, time_format: TimeFormat | None = None) -> int:
     """Return a time-point as a number; timestamps are read as in tables.
 
     ``known`` says how the input writes its times, where it has been read.
@@ -178,7 +178,7 @@ def moment_of(text: str, options: InputOptions, known: TimeFormat | None = None)
     from splice.io.tables.values import is_timestamp, read_times
     from splice.stream.table import NO_TIME
 
-    unit = (known.unit if known else None) or options.time_unit
+    unit = (time_format.unit if time_format else None) or options.time_unit
     cell = pl.Series([text])
     times, bad = read_times(cell, unit)
     if bad[0] or times[0] == NO_TIME or (unit is None and is_timestamp(cell)[0]):
@@ -194,9 +194,9 @@ def bundled(
     names = [name for name, _, _ in parameters]
 
     @wraps(command)
-    def run(**given: Any) -> R:
-        chosen = {name: given.pop(name) for name in names}
-        return command(**given, **{bundle: make(**chosen)})
+    def run(**values: Any) -> R:
+        chosen = {name: values.pop(name) for name in names}
+        return command(**values, **{bundle: make(**chosen)})
 
     kept = [
         parameter.replace(

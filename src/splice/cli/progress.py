@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from splice.cli.console import Bar, note, print_reading, settings
+from splice.errors import plural
 from splice.pipeline.progress import (
     Advanced,
     Begun,
@@ -63,7 +64,7 @@ class RunProgress:
 
 
 def _spell(event: LearnedBatch) -> str:
-    words = [f"{event.rules} rule{'s' * (event.rules != 1)}"]
+    words = [f"{event.rules} {plural('rule', event.rules)}"]
     f1 = event.f1()
     if f1 is not None:
         words.append(f"F1 {f1:.3f}")
@@ -82,8 +83,8 @@ def _message(
             return text
         case Warned(problem):
             return str(problem)
-        case Taught(one):
-            return str(one)
+        case Taught(taught):
+            return str(taught)
         case Resumed(batch, number):
             return f"going on after batch {batch:,} of pass {number + 1}"
         case ResumedParts(done):

@@ -22,7 +22,7 @@ from splice.cli.options import (
 )
 from splice.cli.progress import RunProgress
 from splice.engines.choice import check_choice, chosen_engine
-from splice.errors import SpliceError
+from splice.errors import SpliceError, plural
 from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
 from splice.events.recognise import Recognition
@@ -128,15 +128,17 @@ def recognise(
         raise SpliceError("--step moves a window, and there is none", "say --window N, too")
     if out is not None:
         out_format = out_format or interval_format(out)
-        own = (Path(theory),) if Path(theory).exists() else ()
-        check_file(out, (*input_paths(data), *own), force=force)
+        rules_file = (Path(theory),) if Path(theory).exists() else ()
+        check_file(out, (*input_paths(data), *rules_file), force=force)
     rules = load_theory(theory)
     options = _with_schema(options, theory, rules, data)
     check_choice(engine, shards)
     if rules.holds is not None and (
-        told := other_convention(rules, open_input(data, options, queries=Queries.WRITTEN).domain)
+        warning := other_convention(
+            rules, open_input(data, options, queries=Queries.WRITTEN).domain
+        )
     ):
-        note(f"warning: {told}")
+        note(f"warning: {warning}")
     choices: dict[str, Any] = {
         "window": window,
         "step": step,
@@ -153,12 +155,12 @@ def recognise(
         frame, seen = parts.intervals(fluents), parts.seen
     else:
         seen = SeenAtoms()
-        named = open_input(data, options, queries=Queries.WRITTEN)
-        source = ProgressSource(SeenSource(named, seen), tracked, "recognising")
-        found = run(rules, source, **choices)
-        _print_convention(found, simultaneous, all_shown=bool(fluents))
+        stream = open_input(data, options, queries=Queries.WRITTEN)
+        source = ProgressSource(SeenSource(stream, seen), tracked, "recognising")
+        recognition = run(rules, source, **choices)
+        _print_convention(recognition, simultaneous, all_shown=bool(fluents))
         times = source.vocabulary.times
-        frame = found.intervals(fluents)
+        frame = recognition.intervals(fluents)
         frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
         print_reading(source.report)
     for text in unmatched(rules, seen):
@@ -178,24 +180,26 @@ def _with_schema(options: InputOptions, name: str, theory: Theory, data: str) ->
     return replace(options, schema=Path(name), partial=True)
 
 
-def _print_convention(found: Recognition, simultaneous: Simultaneous, *, all_shown: bool) -> None:
+def _print_convention(
+    recognition: Recognition, simultaneous: Simultaneous, *, all_shown: bool
+) -> None:
     """Tell how a weighted theory was solved, and which fluents are not shown."""
-    if found.inference is not None:
-        how = found.inference
+    if recognition.inference is not None:
+        inference = recognition.inference
         if simultaneous is not Simultaneous.TERMINATE:
             note("--simultaneous says nothing here: weights decide what wins")
-        note(f"solved as: {how.method.value}; {how.structure.reason}", detail=True)
-        if not how.optimal:
-            note(f"the answer is not proved to be the best ({how.method.value})")
-    if not all_shown and found.shown != found.defined:
-        names = ", ".join(sorted(found.shown))
+        note(f"solved as: {inference.method.value}; {inference.structure.reason}", detail=True)
+        if not inference.optimal:
+            note(f"the answer is not proved to be the best ({inference.method.value})")
+    if not all_shown and recognition.shown != recognition.defined:
+        names = ", ".join(sorted(recognition.shown))
         note(f"the domain asks for {names}; --fluent shows others", detail=True)
 
 
 def _deliver(frame: pl.DataFrame, style: Format, out: Path | None, out_format: str | None) -> None:
     if out is not None:
         write_intervals(frame, out, out_format)
-        note(f"wrote {out}: {frame.height:,} interval{'s' * (frame.height != 1)}")
+        note(f"wrote {out}: {frame.height:,} {plural('interval', frame.height)}")
     elif style is Format.TABLE and frame.height:
         rows = frame.to_dicts()
         emit([{**row, "start": str(row["start"]), "end": str(row["end"])} for row in rows], style)

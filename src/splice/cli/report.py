@@ -10,7 +10,7 @@ import typer
 
 from splice.cli.console import note
 from splice.cli.options import Force
-from splice.errors import SpliceError
+from splice.errors import SpliceError, plural
 from splice.io.outputs import check_file, check_output, new_file, new_folder
 
 if TYPE_CHECKING:
@@ -94,4 +94,4 @@ def _write_pictures(made: Report, folder: Path, kind: str) -> None:
         for name, content in pictures(made, kind):
             (partial / name).write_bytes(content)
             count += 1
-    note(f"wrote {folder}: {count} picture{'s' * (count != 1)}")
+    note(f"wrote {folder}: {count} {plural('picture', count)}")

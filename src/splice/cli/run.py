@@ -240,5 +240,5 @@ def _print_json(event: str, fields: Mapping[str, Any]) -> None:
 
 def _print_text(event: str, fields: Mapping[str, Any]) -> None:
     """Tell what happens in words."""
-    told = ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (0, None))
-    note(f"{event}: {told}" if told else event)
+    words = ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (0, None))
+    note(f"{event}: {words}" if words else event)

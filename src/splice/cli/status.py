@@ -29,9 +29,9 @@ def status(
     The run may be under way, stopped or killed: its checkpoint is read and not touched.
     """
     project = Project.find(target, state=state)
-    found = summary(project, time.time())
-    if found is None:
+    fields = summary(project, time.time())
+    if fields is None:
         hint = "start it with `splice run`, or name its --state"
         raise SpliceError(f"no live run has left a checkpoint in '{project.state}'", hint)
-    rows = [{"what": name.replace("_", " "), "value": str(value)} for name, value in found.items()]
-    emit(rows, style, found)
+    rows = [{"what": name.replace("_", " "), "value": str(value)} for name, value in fields.items()]
+    emit(rows, style, fields)

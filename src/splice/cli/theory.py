@@ -40,12 +40,12 @@ class Language(StrEnum):
 
 def show(theory: TheoryArgument, style: Printed = Format.TABLE) -> None:
     """Print a theory as text that reads back, fluent by fluent; json has a row for each rule."""
-    found = load_theory(theory)
-    rows = [_row(statement) for statement in found.statements]
+    loaded = load_theory(theory)
+    rows = [_row(statement) for statement in loaded.statements]
     if style is Format.TABLE:
-        say("\n".join(_text(found)))
+        say("\n".join(_text(loaded)))
     else:
-        emit(rows, style, {"theory": theory, "crisp": found.is_crisp, "rules": rows})
+        emit(rows, style, {"theory": theory, "crisp": loaded.is_crisp, "rules": rows})
 
 
 def _row(statement: Statement) -> dict[str, Any]:
@@ -87,10 +87,10 @@ def check(
 
     With a domain, predicates and events that it does not have are problems, too.
     """
-    found, problems = load_theory_all(theory)
+    loaded, problems = load_theory_all(theory)
     if not problems:
-        known = load_domain(domain).domain if domain else Domain(schema=found.schema)
-        problems = sorted(set(theory_problems(found, known)))
+        declared = load_domain(domain).domain if domain else Domain(schema=loaded.schema)
+        problems = sorted(set(theory_problems(loaded, declared)))
     print_problems(theory, problems, style)
     if problems:
         raise typer.Exit(1)
@@ -105,41 +105,41 @@ def diff(
 
     Names of variables and the order of conditions make no difference.
     """
-    found = compare_theories(load_theory(first), load_theory(second))
+    difference = compare_theories(load_theory(first), load_theory(second))
     if style is Format.TABLE:
-        say("\n".join(_differences(found)))
+        say("\n".join(_differences(difference)))
         return
     changed = [
-        {"rule": str(a.content), "a": _weight(a), "b": _weight(b)} for a, b in found.reweighted
+        {"rule": str(a.content), "a": _weight(a), "b": _weight(b)} for a, b in difference.reweighted
     ]
     rows: list[dict[str, Any]] = [
         *(
             {"where": "A", "rule": str(s.content), "a": _weight(s), "b": None}
-            for s in found.only_first
+            for s in difference.only_first
         ),
         *(
             {"where": "B", "rule": str(s.content), "a": None, "b": _weight(s)}
-            for s in found.only_second
+            for s in difference.only_second
         ),
         *({"where": "both", **row} for row in changed),
     ]
     value = {
-        "same": len(found.same),
-        "only_a": [str(s) for s in found.only_first],
-        "only_b": [str(s) for s in found.only_second],
+        "same": len(difference.same),
+        "only_a": [str(s) for s in difference.only_first],
+        "only_b": [str(s) for s in difference.only_second],
         "weights": changed,
     }
     emit(rows, style, value)
 
 
-def _differences(found: TheoryDifference) -> Iterator[str]:
-    yield from (f"- {statement}" for statement in found.only_first)
-    yield from (f"+ {statement}" for statement in found.only_second)
-    for one, other in found.reweighted:
-        yield f"~ {one.content}.  {_weight(one)} -> {_weight(other)}"
+def _differences(difference: TheoryDifference) -> Iterator[str]:
+    yield from (f"- {statement}" for statement in difference.only_first)
+    yield from (f"+ {statement}" for statement in difference.only_second)
+    for first, second in difference.reweighted:
+        yield f"~ {first.content}.  {_weight(first)} -> {_weight(second)}"
     yield (
-        f"{len(found.same)} the same, {len(found.reweighted)} with another weight, "
-        f"{len(found.only_first)} only in A, {len(found.only_second)} only in B"
+        f"{len(difference.same)} the same, {len(difference.reweighted)} with another weight, "
+        f"{len(difference.only_first)} only in A, {len(difference.only_second)} only in B"
     )
 
 
@@ -268,13 +268,13 @@ def rates(
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "rates are of rules without weights")
     source = ProgressSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
-    if told := other_convention(rules, source.domain):
-        note(f"warning: {told}")
+    if warning := other_convention(rules, source.domain):
+        note(f"warning: {warning}")
     program = compile_program(rules, source.domain)
-    still = [str(d.fluent) for d in program.definitions if d.static]
-    if still:
-        note(f"nothing initiates {', '.join(still)}: they follow from other fluents")
-    found = reinitiation_rates(program, source)
+    static = [str(d.fluent) for d in program.definitions if d.static]
+    if static:
+        note(f"nothing initiates {', '.join(static)}: they follow from other fluents")
+    measured = reinitiation_rates(program, source)
     print_reading(source.report)
     rows = [
         {
@@ -284,6 +284,6 @@ def rates(
             "initiated": rate.initiated,
             "rate": rate.rate,
         }
-        for rate in found
+        for rate in measured
     ]
     emit(rows, style, {"theory": theory, "rates": rows})

@@ -14,6 +14,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from splice.errors import plural
 from splice.report.document import Curve, Figure, Lane, Panel, Role, Span, Timeline
 from splice.stream.times import TimeFormat
 
@@ -346,7 +347,7 @@ def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
         what = f"{lane.about} here" if lane.about else what
         value = f", value {span.value:+.2f}" if lane.role is Role.COMPLETED else ""
         note = f"<br>{escaped(span.note)}" if span.note else ""
-        points = f"{span.points} time-point{'s' * (span.points != 1)}"
+        points = f"{span.points} {plural('time-point', span.points)}"
         said.append(
             f"<b>{escaped(lane.name)}</b><br>{what}{value}<br>"
             f"from {times.text(span.start)} to before {times.text(span.end)} ({points}){note}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from splice.completion.contradictions import Contradiction
 from splice.completion.explain import Explanation, Match
+from splice.errors import plural
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import labels_in
 from splice.inputs.open import InputOptions, input_title
@@ -213,7 +214,7 @@ def _parts(why: Explanation) -> tuple[Influence, ...]:
     parts = []
     for n in why.neighbours:
         said = "true" if n.label else "false"
-        text = f"a situation labelled {said} {n.count:g} time{'s' * (n.count != 1)}"
+        text = f"a situation labelled {said} {n.count:g} {plural('time', n.count)}"
         value = 1.0 if n.label else -1.0
         parts.append(Influence(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
     for p in why.peers:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
+from splice.errors import plural
 from splice.lab.experiments.spec import ce_of
 from splice.lab.experiments.tables import Published, Row, published
 from splice.report.document import Curve, Figure, Panel
@@ -144,7 +145,7 @@ def curve(name: str, rows: Rows, across: str, measure: Measure, colour: int) -> 
 
 def note_of(row: Row) -> str:
     """Return what there is to say about a point."""
-    said = [f"{row['n']} sample{'s' * (row['n'] != 1)}"]
+    said = [f"{row['n']} {plural('sample', row['n'])}"]
     if row.get("published") is not None:
         said.append(f"published {row['published']:.3f}, difference {row['difference']:+.3f}")
     return "; ".join(said)
