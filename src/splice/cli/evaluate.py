@@ -109,8 +109,8 @@ def _print_one_sided(scores: Scores, truth: str) -> None:
 
 def _print_strangers(evaluated: Evaluated, name: str) -> None:
     """Tell when the two sides do not speak of the same sequences, or say nothing."""
-    if evaluated.said and evaluated.labelled and not evaluated.said & evaluated.labelled:
-        named, expected = min(evaluated.said), min(evaluated.labelled)
+    if evaluated.predicted and evaluated.labelled and not evaluated.predicted & evaluated.labelled:
+        named, expected = min(evaluated.predicted), min(evaluated.labelled)
         note(f"{name} is about other sequences ('{named}') than TRUTH ('{expected}')")
     if evaluated.unknown:
         note(f"{evaluated.unknown:,} atoms are unknown in {name} and count as false")

@@ -28,7 +28,7 @@ from splice.pipeline.holdout import (
 )
 from splice.pipeline.verdict import ALONE, FluentVerdict, Verdict
 from splice.stream.batch import MicroBatch
-from splice.stream.summary import label_tally
+from splice.stream.summary import label_tally, merge_tallies
 
 AUTO: Final = "auto"
 """The name of the profile that is chosen by what is held out."""
@@ -117,7 +117,7 @@ def find_out(
     sample: some seconds.
     """
     looked_at = sample(batches, _LOOKED_AT)
-    tally = _tally(looked_at)
+    tally = merge_tallies(*(label_tally(b.queries, b.domain) for b in looked_at))
     enough = {n for n, c in tally.items() if c["true"] + c["false"] >= ENOUGH_LABELS}
     enough = {name for name in enough if tally[name]["true"] and tally[name]["false"]}
     usual = PROFILES[CANDIDATES[0]]
@@ -240,16 +240,6 @@ def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
     """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
     sums = [Confusion.total(scores.values()) for scores in folds]
     return tuple(counts.f1 for counts in sums if counts.tp + counts.fn)
-
-
-def _tally(batches: Iterable[MicroBatch]) -> dict[str, dict[str, int]]:
-    total: dict[str, dict[str, int]] = {}
-    for batch in batches:
-        for name, counts in label_tally(batch.queries, batch.domain).items():
-            fluent_counts = total.setdefault(name, {"true": 0, "false": 0})
-            for sort in fluent_counts:
-                fluent_counts[sort] += counts[sort]
-    return total
 
 
 def _micro(scores: Scores, names: set[str]) -> float:

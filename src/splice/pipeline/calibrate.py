@@ -61,7 +61,7 @@ class Calibrated:
 
     def as_json(self) -> dict[str, Any]:
         """Return by fluent whether confidence is calibrated."""
-        return {name: one.as_json() for name, one in sorted(self.fluents.items())}
+        return {name: calibration.as_json() for name, calibration in sorted(self.fluents.items())}
 
 
 _Held = tuple[Floats, LabelArray, Floats]
@@ -90,29 +90,31 @@ def calibrate(stream: Iterable[MicroBatch], profile: Profile, mode: Mode) -> Cal
         return Calibrated(profile)
     whole = replace(profile, margin=0.0, given_alone=())
     parts = [_held_out(fold, whole) for fold in folds(sample(stream))]
-    found: dict[str, FluentCalibration] = {}
+    fluents: dict[str, FluentCalibration] = {}
     curves: list[tuple[str, Curve]] = []
     for name in sorted({name for part in parts for name in part}):
-        own = [part[name] for part in parts if name in part]
-        curve, told = fit_curve(*_joined(own)), _judged(own)
-        if curve is not None and told is not None:
-            found[name] = told
-            curves.append((name, curve if told.bent else LINE))
-    return Calibrated(replace(profile, calibration=Calibration(tuple(curves))), found)
+        fluent_parts = [part[name] for part in parts if name in part]
+        curve, judged = fit_curve(*_joined(fluent_parts)), _judged(fluent_parts)
+        if curve is not None and judged is not None:
+            fluents[name] = judged
+            curves.append((name, curve if judged.bent else LINE))
+    return Calibrated(replace(profile, calibration=Calibration(tuple(curves))), fluents)
 
 
 def _held_out(fold: Fold, profile: Profile) -> dict[str, _Held]:
     """Return by fluent the values that held-out labels would have had, and these labels."""
-    found: dict[str, list[_Held]] = {}
+    by_fluent: dict[str, list[_Held]] = {}
     completer = in_hindsight(profile, label_counts(profile, fold.stream))
     for done, labels in zip(completer.completions(fold.stream), fold.labels, strict=True):
         rows = np.flatnonzero((labels != UNKNOWN) & done.reached)
         names, which = fluent_names(done.batch.queries.take(rows))
         for number, name in enumerate(names):
-            own = rows[which == number]
-            weight = np.full(len(own), min(1.0, _A_BATCH / len(own)))
-            found.setdefault(name, []).append((done.values[own], labels[own], weight))
-    return {name: _joined(parts) for name, parts in found.items()}
+            fluent_rows = rows[which == number]
+            weight = np.full(len(fluent_rows), min(1.0, _A_BATCH / len(fluent_rows)))
+            by_fluent.setdefault(name, []).append(
+                (done.values[fluent_rows], labels[fluent_rows], weight)
+            )
+    return {name: _joined(parts) for name, parts in by_fluent.items()}
 
 
 def _joined(parts: Sequence[_Held]) -> _Held:
@@ -128,15 +130,17 @@ def _judged(parts: Sequence[_Held]) -> FluentCalibration | None:
     others = [[*parts[:i], *parts[i + 1 :]] for i in range(len(parts))]
     curves = [fit_curve(*_joined(some)) if some else None for some in others]
     values, labels, weights = _joined(parts)
-    held = labels > 0
+    holds = labels > 0
     if len(parts) < 2 or any(curve is None for curve in curves):
         return None
-    chance = np.concatenate([c(own) for c, (own, *_) in zip(curves, parts, strict=True) if c])
+    chance = np.concatenate(
+        [c(fold_values) for c, (fold_values, *_) in zip(curves, parts, strict=True) if c]
+    )
     line = LINE(values)
-    errors = [float((weights * (one - held) ** 2).sum()) for one in (line, chance)]
+    errors = [float((weights * (chances - holds) ** 2).sum()) for chances in (line, chance)]
     bent = errors[1] < errors[0]
-    said = chance if bent else line
-    right = (values > 0) == held
+    chosen = chance if bent else line
+    right = (values > 0) == holds
     before = Reliability.of(np.abs(values), right)
-    after = Reliability.of(np.where(values > 0, said, 1 - said), right)
+    after = Reliability.of(np.where(values > 0, chosen, 1 - chosen), right)
     return FluentCalibration(len(values), before, after, bent)

@@ -67,13 +67,15 @@ def checkpoint_path(
 
 def run_identity(data: str, options: InputOptions, choices: Mapping[str, str]) -> dict[str, str]:
     """Return what a run is asked to do: runs of one identity give the same theory."""
-    asked = {name.replace("_", "-"): _spelled(value) for name, value in asdict(options).items()}
-    del asked["limits"]  # what was read does not depend on how much might have been
+    options_text = {
+        name.replace("_", "-"): _spelled(value) for name, value in asdict(options).items()
+    }
+    del options_text["limits"]  # what was read does not depend on how much might have been
     files = list(files_in(input_paths(data)))
     return {
         "version": version("splice-cer"),
         **choices,
-        **asked,
+        **options_text,
         "input": sum_of(files) if files else data,
     }
 
@@ -85,12 +87,14 @@ def _spelled(value: object) -> str:
     return str(value)
 
 
-def open_checkpoint(asked: Checkpointing, identity: Mapping[str, str], watch: Watch) -> Keeper:
+def open_checkpoint(
+    checkpointing: Checkpointing, identity: Mapping[str, str], watch: Watch
+) -> Keeper:
     """Take up an interrupted run, or make sure that a new one is in nobody's way."""
-    keeper = Keeper(asked.path, identity, asked.every)
+    keeper = Keeper(checkpointing.path, identity, checkpointing.every)
     try:
-        if not asked.resume:
-            keeper.make_room(force=asked.force)
+        if not checkpointing.resume:
+            keeper.make_room(force=checkpointing.force)
         elif keeper.restore():
             state = keeper.resumed or {}
             for name in ("batch", "pass"):

@@ -6,7 +6,7 @@ import base64
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -45,6 +45,7 @@ from splice.pipeline.shards import (
 from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
+from splice.stream.summary import merge_tallies
 from splice.stream.table import AtomTable
 
 
@@ -121,8 +122,8 @@ def complete(
     name = name_of(data)
     if out is not None:
         # Stopped when the output was there and its parts were not removed yet: it is written again.
-        own = force or (resume and out.with_name(out.name + PARTS).is_dir())
-        check_output(out, input_paths(name) if name is not None else (), force=own)
+        replaceable = force or (resume and out.with_name(out.name + PARTS).is_dir())
+        check_output(out, input_paths(name) if name is not None else (), force=replaceable)
     if revise:
         _check_revision(revise, mode, shards)
     mode = profile.mode(mode)
@@ -225,15 +226,17 @@ def _complete_in_shards(
     begun = time.perf_counter()
     total = CompletionCounts(confusion=Confusion() if task.truth else None, mode=task.mode)
     labels = dict[str, LabelArray]()
-    asked = LabelCounting(task.opened, task.profile, task.mode, task.batch_size)
-    before = count_labels(asked, shards, domain, engine, watch, files)
+    counting = LabelCounting(task.opened, task.profile, task.mode, task.batch_size)
+    before = count_labels(counting, shards, domain, engine, watch, files)
     parts = [
-        submit_part(engine, files, _COMPLETED, shard, _complete_shard, task, shard, own)
-        for shard, own in zip(shards, before, strict=True)
+        submit_part(engine, files, _COMPLETED, shard, _complete_shard, task, shard, known_labels)
+        for shard, known_labels in zip(shards, before, strict=True)
     ]
-    for counts, found in follow(engine.results(parts), Stage.COMPLETE_SHARDS, watch, len(parts)):
+    for counts, shard_labels in follow(
+        engine.results(parts), Stage.COMPLETE_SHARDS, watch, len(parts)
+    ):
         total.merge(counts)
-        labels |= found
+        labels |= shard_labels
     total.seconds = time.perf_counter() - begun
     return total, labels
 
@@ -245,32 +248,37 @@ def _complete_shard(task: _ShardTask, shard: Shard, before: PackedCounts) -> _Co
     completed = CompletedSource(source, task.profile, cut, task.mode, unpack_counts(before))
     truth = _query_atoms(open_shard(task.truth, shard)) if task.truth else None
     counted = CountedSource(completed, truth)
-    found: dict[str, list[LabelArray]] = {}
+    by_sequence: dict[str, list[LabelArray]] = {}
     for batch in counted.batches():
         if task.keep:
-            found.setdefault(batch.sequence, []).append(batch.labels)
-    labels = {name: np.concatenate(parts) for name, parts in found.items()}
+            by_sequence.setdefault(batch.sequence, []).append(batch.labels)
+    labels = {name: np.concatenate(parts) for name, parts in by_sequence.items()}
     return counted.counts, labels
 
 
-def _plain(found: _CompletedShard) -> dict[str, Any]:
-    counts, labels = found
-    codes = {
-        name: base64.b85encode(zlib.compress(own.tobytes())).decode()
-        for name, own in labels.items()
+def _plain(completed: _CompletedShard) -> dict[str, Any]:
+    counts, labels = completed
+    packed = {
+        name: base64.b85encode(zlib.compress(codes.tobytes())).decode()
+        for name, codes in labels.items()
     }
-    return {"counts": {**asdict(counts), "mode": counts.mode.value}, "labels": codes}
+    # ``asdict`` cannot copy a Counter, so its plain copy takes the place.
+    plain = asdict(replace(counts, labels={}))
+    tally = {name: dict(of_fluent) for name, of_fluent in counts.labels.items()}
+    return {"counts": {**plain, "labels": tally, "mode": counts.mode.value}, "labels": packed}
 
 
 def _restored(plain: dict[str, Any]) -> _CompletedShard:
     counts = plain["counts"]
     confusion = counts["confusion"] and Confusion(**counts["confusion"])
     labels = {
-        name: np.frombuffer(zlib.decompress(base64.b85decode(own)), np.int8)
-        for name, own in plain["labels"].items()
+        name: np.frombuffer(zlib.decompress(base64.b85decode(packed)), np.int8)
+        for name, packed in plain["labels"].items()
     }
     mode = Mode(counts["mode"])
-    return CompletionCounts(**{**counts, "confusion": confusion, "mode": mode}), labels
+    tally = merge_tallies(counts["labels"])
+    rich = {"labels": tally, "confusion": confusion, "mode": mode}
+    return CompletionCounts(**{**counts, **rich}), labels
 
 
 _COMPLETED: Final = Codec("completing", _plain, _restored)

@@ -48,10 +48,10 @@ def completed_frame(source: CompletedSource) -> pl.DataFrame:
     stream = batches(source.inner, source.cut)
     source = replace(source, profile=calibrate(stream, source.profile, source.mode).profile)
     done = [completion for _, completion in source.completions()]
-    queries = AtomTable.concat([each.batch.queries for each in done], source.vocabulary)
+    queries = AtomTable.concat([completion.batch.queries for completion in done], source.vocabulary)
     if not len(queries):
         return pl.DataFrame(schema=COMPLETED_SCHEMA)
-    labels = pl.Series(np.concatenate([each.labels for each in done]))
+    labels = pl.Series(np.concatenate([completion.labels for completion in done]))
     rows = RowMaker(source).frames(queries)["labels"]
     return pl.DataFrame(
         {
@@ -59,9 +59,9 @@ def completed_frame(source: CompletedSource) -> pl.DataFrame:
             "fluent": rows["fluent"],
             "time": queries.time,
             "label": (labels > 0).set(labels == 0, None),
-            "confidence": np.concatenate([each.confidence for each in done]),
-            "given": np.concatenate([each.given for each in done]),
-            "calibrated": np.concatenate([each.calibrated for each in done]),
+            "confidence": np.concatenate([completion.confidence for completion in done]),
+            "given": np.concatenate([completion.given for completion in done]),
+            "calibrated": np.concatenate([completion.calibrated for completion in done]),
         }
     )
 
@@ -85,7 +85,7 @@ def explain_label(
     sequence
         Its sequence, if there are several.
     """
-    wanted = str(parse_ground_term(fluent))
+    written = str(parse_ground_term(fluent))
     times, moment = TimeFormat(), 0
     for completer, done in completions:
         if sequence not in (None, done.batch.sequence):
@@ -94,7 +94,7 @@ def explain_label(
         times = queries.vocabulary.times
         moment = time(times)
         for row in (queries.time == moment).nonzero()[0].tolist():
-            if wanted in (str(queries.atom(row).args[0]), str(queries.atom(row))):
+            if written in (str(queries.atom(row).args[0]), str(queries.atom(row))):
                 return completer.explain(row)
     where = f" of sequence '{sequence}'" if sequence else ""
     raise SpliceError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from splice.labels import UNKNOWN
 from splice.pipeline.progress import Stage, Watch, follow, ignore
 from splice.pipeline.verdict import Verdict
 from splice.stream.batch import BatchedSource, MicroBatch, batches
+from splice.stream.summary import merge_tallies
 from splice.stream.table import AtomTable
 
 
@@ -65,7 +67,7 @@ class CompletionCounts:
     seconds: float = 0.0
     confusion: Confusion | None = None
     mode: Mode = Mode.HINDSIGHT
-    labels: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
+    labels: dict[str, Counter[str]] = field(default_factory=dict, repr=False)
     verdict: Verdict | None = field(default=None, repr=False)
     calibration: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -79,7 +81,7 @@ class CompletionCounts:
         self.abstained += int((missing & (done.labels == UNKNOWN)).sum())
         if done.revised is not None:
             self.revised = (self.revised or 0) + int(done.revised.sum())
-        self._add_labels(done.tally())
+        self.labels = merge_tallies(self.labels, done.tally())
         if truth is not None:
             right = labels_in(truth, done.batch.queries.take(missing))
             self.confusion = (self.confusion or Confusion()) + Confusion.of(
@@ -90,20 +92,14 @@ class CompletionCounts:
         """Count what another part counted; each part knows the contradictions of all."""
         for name in ("given", "completed", "positive", "unreached", "abstained"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self._add_labels(other.labels)
+        self.labels = merge_tallies(self.labels, other.labels)
         self.contradictions = max(self.contradictions, other.contradictions)
         if self.confusion is not None and other.confusion is not None:
             self.confusion = self.confusion + other.confusion
 
-    def _add_labels(self, labels: Mapping[str, Mapping[str, int]]) -> None:
-        for name, counts in labels.items():
-            own = self.labels.setdefault(name, {})
-            for sort, count in counts.items():
-                own[sort] = own.get(sort, 0) + count
-
     def as_json(self) -> dict[str, Any]:
         """Return the counts under the names that the command promises."""
-        report = {each.name: getattr(self, each.name) for each in fields(self)}
+        report = {field.name: getattr(self, field.name) for field in fields(self)}
         confusion: Confusion | None = report.pop("confusion")
         del report["labels"]
         if self.revised is None:

@@ -5,7 +5,6 @@ Scores are sums over sequences, so those of parts add up to what one piece gives
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from splice.inputs.open import InputOptions, Queries, open_input
 from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
+from splice.pipeline.holdout import total
 from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard, sequence_sizes
 from splice.stream.batch import query_rows
@@ -73,23 +73,25 @@ class Comparison:
 class Evaluated:
     """Scores, and what somebody should know of the two sides.
 
-    ``said`` and ``labelled`` are the sequences that the two sides mention, ``unknown`` counts atoms of
+    ``predicted`` and ``labelled`` are the sequences that the two sides mention, ``unknown`` counts atoms of
     labelled data that have no label where one was predicted.
     """
 
     scores: Scores
-    said: frozenset[str]
+    predicted: frozenset[str]
     labelled: frozenset[str]
     unknown: int = 0
     reports: tuple[ReadReport, ...] = field(default=(), repr=False)
 
 
-def evaluate(asked: Comparison, shard: Shard | None = None, only: str | None = None) -> Evaluated:
+def evaluate(
+    comparison: Comparison, shard: Shard | None = None, only: str | None = None
+) -> Evaluated:
     """Return how right what was predicted is, in all sequences or in those of one part.
 
     Parameters
     ----------
-    asked
+    comparison
         What is compared.
     shard
         The part; None: all.
@@ -97,70 +99,68 @@ def evaluate(asked: Comparison, shard: Shard | None = None, only: str | None = N
         The one sequence that there is, to which intervals without a sequence belong (default: that
         of the truth, if it has but one).
     """
-    options, intervals = asked.options, holds_intervals(Path(asked.truth))
-    stream = _opened(asked.opened, shard)
+    options, intervals = comparison.options, holds_intervals(Path(comparison.truth))
+    stream = _opened(comparison.opened, shard)
     table = collect(stream)
     if intervals:
-        right = read_intervals(Path(asked.truth), time_unit=options.time_unit or "s")
-        said, reports = _said(asked, shard, only or _only_sequence(right.fluents), Domain())
-        labelled = universe(right, said, table)
+        right = read_intervals(Path(comparison.truth), time_unit=options.time_unit or "s")
+        only = only or _only_sequence(right.fluents)
+        predicted, reports = _predicted(comparison, shard, only, Domain())
+        labelled = universe(right, predicted, table)
     else:
         labelled = table.take(query_rows(table, stream.domain))
         options = replace(options, time_unit=options.time_unit or table.vocabulary.times.unit)
-        asked = replace(asked, options=options)
-        said, reports = _said(asked, shard, only or _only_sequence(labelled), stream.domain)
+        comparison = replace(comparison, options=options)
+        only = only or _only_sequence(labelled)
+        predicted, reports = _predicted(comparison, shard, only, stream.domain)
         reports = (stream.report, *reports)
-    mentioned = said.fluents if isinstance(said, Recognised) else said
-    unknown = int((said.truth == UNKNOWN).sum()) if isinstance(said, AtomTable) else 0
-    scores = score(labelled, said, by=asked.by, tolerance=asked.tolerance)
+    mentioned = predicted.fluents if isinstance(predicted, Recognised) else predicted
+    unknown = int((predicted.truth == UNKNOWN).sum()) if isinstance(predicted, AtomTable) else 0
+    scores = score(labelled, predicted, by=comparison.by, tolerance=comparison.tolerance)
     return Evaluated(scores, _sequences(mentioned), _sequences(labelled), unknown, reports)
 
 
 def evaluate_shards(
-    asked: Comparison, count: int, engine: Engine, watch: Watch = ignore
+    comparison: Comparison, count: int, engine: Engine, watch: Watch = ignore
 ) -> Evaluated:
     """Compare in at most so many parts; the scores are those of one piece."""
-    source = asked.opened()
-    intervals = holds_intervals(Path(asked.predicted))
-    other = () if intervals else (_labelled(asked.predicted, asked.options)(),)
-    shards = located_shards(count, source, *other)
+    source = comparison.opened()
+    intervals = holds_intervals(Path(comparison.predicted))
+    predicted_sources = (
+        () if intervals else (_labelled(comparison.predicted, comparison.options)(),)
+    )
+    shards = located_shards(count, source, *predicted_sources)
     watch(Read(source.report))
     names = [name for shard in shards for name in shard.sequences]
     only = names[0] if len(names) == 1 else None
     promises = [
-        engine.submit(evaluate, asked, shard, only, name=f"{shard}, evaluating") for shard in shards
+        engine.submit(evaluate, comparison, shard, only, name=f"{shard}, evaluating")
+        for shard in shards
     ]
     parts = list(follow(engine.results(promises), Stage.EVALUATE_SHARDS, watch, len(shards)))
-    said = frozenset[str]().union(*(part.said for part in parts))
-    if not said and not intervals:
+    predicted = frozenset[str]().union(*(part.predicted for part in parts))
+    if not predicted and not intervals:
         # No part met a sequence of its own: the other side may be about others.
-        said = frozenset(sequence_sizes(_labelled(asked.predicted, asked.options)()))
+        predicted = frozenset(sequence_sizes(_labelled(comparison.predicted, comparison.options)()))
+    fluents = total(part.scores.fluents for part in parts)
     return Evaluated(
-        _added(part.scores for part in parts),
-        said,
+        Scores(Confusion.total(fluents.values()), dict(fluents)),
+        predicted,
         frozenset[str]().union(*(part.labelled for part in parts)),
         sum(part.unknown for part in parts),
     )
 
 
-def _added(parts: Iterable[Scores]) -> Scores:
-    fluents: dict[str, Confusion] = {}
-    for part in parts:
-        for name, counts in part.fluents.items():
-            fluents[name] = fluents.get(name, Confusion()) + counts
-    return Scores(Confusion.total(fluents.values()), dict(sorted(fluents.items())))
-
-
-def _said(
-    asked: Comparison, shard: Shard | None, sequence: str | None, domain: Domain
+def _predicted(
+    comparison: Comparison, shard: Shard | None, sequence: str | None, domain: Domain
 ) -> tuple[AtomTable | Recognised, tuple[ReadReport, ...]]:
     """Return what was predicted, and what reading it met."""
-    path, options = Path(asked.predicted), asked.options
+    path, options = Path(comparison.predicted), comparison.options
     if holds_intervals(path):
         unit = options.time_unit or "s"  # as a column of dates; a file of intervals declares none
         where = {} if sequence is None else {"sequence": sequence}
         return read_intervals(path, domain, time_unit=unit, **where), ()
-    source = _opened(_labelled(asked.predicted, options), shard)
+    source = _opened(_labelled(comparison.predicted, options), shard)
     table = collect(source)
     return table.take(query_rows(table, source.domain)), (source.report,)
 

@@ -38,7 +38,8 @@ def learn_more(
         Called with each event of :mod:`splice.pipeline.progress`.
     """
     begun = time.perf_counter()
-    learned = Learned(choices.learner()) if before is None else _copied(before)
+    # Counting labels makes new counters, so those of the parts before stay as they are.
+    learned = Learned(choices.learner()) if before is None else replace(before, checkpoint=None)
     stream = batches(source, TimePoints(choices.batch_size))
     first = next(stream, None)
     if first is not None:
@@ -62,11 +63,6 @@ def learn_more(
     learned.finish(1)
     learned.seconds += time.perf_counter() - begun
     return learned
-
-
-def _copied(before: Learned) -> Learned:
-    labels = {name: counts.copy() for name, counts in before.labels.items()}
-    return replace(before, labels=labels, checkpoint=None)
 
 
 def _completer(

@@ -33,6 +33,7 @@ from splice.pipeline.shards import (
 )
 from splice.pipeline.splice import Splice, StepReport
 from splice.stream.batch import TimePoints, batches
+from splice.stream.summary import merge_tallies
 from splice.stream.vocabulary import Vocabulary
 
 
@@ -63,11 +64,13 @@ def learn_shards(
     """
     before: list[Promise[PackedCounts] | PackedCounts | None] = [None] * len(shards)
     if choices.profile:
-        asked = LabelCounting(opened, choices.profile, choices.run_mode, choices.batch_size)
-        before = [*count_labels(asked, shards, domain, engine, watch, files)]
+        counting = LabelCounting(opened, choices.profile, choices.run_mode, choices.batch_size)
+        before = [*count_labels(counting, shards, domain, engine, watch, files)]
     parts = [
-        submit_part(engine, files, _LEARNED, shard, _learn_shard, opened, choices, shard, own)
-        for shard, own in zip(shards, before, strict=True)
+        submit_part(
+            engine, files, _LEARNED, shard, _learn_shard, opened, choices, shard, known_labels
+        )
+        for shard, known_labels in zip(shards, before, strict=True)
     ]
     merge = partial(_merge, choices, domain)
     total = merge_tree(engine, merge, parts, "merging what parts have learned")
@@ -99,38 +102,36 @@ def _learn_shard(
         splice = Splice(learner, completer)
         for report in splice.run_in_blocks(batches(source, TimePoints(choices.batch_size))):
             if number == 0:
-                learned = _added(learned, _told(report))
+                learned = _added(learned, _counted(report))
     return replace(learned, state=pack(learner.to_state()))
 
 
-def _told(report: StepReport) -> LearnedShard:
+def _counted(report: StepReport) -> LearnedShard:
     return LearnedShard(b"", report.labels(), report.examples, 1, report.given, report.completed)
 
 
-def _added(one: LearnedShard, two: LearnedShard, state: bytes = b"") -> LearnedShard:
-    labels = {name: Counter(counts) for name, counts in one.labels.items()}
-    for name, counts in two.labels.items():
-        labels.setdefault(name, Counter()).update(counts)
+def _added(left: LearnedShard, right: LearnedShard, state: bytes = b"") -> LearnedShard:
     return LearnedShard(
         state,
-        labels,
-        one.examples + two.examples,
-        one.batches + two.batches,
-        one.given + two.given,
-        one.completed + two.completed,
+        merge_tallies(left.labels, right.labels),
+        left.examples + right.examples,
+        left.batches + right.batches,
+        left.given + right.given,
+        left.completed + right.completed,
     )
 
 
 def _merge(
-    choices: LearnOptions, domain: Domain, one: LearnedShard, two: LearnedShard
+    choices: LearnOptions, domain: Domain, left: LearnedShard, right: LearnedShard
 ) -> LearnedShard:
     """Return what two neighbours have learned, as one."""
-    if not (one.batches and two.batches):
-        return _added(one, two, (one if one.batches else two).state)
-    learner, other = (
-        choices.learner().restore(unpack(part.state), domain, Vocabulary()) for part in (one, two)
+    if not (left.batches and right.batches):
+        return _added(left, right, (left if left.batches else right).state)
+    learner, later = (
+        choices.learner().restore(unpack(part.state), domain, Vocabulary())
+        for part in (left, right)
     )
-    return _added(one, two, pack(learner.merge(other).to_state()))
+    return _added(left, right, pack(learner.merge(later).to_state()))
 
 
 def _examples(part: LearnedShard) -> int:
@@ -143,7 +144,7 @@ def _plain(learned: LearnedShard) -> dict[str, Any]:
 
 
 def _restored(plain: dict[str, Any]) -> LearnedShard:
-    labels = {name: Counter(counts) for name, counts in plain["labels"].items()}
+    labels = merge_tallies(plain["labels"])
     return LearnedShard(**{**plain, "state": pack(plain["state"]), "labels": labels})
 
 

@@ -33,7 +33,7 @@ from splice.pipeline.splice import StepReport
 from splice.pipeline.verdict import Verdict
 from splice.stream.batch import MicroBatch
 from splice.stream.source import Source
-from splice.stream.summary import CLOSING_HINT, one_sided, one_sided_text
+from splice.stream.summary import CLOSING_HINT, merge_tallies, one_sided, one_sided_text
 
 _LOOKING: Final = (AUTO, "regression")
 """The profiles with which the stream is looked at first: none of the published comparisons."""
@@ -82,17 +82,19 @@ class LearnOptions(Checked):
     @property
     def closed(self) -> bool:
         """Whether what nobody labelled is false to the learner."""
-        made = self.learner
-        reads = made.options.unlabelled if isinstance(made, LearnerChoice) else Unlabelled.FALSE
+        factory = self.learner
+        reads = (
+            factory.options.unlabelled if isinstance(factory, LearnerChoice) else Unlabelled.FALSE
+        )
         return self.profile is None and reads is Unlabelled.FALSE
 
     @property
     def online_profile(self) -> Profile | None:
         """The profile of a run that cannot hold labels out: that would be looking ahead."""
-        asked = self.profile
-        if asked is None or asked.name != AUTO:
-            return asked
-        return replace(PROFILES["default"], margin=asked.margin, threshold=asked.threshold)
+        profile = self.profile
+        if profile is None or profile.name != AUTO:
+            return profile
+        return replace(PROFILES["default"], margin=profile.margin, threshold=profile.threshold)
 
     @property
     def looks_first(self) -> bool:
@@ -100,38 +102,40 @@ class LearnOptions(Checked):
 
         Not with the profiles of the published comparisons: their rules are those of then.
         """
-        asked = self.profile
-        return self.mode is Mode.HINDSIGHT and asked is not None and asked.name in _LOOKING
+        profile = self.profile
+        return self.mode is Mode.HINDSIGHT and profile is not None and profile.name in _LOOKING
 
     def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
         """Return the choices with those that labels which are held out make, and what they say."""
-        asked = self.profile
-        if asked is None or (asked.name != AUTO and not asked.margin):
-            return self, Findings(asked)
+        profile = self.profile
+        if profile is None or (profile.name != AUTO and not profile.margin):
+            return self, Findings(profile)
         if self.mode is Mode.ONLINE:
             return replace(self, profile=self.online_profile), Findings(self.online_profile)
-        made, learner = self.learner, None
-        if isinstance(made, LearnerChoice):
+        factory, learner = self.learner, None
+        if isinstance(factory, LearnerChoice):
             # What is not completed stays unknown to the learner, and unknown is not false.
-            skip = replace(made.options, unlabelled=Unlabelled.SKIP)
-            made = learner = replace(made, options=skip)
-        if asked.margin:  # confidence matters where it decides
+            skip = replace(factory.options, unlabelled=Unlabelled.SKIP)
+            factory = learner = replace(factory, options=skip)
+        if profile.margin:  # confidence matters where it decides
             stream = sample(stream)
-        if asked.name != AUTO:
-            taken = calibrate(stream, asked, self.mode).profile
-            return replace(self, profile=taken, learner=made), Findings(taken)
-        found = find_out(stream, self.mode, learner)
-        made = found.learner or made
-        assert found.profile is not None
-        taken = replace(found.profile, margin=asked.margin, threshold=asked.threshold)
-        if asked.margin:
-            taken = calibrate(stream, taken, self.mode).profile
-        return replace(self, profile=taken, learner=made), replace(found, profile=taken)
+        if profile.name != AUTO:
+            chosen = calibrate(stream, profile, self.mode).profile
+            return replace(self, profile=chosen, learner=factory), Findings(chosen)
+        findings = find_out(stream, self.mode, learner)
+        factory = findings.learner or factory
+        assert findings.profile is not None
+        chosen = replace(findings.profile, margin=profile.margin, threshold=profile.threshold)
+        if profile.margin:
+            chosen = calibrate(stream, chosen, self.mode).profile
+        return replace(self, profile=chosen, learner=factory), replace(findings, profile=chosen)
 
     def identity(self) -> Mapping[str, str]:
         """Return the choices as text: those of equal text learn the same."""
-        made = self.learner
-        chosen = made.identity() if isinstance(made, LearnerChoice) else {"learner": repr(made)}
+        factory = self.learner
+        chosen = (
+            factory.identity() if isinstance(factory, LearnerChoice) else {"learner": repr(factory)}
+        )
         return {
             "completion": str(self.profile or "none"),
             "mode": self.run_mode.value,
@@ -232,8 +236,7 @@ class Learned:
 
     def count_labels(self, labels: Mapping[str, Mapping[str, int]]) -> None:
         """Count given labels, by fluent."""
-        for fluent, counts in labels.items():
-            self.labels.setdefault(fluent, Counter()).update(counts)
+        self.labels = merge_tallies(self.labels, labels)
 
     @property
     def growing(self) -> int:

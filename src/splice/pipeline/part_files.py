@@ -86,11 +86,13 @@ class PartFiles(Keeper):
         return self.folder / f"{kind.replace(' ', '-')}-{shard.number + 1:04}{_ENDING}"
 
 
-def open_part_files(asked: Checkpointing, identity: Mapping[str, str], watch: Watch) -> PartFiles:
+def open_part_files(
+    checkpointing: Checkpointing, identity: Mapping[str, str], watch: Watch
+) -> PartFiles:
     """Take up an interrupted run, or make sure that a new one is in nobody's way."""
-    files = PartFiles(asked.path, identity)
-    if not asked.resume:
-        files.make_room(force=asked.force)
+    files = PartFiles(checkpointing.path, identity)
+    if not checkpointing.resume:
+        files.make_room(force=checkpointing.force)
     elif files.restore():
         watch(ResumedParts(files.done()))
     else:
@@ -121,12 +123,12 @@ def _kept(
     """Return what is in a file, or else do the work, and put it there."""
     if file.exists():
         try:
-            found = read_checkpoint(file)
+            part = read_checkpoint(file)
         except InputError as error:  # the input is not to blame: the other parts stay
             hint = "remove it, and go on with --resume: its part is worked on again"
             raise SpliceError(f"{file}: {error.problems[0].message}", hint) from error
-        if found.identity == identity:
-            return codec.restored(found.state)
+        if part.identity == identity:
+            return codec.restored(part.state)
     result = work(*args)
     write_checkpoint(file, Checkpoint(identity, codec.plain(result)))
     return result

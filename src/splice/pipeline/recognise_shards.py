@@ -43,8 +43,8 @@ class RecognisedShard:
             if self.defined:
                 raise UnknownName("fluent", name, self.defined)
         texts = self.frame["fluent"].unique().to_list()
-        own = [text for text in texts if fluent_name(parse_ground_term(text)) in names]
-        return self.frame.filter(pl.col("fluent").is_in(own))
+        chosen = [text for text in texts if fluent_name(parse_ground_term(text)) in names]
+        return self.frame.filter(pl.col("fluent").is_in(chosen))
 
 
 def recognise_shards(
@@ -87,13 +87,13 @@ def _recognise_shard(
 ) -> RecognisedShard:
     seen = SeenAtoms()
     source = SeenSource(open_shard(opened, shard), seen)
-    found = recognise(theory, source, **choices)
-    frame, times = found.intervals(found.defined), source.vocabulary.times
-    how = found.inference
+    recognition = recognise(theory, source, **choices)
+    frame, times = recognition.intervals(recognition.defined), source.vocabulary.times
+    how = recognition.inference
     return RecognisedShard(
         frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"])),
-        found.defined,
-        found.targets,
+        recognition.defined,
+        recognition.targets,
         seen,
         frozenset([how.method.value] if how is not None and not how.optimal else []),
     )

@@ -66,49 +66,51 @@ class Votes:
 
     Parameters
     ----------
-    said
+    recognised
         What it recognises, by the number of the sequence.
     chances
         By fluent, the chance that it holds where the theory says that it does not, and that it does.
     """
 
-    said: Mapping[int, Recognised]
+    recognised: Mapping[int, Recognised]
     chances: Mapping[str, tuple[float, float]]
 
     @classmethod
     def of(cls, theory: Theory, source: Source, batch_size: int) -> Votes:
         """Run a theory over an input, and count its answers at the labels that are given."""
-        found = recognise(theory, source)
-        said = {
-            int(code): part for part in found.parts for code in np.unique(part.fluents.sequence)
+        recognition = recognise(theory, source)
+        recognised = {
+            int(code): part
+            for part in recognition.parts
+            for code in np.unique(part.fluents.sequence)
         }
-        counts = dict.fromkeys(found.defined, Confusion())
+        counts = dict.fromkeys(recognition.defined, Confusion())
         for batch in batches(source, TimePoints(batch_size)):
             given = batch.queries.take(batch.labels != UNKNOWN)
             if not len(given):
                 continue
-            answers = _answers(said, given)
+            answers = _answers(recognised, given)
             names, which = fluent_names(given)
             for number, name in enumerate(names):
-                own = which == number
+                of_fluent = which == number
                 if name in counts:
-                    counts[name] += Confusion.of(given.truth[own], answers[own])
-        return cls(said, {name: _chances(count) for name, count in counts.items()})
+                    counts[name] += Confusion.of(given.truth[of_fluent], answers[of_fluent])
+        return cls(recognised, {name: _chances(count) for name, count in counts.items()})
 
     def __call__(self, queries: AtomTable) -> Floats:
         """Return the votes for query atoms of one sequence; NaN where the theory has no rules."""
         chance = np.full(len(queries), np.nan)
-        answers = _answers(self.said, queries)
+        answers = _answers(self.recognised, queries)
         names, which = fluent_names(queries)
         for number, name in enumerate(names):
             if name in self.chances:
-                own = which == number
-                chance[own] = np.where(answers[own] > 0, *reversed(self.chances[name]))
+                of_fluent = which == number
+                chance[of_fluent] = np.where(answers[of_fluent] > 0, *reversed(self.chances[name]))
         return chance
 
 
-def _answers(said: Mapping[int, Recognised], queries: AtomTable) -> LabelArray:
-    part = said.get(int(queries.sequence[0])) if len(queries) else None
+def _answers(recognised: Mapping[int, Recognised], queries: AtomTable) -> LabelArray:
+    part = recognised.get(int(queries.sequence[0])) if len(queries) else None
     if part is None:
         return np.full(len(queries), FALSE, np.int8)
     return labels_from(part, queries)
@@ -187,8 +189,8 @@ class Teaching:
         if self.round:
             self.rounds.append(Round(self.round, self.changed, rules))
         settled = self.round > 0 and not self.changed
-        known = bool(self._voters) and str(self._voters[-1]) == str(theory)
-        if self.round >= self._most or settled or known or not len(theory):
+        repeated = bool(self._voters) and str(self._voters[-1]) == str(theory)
+        if self.round >= self._most or settled or repeated or not len(theory):
             return False
         self.round, self.changed = self.round + 1, 0
         self._voters = [*self._voters[-1:], theory]
@@ -211,7 +213,7 @@ class Teaching:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state: the theories vote as they did."""
         self.round = int(state["round"])
-        self._voters = [parse_theory(one) for one in state["voters"]]
+        self._voters = [parse_theory(theory) for theory in state["voters"]]
         nobody = [None] if self.round < 2 else []  # in the first round nobody voted before
         self._ballots = [*nobody, *map(self._votes, self._voters)]
         self.changed = int(state["changed"])

@@ -270,8 +270,10 @@ class _Run:
                     self.teaching.count(report.completion, next(before, None))
                 self._done += 1
                 yield report
-            for rest in (steps, before):  # skipped to its end, a block is completed all the same
-                next(rest, None)
+            # Where all batches of a block are skipped, nobody has asked for a step of it yet; asking
+            # completes the block, and the chains in time stand where the next block begins.
+            for generator in (steps, before):
+                next(generator, None)
         if self._tested:
             self._tested.finish()
 
@@ -285,11 +287,11 @@ class _Run:
 
     def next_round(self) -> bool:
         """Let what was learned teach back, if it has something new to say and rounds are left."""
-        learned, told = self._learned, len(self.teaching.rounds)
+        learned, rounds_before = self._learned, len(self.teaching.rounds)
         going = self.teaching.go_on(learned.theory, len(learned.rules))
         learned.rounds = list(self.teaching.rounds)
-        for one in learned.rounds[told:]:
-            self._watch(Taught(one))
+        for round_ in learned.rounds[rounds_before:]:
+            self._watch(Taught(round_))
         if going:
             learned.learner = self._choices.learner()
             self._tested = Prequential(learned.learner) if self._test_first else None
@@ -298,8 +300,8 @@ class _Run:
 
     def f1(self) -> float | None:
         """Return how well the theory does on what it has not learned from yet, if that is known."""
-        found = self._tested.confusion if self._tested else None
-        return None if found is None else found.f1
+        confusion = self._tested.confusion if self._tested else None
+        return None if confusion is None else confusion.f1
 
     @property
     def completer(self) -> SupervisionCompleter | None:
@@ -359,7 +361,7 @@ class _Run:
         self._learned.rounds = list(self.teaching.rounds)
         self._begin(int(state["pass"]))
         self._done = int(state["batch"])
-        known = _skip(self._blocks())[0] if self.number and not self._hindsight else None
+        earlier_domain = _skip(self._blocks())[0] if self.number and not self._hindsight else None
         if self.number or self.teaching.round:
             self._watch(Read(self._source.report))
         stream = self._blocks()
@@ -367,7 +369,7 @@ class _Run:
         require(self._skip <= len(block), "batch", "is beyond the batches of the input")
         self._resumed = chain([block], stream)
         vocabulary = self._source.vocabulary
-        self._learned.learner.restore(state["learner"], known or domain, vocabulary)
+        self._learned.learner.restore(state["learner"], earlier_domain or domain, vocabulary)
         if self._splice.completer and state["completer"]:
             self._splice.completer.restore(state["completer"], domain, vocabulary)
             self.teaching.resume(state["teaching"], domain, vocabulary)

@@ -99,8 +99,8 @@ def cut_shards(sizes: Mapping[str, int], count: int) -> list[Shard]:
     for name, size in sizes.items():
         parts.setdefault((2 * done + size) * count // (2 * total), []).append(name)
         done += size
-    held = list(parts.values()) or [[]]
-    return [Shard(number, len(held), tuple(names)) for number, names in enumerate(held)]
+    groups = list(parts.values()) or [[]]
+    return [Shard(number, len(groups), tuple(names)) for number, names in enumerate(groups)]
 
 
 def located_shards(count: int, source: Source, *others: Source) -> list[Shard]:
@@ -110,7 +110,7 @@ def located_shards(count: int, source: Source, *others: Source) -> list[Shard]:
     read their own part.
     """
     shards = cut_shards(sequence_sizes(source), count)
-    indexes = [inner.index() for each in (source, *others) if (inner := _tables_in(each))]
+    indexes = [inner.index() for tabled in (source, *others) if (inner := _tables_in(tabled))]
     return [
         replace(shard, extents=tuple(i.extent(shard.sequences) for i in indexes if i))
         for shard in shards
@@ -132,11 +132,11 @@ class ShardSource(WrappedSource):
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms of these sequences, in order."""
         names = self.vocabulary.sequences
-        own = np.empty(0, bool)
+        inside = np.empty(0, bool)
         for chunk in self.inner.chunks():
-            new = [self.shard.has(names[code]) for code in range(len(own), len(names))]
-            own = np.append(own, np.array(new, bool))
-            rows = own[chunk.sequence]
+            new = [self.shard.has(names[code]) for code in range(len(inside), len(names))]
+            inside = np.append(inside, np.array(new, bool))
+            rows = inside[chunk.sequence]
             if rows.all():
                 yield chunk
             elif rows.any():
@@ -172,14 +172,16 @@ class RelabelledSource(WrappedSource):
         done: dict[str, int] = {}
         for chunk in self.inner.chunks():
             truth = chunk.truth.copy()
-            asked = query_rows(chunk, self.domain)
-            for code in np.unique(chunk.sequence[asked]).tolist():
+            is_query = query_rows(chunk, self.domain)
+            for code in np.unique(chunk.sequence[is_query]).tolist():
                 name = self.vocabulary.sequences[code]
-                rows = np.flatnonzero(asked & (chunk.sequence == code))
+                rows = np.flatnonzero(is_query & (chunk.sequence == code))
                 start = done.get(name, 0)
-                found = self.labels.get(name, self._none)[start : start + len(rows)]
-                truth[rows[: len(found)]] = np.where(
-                    truth[rows[: len(found)]] == UNKNOWN, found, truth[rows[: len(found)]]
+                new_labels = self.labels.get(name, self._none)[start : start + len(rows)]
+                truth[rows[: len(new_labels)]] = np.where(
+                    truth[rows[: len(new_labels)]] == UNKNOWN,
+                    new_labels,
+                    truth[rows[: len(new_labels)]],
                 )
                 done[name] = start + len(rows)
             yield chunk.with_truth(truth)
@@ -203,7 +205,7 @@ class LabelCounting:
 
 
 def count_labels(
-    asked: LabelCounting,
+    counting: LabelCounting,
     shards: Sequence[Shard],
     domain: Domain,
     engine: Engine,
@@ -215,34 +217,38 @@ def count_labels(
     Online these are the labels of the parts before it; in hindsight those of all parts. ``files``
     keeps what each part has counted.
     """
-    caching = asked.profile.caching
+    caching = counting.profile.caching
     if caching is not None and not caching.adds_up:
         raise SpliceError(
             "this profile's cache depends on the order of all batches, so parts cannot be merged",
             "leave out --shards, or use a cache without cap and decay (not that of lomrf-2019)",
         )
     counted = [
-        submit_part(engine, files, _COUNTED, shard, _count_part, asked, shard) for shard in shards
+        submit_part(engine, files, _COUNTED, shard, _count_part, counting, shard)
+        for shard in shards
     ]
     for _ in follow(engine.results(counted), Stage.COUNT_SHARDS, watch, len(shards)):
         pass
-    merge, name = partial(merge_counts, asked.profile, domain), "merging counts of labels"
-    if asked.mode is Mode.HINDSIGHT:
+    merge, name = partial(merge_counts, counting.profile, domain), "merging counts of labels"
+    if counting.mode is Mode.HINDSIGHT:
         return [merge_tree(engine, merge, counted, name)] * len(shards)
-    return [_NONE if one is None else one for one in exclusive_scan(engine, merge, counted, name)]
+    return [
+        _NONE if counts is None else counts
+        for counts in exclusive_scan(engine, merge, counted, name)
+    ]
 
 
-def _count_part(asked: LabelCounting, shard: Shard) -> PackedCounts:
+def _count_part(counting: LabelCounting, shard: Shard) -> PackedCounts:
     """Count the labels of a part."""
-    source = open_shard(asked.opened, shard)
-    return pack(label_counts(asked.profile, batches(source, TimePoints(asked.batch_size))))
+    source = open_shard(counting.opened, shard)
+    return pack(label_counts(counting.profile, batches(source, TimePoints(counting.batch_size))))
 
 
 def merge_counts(
-    profile: Profile, domain: Domain, one: PackedCounts, two: PackedCounts
+    profile: Profile, domain: Domain, left: PackedCounts, right: PackedCounts
 ) -> PackedCounts:
     """Return the labels of a part and of the one after it as one state."""
-    states = [*unpack_counts(one), *unpack_counts(two)]
+    states = [*unpack_counts(left), *unpack_counts(right)]
     if len(states) > 1:
         completer, vocabulary = SupervisionCompleter(profile), Vocabulary()
         for state in states:
@@ -264,5 +270,5 @@ _COUNTED: Final = Codec("counting labels", _plain_counts, _packed_counts)
 
 def unpack_counts(packed: PackedCounts) -> LabelCounts:
     """Return labels that were counted, for a completer."""
-    found: LabelCounts = unpack(packed)
-    return found
+    counts: LabelCounts = unpack(packed)
+    return counts

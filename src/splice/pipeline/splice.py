@@ -117,9 +117,9 @@ class Splice:
     def _learn(self, batch: MicroBatch, completion: Completion | None = None) -> StepReport:
         """Learn from a batch, as it was given or as it was completed."""
         self.learner.partial_fit(batch)
-        known = int(np.count_nonzero(batch.labels))
-        given = known if completion is None else int(completion.given.sum())
-        return StepReport(batch, completion, given, known - given)
+        labelled = int(np.count_nonzero(batch.labels))
+        given = labelled if completion is None else int(completion.given.sum())
+        return StepReport(batch, completion, given, labelled - given)
 
     def run(self, batches: Iterable[MicroBatch]) -> Iterator[StepReport]:
         """Take one step after the other, lazily."""
@@ -127,8 +127,8 @@ class Splice:
 
     def partial_fit(self, batch: MicroBatch) -> Self:
         """Take one step."""
-        for each in _checked([batch]):
-            self.step(each)
+        for checked in _checked([batch]):
+            self.step(checked)
         return self
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
@@ -167,16 +167,16 @@ class Splice:
         """
         if self.completer is not None:
             self._share(block[0])
-        rest = block[skip:]
-        if rest:
-            self.learner.prefetch(rest)
+        fresh = block[skip:]
+        if fresh:
+            self.learner.prefetch(fresh)
         if self.completer is None:
-            yield from map(self._learn, rest)
+            yield from map(self._learn, fresh)
         elif self.completer.mode is Mode.HINDSIGHT:
             for done in islice(self.completer.complete_block(block), skip, None):
                 yield self._learn(done.completed(), done)
-        elif rest:
-            for done in self.completer.complete_block(rest):
+        elif fresh:
+            for done in self.completer.complete_block(fresh):
                 yield self._learn(done.completed(), done)
 
     def _share(self, batch: MicroBatch) -> None:

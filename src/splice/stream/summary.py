@@ -213,6 +213,15 @@ def label_tally(queries: AtomTable, domain: Domain) -> dict[str, Counter[str]]:
     return tally
 
 
+def merge_tallies(*tallies: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[str]]:
+    """Return the labels of several parts of a stream together, by fluent and label."""
+    merged: dict[str, Counter[str]] = {}
+    for tally in tallies:
+        for fluent, counts in tally.items():
+            merged.setdefault(fluent, Counter()).update(counts)
+    return merged
+
+
 def one_sided(tally: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """Return the fluents that have labels of one sort only, each with the sort that is missing.
 
