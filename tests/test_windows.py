@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from ec_worlds import WALK, given_by, streams, theories
 from splice.errors import InputError, SpliceError
-from splice.events.crisp.intervals import Intervals, difference, intersection, longer_than, union
+from splice.events.crisp.intervals import (
+    Intervals,
+    covered,
+    difference,
+    intersection,
+    longer_than,
+    union,
+)
 from splice.events.crisp.program import Program, Simultaneous, compile_program
 from splice.events.crisp.recognition import Recognised, recognise
 from splice.events.crisp.windows import WindowedRecogniser, recognise_windows
@@ -211,6 +218,13 @@ def sets() -> st.SearchStrategy[Intervals]:
     return st.lists(row, max_size=6).map(
         lambda rows: Intervals.of([(key, start, start + length) for key, start, length in rows])
     )
+
+
+def test_what_holds_is_found_among_many_fluents_with_times_in_nanoseconds() -> None:
+    keys, year = np.arange(2000), 31_536_000 * 10**9
+    intervals = covered(keys, np.zeros(2000, np.int64), np.full(2000, year), 1)
+    assert intervals.holds(keys, np.full(2000, year - 1)).all()
+    assert not intervals.holds(keys, np.full(2000, year)).any()
 
 
 def moments(intervals: Intervals) -> set[tuple[int, int]]:

@@ -25,6 +25,8 @@ __all__ = [
     "IntArray",
     "Ints",
     "Mask",
+    "begins_run",
+    "ends_run",
     "expand_ranges",
     "np",
     "padded",
@@ -60,6 +62,28 @@ def padded(codes: _Matrix, width: int) -> _Matrix:
     """Return a matrix of codes that has at least so many columns; -1 is no code."""
     missing = width - codes.shape[1]
     return np.pad(codes, ((0, 0), (0, missing)), constant_values=-1) if missing > 0 else codes
+
+
+def begins_run(*columns: IntArray) -> Mask:
+    """Return which rows differ from the row before them in some column; the first one does.
+
+    >>> begins_run(np.array([7, 7, 3, 3]), np.array([1, 1, 1, 2])).tolist()
+    [True, False, True, True]
+    """
+    begins = np.zeros(len(columns[0]), bool)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    return begins
+
+
+def ends_run(*columns: IntArray) -> Mask:
+    """Return which rows differ from the row after them in some column; the last one does.
+
+    >>> ends_run(np.array([7, 7, 3, 3]), np.array([1, 1, 1, 2])).tolist()
+    [False, True, True, True]
+    """
+    return begins_run(*(column[::-1] for column in columns))[::-1]
 
 
 def expand_ranges(start: IntArray, count: IntArray) -> tuple[Ints, Ints]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splice.arrays import Indices, Ints, Mask
+from splice.arrays import Indices, Ints, Mask, ends_run
+from splice.events.keys import ROOM
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +30,7 @@ class Intervals:
 
     Examples
     --------
-    >>> found = Intervals.of([(0, 1, 5), (0, 4, 7), (1, 2, 3)])
-    >>> found.rows()
+    >>> Intervals.of([(0, 1, 5), (0, 4, 7), (1, 2, 3)]).rows()
     [(0, 1, 7), (1, 2, 3)]
     """
 
@@ -72,14 +72,18 @@ class Intervals:
         return Intervals(late.key, np.maximum(late.start, start), late.end)
 
     def find(self, key: Ints, time: Ints) -> Indices:
-        """Return the interval of each key that covers a time, -1 where there is none."""
+        """Return the interval of each key that covers a time, -1 where there is none.
+
+        The intervals of a key must not overlap; costs a binary search for each.
+        """
         if not len(self):
             return np.full(len(key), -1, np.intp)
-        ranks = _ranked(self.key, self.start, key, time)
-        at = np.searchsorted(ranks[0], ranks[1], side="right") - 1
-        found = np.maximum(at, 0)
-        good = (at >= 0) & (self.key[found] == key) & (time < self.end[found])
-        return np.where(good, found, -1)
+        starts, sought = _in_order(self.key, self.start, key, time)
+        # The last interval that starts at or before the time; it may be that of an earlier key, or over.
+        at = np.searchsorted(starts, sought, side="right") - 1
+        last = np.maximum(at, 0)
+        covers = (at >= 0) & (self.key[last] == key) & (time < self.end[last])
+        return np.where(covers, last, -1)
 
     def holds(self, key: Ints, time: Ints) -> Mask:
         """Return which keys hold at the times beside them."""
@@ -107,8 +111,7 @@ def difference(kept: Intervals, removed: Sequence[Intervals]) -> Intervals:
     >>> difference(Intervals.of([(0, 1, 9)]), [Intervals.of([(0, 3, 5)])]).rows()
     [(0, 1, 3), (0, 5, 9)]
     """
-    gone = union(removed)
-    parts = ((kept, 1), (gone, -1))
+    parts = ((kept, 1), (union(removed), -1))
     key = np.concatenate([np.concatenate((part.key, part.key)) for part, _ in parts])
     time = np.concatenate([np.concatenate((part.start, part.end)) for part, _ in parts])
     change = np.concatenate(
@@ -144,11 +147,17 @@ def _above(key: Ints, time: Ints, change: Ints, level: int) -> Intervals:
     """Return where the running sum of the changes at each key is at least the level."""
     if not len(key):
         return Intervals.empty()
+    # A sweep line over all keys at once. The intersection (level 2) of 1 to 5 and 3 to 8, under one key:
+    #
+    #     time     1    3    5    8
+    #     change  +1   +1   -1   -1
+    #     total    1    2    1    0      so it is on from 3 to 5
+    #
+    # The changes of a key add up to nothing, so the sum starts anew at each key.
     order = np.lexsort((time, key))
     key, time, change = key[order], time[order], change[order]
-    last = np.ones(len(key), bool)  # of the changes of one key at one time
-    last[:-1] = (key[1:] != key[:-1]) | (time[1:] != time[:-1])
-    total = np.cumsum(change)[last]  # changes of a key add up to nothing, so sums start anew
+    last = ends_run(key, time)  # of the changes of one key at one time
+    total = np.cumsum(change)[last]
     key, time = key[last], time[last]
     on = total >= level
     before = np.zeros(len(on), bool)
@@ -157,9 +166,14 @@ def _above(key: Ints, time: Ints, change: Ints, level: int) -> Intervals:
     return Intervals(key[begins], time[begins], time[ends])
 
 
-def _ranked(key: Ints, start: Ints, asked_key: Ints, asked_time: Ints) -> tuple[Ints, Ints]:
-    """Return (key, time) pairs as single numbers in the same order."""
-    low = min(int(start.min()), int(asked_time.min(initial=start[0])))
-    high = max(int(start.max()), int(asked_time.max(initial=start[0])))
+def _in_order(key: Ints, time: Ints, other_key: Ints, other_time: Ints) -> tuple[Ints, Ints]:
+    """Return two lists of (key, time) as single numbers that are in the same order."""
+    times = np.concatenate((time, other_time))
+    low, high = int(times.min()), int(times.max())
     span = high - low + 1
-    return key * span + (start - low), asked_key * span + (asked_time - low)
+    if span * (1 + max(int(key.max()), int(other_key.max(initial=0)))) >= ROOM:
+        # Times of nanoseconds over months leave no room for keys: their ranks do.
+        distinct, times = np.unique(times, return_inverse=True)
+        low, span = 0, len(distinct)
+    rank = times.reshape(-1) - low
+    return key * span + rank[: len(key)], other_key * span + rank[len(key) :]
