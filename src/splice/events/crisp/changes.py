@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splice.arrays import Ints, Mask, expand_ranges
+from splice.arrays import Ints, Mask, begins_run, ends_run, expand_ranges
 from splice.events.crisp.fluent_store import Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous
@@ -38,17 +38,18 @@ class Changes:
 
     def without(self, others: Changes, points: int) -> Changes:
         """Return the changes that are not among others, given how many points there are."""
-        own, gone = (part.number * points + part.point for part in (self, others))
-        kept = ~np.isin(own, gone)
+        keys, removed = (part.number * points + part.point for part in (self, others))
+        kept = ~np.isin(keys, removed)
         return Changes(self.number[kept], self.point[kept])
 
 
 def other_values(group: Group, initiated: Changes) -> Changes:
     """Return what initiating a value terminates: the fluent's other values."""
-    owner = packed((len(group), [group.sequence, *group.leaves[:, :-1].T]))[0]
-    at, other = join(owner[initiated.number], owner)
-    differs = initiated.number[at] != other
-    return Changes(other[differs].astype(np.int64), initiated.point[at[differs]])
+    # The values of a fluent agree in sequence and in all leaves but the last, which is the value.
+    fluent = packed((len(group), [group.sequence, *group.leaves[:, :-1].T]))[0]
+    initiation, value = join(fluent[initiated.number], fluent)
+    differs = initiated.number[initiation] != value
+    return Changes(value[differs].astype(np.int64), initiated.point[initiation[differs]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,60 +76,64 @@ class Stretches:
         points: Points,
         simultaneous: Simultaneous,
     ) -> Stretches:
-        """Return the stretches of a group, given initiations and some terminations."""
-        # ``number * size + point`` is a key: sorted, the initiations of a fluent lie together in order of time, so
-        # the end of a stretch is the next key of the same fluent, or one past the last point of its sequence.
-        # ``points`` counts on over sequences, and ``end`` is exclusive.
+        """Return the stretches of a group.
+
+        Parameters
+        ----------
+        group
+            Ground fluents of one shape.
+        initiated
+            All that initiates them.
+        carried
+            The numbers of those that hold when their sequence begins.
+        ended
+            Terminations that are known already; others may shorten the stretches later.
+        points
+            The time-points of all sequences.
+        simultaneous
+            What wins where a fluent is initiated and terminated at once.
+        """
+        # ``number * size + point`` is a key: sorted, what begins stretches of a fluent lies together in order of
+        # time. Points count on over sequences, and there is one slot more than points, for ends are exclusive.
+        # Fluents 0, initiated at 2 and 5, and 1, carried, in one sequence of 9 points: keys 2, 5, 10;
+        # numbers 0, 0, 1; starts 2, 5, 0; ends 5, 9, 9.
         size = len(points) + 1
-        begun = np.unique(initiated.number * size + initiated.point)
-        number, start = begun // size, begun % size
-        after = np.append(begun[1:], -1)
-        first = points.first_of(group.sequence)
-        last = points.last_of(group.sequence)
-        goes_on = np.append(number[1:] == number[:-1], np.zeros(min(len(number), 1), bool))
-        end = np.where(goes_on, after % size, last[number] + 1)
+        at_initiation = initiated.number * size + initiated.point
+        at_beginning = carried * size + points.first_of(group.sequence[carried])
+        begun = np.unique(np.concatenate((at_initiation, at_beginning)))
+        number, start = np.divmod(begun, size)
+        end = points.last_of(group.sequence)[number] + 1
+        followed = np.flatnonzero(number[1:] == number[:-1])
+        end[followed] = start[followed + 1]
         if simultaneous is Simultaneous.INITIATE:
-            start = start + 1  # what is terminated at an initiation is initiated all the same
-        if len(carried):
-            # What was carried has a stretch before its first initiation, or the whole sequence without one.
-            at = np.searchsorted(begun, carried * size)
-            at = np.minimum(at, max(len(begun) - 1, 0))
-            own = number[at] == carried if len(begun) else np.zeros(len(carried), bool)
-            until = last[carried] + 1
-            until[own] = (begun[at] % size)[own] if len(begun) else until[own]
-            number = np.concatenate((number, carried))
-            start = np.concatenate((start, first[carried]))
-            end = np.concatenate((end, until))
-        # Terminations that are known already cut stretches short: the first one at or after the start.
-        stops = np.unique(ended.number * size + ended.point)
-        if len(stops):
-            stop = stops[np.minimum(np.searchsorted(stops, number * size + start), len(stops) - 1)]
-            end = np.where(
-                (stop >= number * size + start) & (stop < number * size + end), stop % size, end
-            )
+            # What is terminated at an initiation is initiated all the same.
+            start = start + np.isin(begun, at_initiation)
+        # The first termination at or after the start; the one behind all others stands for "none".
+        stops = np.append(np.unique(ended.number * size + ended.point), np.iinfo(np.int64).max)
+        first_stop = stops[np.searchsorted(stops, number * size + start)] - number * size
+        end = np.minimum(end, first_stop)
         some = start < end
         return cls(number[some], start[some], end[some])
 
 
-def first_ends(stretches: Stretches, ends: Callable[[Ints, Ints], Mask]) -> Changes:
+def first_ends(stretches: Stretches, is_ended: Callable[[Ints, Ints], Mask]) -> Changes:
     """Return the first point of each stretch at which a test is true.
 
     The test is asked of one point of each stretch, then of two, of four, and so on: of at most
     twice as many as there are before the first true one.
     """
     number, start, end = stretches.number, stretches.start, stretches.end
-    found, step = [Changes()], 1
+    ends, asked = [Changes()], 1
     while len(number):
-        which, point = expand_ranges(start, np.minimum(end - start, step))
-        at = np.flatnonzero(ends(number[which], point))
-        first = np.ones(len(at), bool)  # the rows of a stretch lie together, in order
-        first[1:] = which[at[1:]] != which[at[:-1]]
-        found.append(Changes(number[which[at[first]]], point[at[first]]))
-        going = start + step < end
-        going[which[at]] = False
-        number, start, end = number[going], start[going] + step, end[going]
-        step *= 2
-    return Changes.concat(found)
+        stretch, point = expand_ranges(start, np.minimum(end - start, asked))
+        true = np.flatnonzero(is_ended(number[stretch], point))
+        first = true[begins_run(stretch[true])]  # the points of a stretch lie together, in order
+        ends.append(Changes(number[stretch[first]], point[first]))
+        goes_on = start + asked < end
+        goes_on[stretch[first]] = False
+        number, start, end = number[goes_on], start[goes_on] + asked, end[goes_on]
+        asked *= 2
+    return Changes.concat(ends)
 
 
 def intervals_of(
@@ -140,11 +145,22 @@ def intervals_of(
 ) -> Intervals:
     """Return the maximal intervals between the points of initiation and termination.
 
-    ``carried`` are fluents that hold already at the first point of their sequence: their numbers
-    and since when. Sorting costs n log n; everything else is linear.
+    Sorting costs n log n; everything else is linear.
+
+    Parameters
+    ----------
+    initiated, terminated
+        What befalls the ground fluents, and where; in any order, and more than once.
+    points
+        The time-points of all sequences.
+    simultaneous
+        What wins where a fluent is initiated and terminated at once.
+    carried
+        Fluents that hold already at the first point of their sequence: their numbers, in order,
+        and since when.
     """
     carried = Intervals.empty() if carried is None else carried
-    # One key an event, so that one sort puts all fluents in order of time:
+    # One key a change, so that one sort puts all fluents in order of time:
     #
     #     | number * size + point + 1 | off |   the last one being a single bit
     #
@@ -158,28 +174,23 @@ def intervals_of(
         (terminated.number * size + terminated.point + 1) * 2 + 1,
         (carried.key * size) * 2,
     ]
-    event = np.sort(np.concatenate(parts))
-    where = event >> 1
+    changes = np.sort(np.concatenate(parts))
+    slot = changes >> 1
     # At a point with both changes one of the two keys is kept: the last (off) or the first (on).
-    change = where[1:] != where[:-1]
-    if simultaneous is Simultaneous.TERMINATE:
-        kept = np.append(change, np.ones(min(len(where), 1), bool))
-    else:
-        kept = np.append(np.ones(min(len(where), 1), bool), change)
-    where, off = where[kept], (event[kept] & 1).astype(bool)
-    number, point = where // size, where % size - 1
-    was_on = np.zeros(len(where), bool)  # whether the change before it was an initiation
+    kept = ends_run(slot) if simultaneous is Simultaneous.TERMINATE else begins_run(slot)
+    slot, off = slot[kept], (changes[kept] & 1).astype(bool)
+    number, point = slot // size, slot % size - 1
+    was_on = np.zeros(len(slot), bool)  # whether the change before it was an initiation
     was_on[1:] = ~off[:-1] & (number[1:] == number[:-1])
     # An initiation of what holds already, and a termination of what does not, change nothing.
-    begins, closes = ~off & ~was_on, off & was_on
-    opened = np.flatnonzero(begins)
-    first = np.maximum(point[opened], 0)
+    opens, closes = np.flatnonzero(~off & ~was_on), np.flatnonzero(off & was_on)
+    first = np.maximum(point[opens], 0)
     start, end = points.change_time[first], points.ends[first]
-    before = point[opened] < 0
-    start[before] = carried.start[np.searchsorted(carried.key, number[opened][before])]
+    before = point[opens] < 0
+    start[before] = carried.start[np.searchsorted(carried.key, number[opens[before]])]
     # The interval that a termination closes is the last one opened before it, of the same fluent,
     # because ``was_on`` has looked at the number.
-    which = np.searchsorted(opened, np.flatnonzero(closes), side="right") - 1
-    end[which] = points.change_time[point[closes]]
+    closed = np.searchsorted(opens, closes, side="right") - 1
+    end[closed] = points.change_time[point[closes]]
     lasting = start < end
-    return Intervals(number[opened][lasting], start[lasting], end[lasting])
+    return Intervals(number[opens[lasting]], start[lasting], end[lasting])
