@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.measure import best_of, report
 from splice.events.crisp.changes import Changes, Stretches
 from splice.events.crisp.program import compile_program
-from splice.events.crisp.recognition import OWN, Recognised, Work
+from splice.events.crisp.recognition import OWN_NUMBER, CrispRecognition, Recognised
 from splice.events.evidence import Relation
 from splice.events.joins import solve
 from splice.events.points import Step
@@ -36,7 +36,7 @@ RULES = Path(__file__).with_name("rtec_caviar.rules")
 FILES = ("movementB.csv.gz", "appearance.csv.gz")
 
 
-class Everywhere(Work):
+class Everywhere(CrispRecognition):
     """Asks rules that no event triggers of every ground fluent at every point."""
 
     def silent_ends(self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches) -> Changes:
@@ -46,7 +46,7 @@ class Everywhere(Work):
             time = rule.head.atom.args[1]
             assert isinstance(time, Variable)
             found = solve(rule.body, self.evidence, time, None, self.store, (own,))
-            parts.append(Changes(found.columns[OWN], found.point))
+            parts.append(Changes(found.columns[OWN_NUMBER], found.point))
         return Changes.concat(parts)
 
 
@@ -73,8 +73,8 @@ def main() -> None:
     def plain(found: Recognised) -> list[tuple[int, int, int]]:
         return found.intervals.rows()
 
-    assert plain(Work(program, table).run()) == plain(Everywhere(program, table).run())
-    seconds = best_of(7, lambda: Work(program, table).run())
+    assert plain(CrispRecognition(program, table).run()) == plain(Everywhere(program, table).run())
+    seconds = best_of(7, lambda: CrispRecognition(program, table).run())
     twin = best_of(5, lambda: Everywhere(program, table).run())
     report({"events": len(table), "seconds": seconds, "twin": twin, "rtec": RTEC})
 

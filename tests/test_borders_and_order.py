@@ -14,7 +14,7 @@ from benchmarks.recognising_rtec import Everywhere
 from ec_worlds import DOMAIN, given_by, streams, theories, written
 from splice.errors import InputError
 from splice.events.crisp.program import Program, Simultaneous, compile_program
-from splice.events.crisp.recognition import Recognised, Work, recognise
+from splice.events.crisp.recognition import CrispRecognition, Recognised, recognise
 from splice.events.crisp.windows import recognise_windows
 from splice.events.points import Observed, Step
 from splice.io.rtec import RtecSource
@@ -208,7 +208,10 @@ def test_silence_ends_the_same_wherever_it_is_asked_for(
         theory, simultaneous=simultaneous, successor=successor, given=given_by(theory)
     )
     table = table_of(rows)
-    one, other = Work(program, table, DOMAIN).run(), Everywhere(program, table, DOMAIN).run()
+    one, other = (
+        CrispRecognition(program, table, DOMAIN).run(),
+        Everywhere(program, table, DOMAIN).run(),
+    )
     assert one.intervals.rows() == other.intervals.rows()
 
 

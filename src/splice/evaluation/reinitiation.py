@@ -16,9 +16,10 @@ import numpy as np
 from splice.evaluation.recognition import score, universe
 from splice.events.crisp.fluent_store import kind_of
 from splice.events.crisp.program import Program, without_labels
-from splice.events.crisp.recognition import Work, rules_of
+from splice.events.crisp.recognition import CrispRecognition
 from splice.labels import TRUE
 from splice.logic.domain import Domain
+from splice.logic.theory import rules_of
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, sequences
 from splice.stream.table import AtomTable
@@ -75,7 +76,7 @@ def reinitiation_rates(program: Program, source: Source) -> list[Rate]:
 
 
 def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator[Rate]:
-    work = Work(program, without_labels(table, program.given), domain)
+    work = CrispRecognition(program, without_labels(table, program.given), domain)
     recognised = work.run()
     initiated = _initiations(work, domain)
     points = {
@@ -88,7 +89,7 @@ def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator
             yield Rate(name, basis, counts.tp + counts.fn, counts.tp)
 
 
-def _initiations(work: Work, domain: Domain) -> AtomTable:
+def _initiations(work: CrispRecognition, domain: Domain) -> AtomTable:
     """Return where rules initiate fluents, as atoms of ``holdsAt`` at the time of it."""
     vocabulary, points = work.evidence.table.vocabulary, work.evidence.points
     parts = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from splice.logic.schema import HOLDS_AT
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
+
+NUMBER: Final = Variable("")
+"""The column of a relation of ground fluents that holds their numbers; no rule can name it."""
 
 
 @dataclass(frozen=True, eq=False)

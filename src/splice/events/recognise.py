@@ -20,7 +20,7 @@ from splice.arrays import Floats
 from splice.errors import SpliceError, UnknownName
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous, compile_program
-from splice.events.crisp.recognition import Recognised, Work
+from splice.events.crisp.recognition import CrispRecognition, Recognised
 from splice.events.crisp.recognition import recognise as recognise_source
 from splice.events.crisp.windows import recognise_windows
 from splice.events.fluents import fluent_of
@@ -197,7 +197,7 @@ def _crisp(
     )
     parts: Iterable[Recognised]
     if scope is Scope.QUERIES:
-        parts = [Work(program, collect(source), source.domain).run()]
+        parts = [CrispRecognition(program, collect(source), source.domain).run()]
     elif window is None:
         parts = recognise_source(program, source)
     else:

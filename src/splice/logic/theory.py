@@ -16,7 +16,7 @@ condition makes no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -100,9 +100,7 @@ class Theory:
 
     def rules(self) -> Iterator[Rule]:
         """Yield the rules, without their weights."""
-        for statement in self.statements:
-            if isinstance(statement.content, Rule):
-                yield statement.content
+        return rules_of(self.statements)
 
     @property
     def is_crisp(self) -> bool:
@@ -129,6 +127,13 @@ class Theory:
     def _repr_html_(self) -> str:
         """Show the rules in a notebook as they are written."""
         return preformatted(str(self) or "% no rules")
+
+
+def rules_of(statements: Iterable[Statement]) -> Iterator[Rule]:
+    """Yield the rules among statements, without their weights."""
+    for statement in statements:
+        if isinstance(statement.content, Rule):
+            yield statement.content
 
 
 def _fact(content: Rule | Formula) -> Rule | None:

@@ -103,22 +103,21 @@ def _body_troubles(rule: Rule, domain: Domain, arities: dict[str, set[int]]) -> 
                 "it says who there is; leave it out",
             )
             continue
-        unknown = list(_known(atom, domain, static))
-        yield from unknown or _values(atom)
+        yield from list(_name_troubles(atom, domain, static)) or _values(atom)
     for atom, fluent in mentioned_fluents(rule):
-        known = arities.get(fluent.name, set())
-        if known and fluent.arity not in known:
-            wanted = " or ".join(str(n) for n in sorted(known))
-            message = f"'{fluent.name}' takes {wanted} arguments, not {fluent.arity}: {atom}"
+        defined = arities.get(fluent.name, set())
+        if defined and fluent.arity not in defined:
+            numbers = " or ".join(str(n) for n in sorted(defined))
+            message = f"'{fluent.name}' takes {numbers} arguments, not {fluent.arity}: {atom}"
             yield message, "its rules say how many it has"
 
 
-def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
+def _name_troubles(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
     """Yield what is wrong with the names of an atom."""
     name, arity = atom.signature
     schema = domain.schema
     if name in _BUILTIN:
-        yield from _known_builtin(atom, domain, static)
+        yield from _builtin_troubles(atom, domain, static)
         return
     if name == HOLDS_FOR:
         if arity != 2:
@@ -126,18 +125,18 @@ def _known(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
         return
     arities = schema.arities(name)
     if arities and arity not in arities:
-        wanted = " or ".join(map(str, arities))
-        yield f"'{name}' takes {wanted} arguments, not {arity}: {atom}", _COUNT
+        numbers = " or ".join(map(str, arities))
+        yield f"'{name}' takes {numbers} arguments, not {arity}: {atom}", _COUNT
     elif not arities:
         declared = [decl.name for decl in schema.predicates] if domain.closed else []
-        own = [*_BUILTIN, HOLDS_FOR, *(ALGEBRA if static else ())]
-        near = did_you_mean(name, [*own, *declared])
+        names = [*_BUILTIN, HOLDS_FOR, *(ALGEBRA if static else ()), *declared]
+        near = did_you_mean(name, names)
         if near or domain.closed:
-            known = f"known: {', '.join(sorted({*own, *declared}))}"
-            yield f"unknown predicate '{name}/{arity}'", near or known
+            hint = near or f"known: {', '.join(sorted(set(names)))}"
+            yield f"unknown predicate '{name}/{arity}'", hint
 
 
-def _known_builtin(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
+def _builtin_troubles(atom: Atom, domain: Domain, static: bool) -> Iterator[_Trouble]:
     name, arity = atom.signature
     if arity != _BUILTIN[name]:
         yield f"'{name}' takes {_BUILTIN[name]} arguments, not {arity}: {atom}", _COUNT
@@ -146,24 +145,24 @@ def _known_builtin(atom: Atom, domain: Domain, static: bool) -> Iterator[_Troubl
     elif name == FLUENT_OF and static:
         yield f"'{FLUENT_OF}' says who there is at a time: {atom}", "bind with holdsFor instead"
     elif name == HAPPENS_AT and domain.closed and border_of(atom) is None:
-        yield from _known_event(atom.args[0], domain.schema)
+        yield from _event_troubles(atom.args[0], domain.schema)
 
 
-def _known_event(event: Term, schema: Schema) -> Iterator[_Trouble]:
+def _event_troubles(event: Term, schema: Schema) -> Iterator[_Trouble]:
     if not isinstance(event, Function):
         return
     declared = [decl.signature for decl in schema.functions]
-    own = Signature(event.functor, len(event.args))
-    if own in declared or not declared:
+    signature = Signature(event.functor, len(event.args))
+    if signature in declared or not declared:
         return
-    same = [d.arity for d in declared if d.name == own.name]
-    if same:
-        wanted = " or ".join(map(str, same))
-        yield f"'{own.name}' takes {wanted} arguments, not {own.arity}: {event}", _COUNT
+    arities = [d.arity for d in declared if d.name == event.functor]
+    if arities:
+        numbers = " or ".join(map(str, arities))
+        yield f"'{event.functor}' takes {numbers} arguments, not {len(event.args)}: {event}", _COUNT
     else:
         names = sorted({d.name for d in declared})
-        hint = did_you_mean(own.name, names) or f"known: {', '.join(names)}"
-        yield f"unknown event '{own}'", hint
+        hint = did_you_mean(event.functor, names) or f"known: {', '.join(names)}"
+        yield f"unknown event '{signature}'", hint
 
 
 def _values(atom: Atom) -> Iterator[_Trouble]:
@@ -188,12 +187,12 @@ def _times(rule: Rule, schema: Schema) -> Iterator[_Trouble]:
         atom = literal.atom
         decl = schema.predicate(atom.signature)
         if atom.predicate in (HAPPENS_AT, HOLDS_AT) and len(atom.args) == 2:
-            said: Term | None = atom.args[1]
+            literal_time: Term | None = atom.args[1]
         else:
-            said = atom.args[decl.time] if decl and decl.time is not None else None
-        if said is not None and said != time:
+            literal_time = atom.args[decl.time] if decl and decl.time is not None else None
+        if literal_time is not None and literal_time != time:
             yield (
-                f"'{said}' is not the time of the rule: {atom}",
+                f"'{literal_time}' is not the time of the rule: {atom}",
                 f"all literals of a rule are about one time; write {time}",
             )
 
@@ -240,9 +239,10 @@ def _fluent_arities(theory: Theory) -> dict[str, set[int]]:
 
 def _mixed(theory: Theory) -> list[Problem]:
     """Return the fluents that are defined in both ways, or only ended."""
-    names = {f.name: f for f, kinds in _heads(theory).items() if INITIATED_AT in kinds}
+    heads = _heads(theory)
+    initiated = {f.name: f for f, kinds in heads.items() if INITIATED_AT in kinds}
     problems = []
-    for fluent, kinds in _heads(theory).items():
+    for fluent, kinds in heads.items():
         if HOLDS_FOR in kinds and len(kinds) > 1:
             statement = kinds[HOLDS_FOR]
             message = f"'{fluent}' is defined by {HOLDS_FOR} and by other rules"
@@ -251,8 +251,8 @@ def _mixed(theory: Theory) -> list[Problem]:
         elif TERMINATED_AT in kinds and INITIATED_AT not in kinds:
             statement = kinds[TERMINATED_AT]
             message = f"'{fluent}' is terminated but never initiated"
-            other = names.get(fluent.name)
-            hint = f"is it '{other}'?" if other else "write an initiatedAt rule for it"
+            namesake = initiated.get(fluent.name)
+            hint = f"is it '{namesake}'?" if namesake else "write an initiatedAt rule for it"
             problems.append(statement.problem(message, hint))
     return problems
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from splice.errors import SpliceError, did_you_mean
-from splice.events.crisp.fluent_store import NUMBER
 from splice.events.crisp.program import Definition, Program, without_labels
-from splice.events.crisp.recognition import Work, rules_of
+from splice.events.crisp.recognition import CrispRecognition
+from splice.events.evidence import NUMBER
 from splice.events.fluents import HOLDS_FOR, fluent_of
 from splice.events.joins import Bindings, solve
 from splice.logic.atoms import Atom, Clause, Literal, Rule
@@ -19,7 +19,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
-from splice.logic.theory import Statement
+from splice.logic.theory import Statement, rules_of
 from splice.options import preformatted
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
@@ -87,10 +87,10 @@ class IntervalExplanation:
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as plain JSON."""
 
-        def reasons(found: tuple[Reason, ...]) -> list[dict[str, Any]]:
+        def as_dicts(reasons: tuple[Reason, ...]) -> list[dict[str, Any]]:
             return [
                 {"rule": str(r.statement), "time": r.time, "body": [str(b) for b in r.body]}
-                for r in found
+                for r in reasons
             ]
 
         return {
@@ -98,8 +98,8 @@ class IntervalExplanation:
             "start": self.start,
             "end": self.end,
             "open_end": self.open_end,
-            "began": reasons(self.began),
-            "ended": reasons(self.ended),
+            "began": as_dicts(self.began),
+            "ended": as_dicts(self.ended),
             "parts": [
                 {"fluent": str(p.fluent), "start": p.start, "end": p.end} for p in self.parts
             ],
@@ -127,22 +127,22 @@ def explain_interval(
     name = fluent_of(fluent)
     definition = None if name is None else program.definition(name)
     if definition is None:
-        known = sorted({each.fluent.name for each in program.definitions})
-        hint = did_you_mean(str(fluent) if name is None else name.name, known)
+        defined = sorted({each.fluent.name for each in program.definitions})
+        hint = did_you_mean(str(fluent) if name is None else name.name, defined)
         raise SpliceError(
-            f"no rule defines '{fluent}'", hint or f"rules are about {', '.join(known)}"
+            f"no rule defines '{fluent}'", hint or f"rules are about {', '.join(defined)}"
         )
-    work = Work(program, without_labels(table, program.given), domain)
+    work = CrispRecognition(program, without_labels(table, program.given), domain)
     work.run()
-    found = work.store.instances(fluent)
-    if found is None or not len(found):
+    instances = work.store.instances(fluent)
+    if instances is None or not len(instances):
         raise SpliceError(f"{fluent} is never initiated here", "look at another sequence")
-    number = found.columns[NUMBER]
+    number = instances.columns[NUMBER]
     at = int(work.store.intervals.find(number, np.full(len(number), time))[0])
     if at < 0:
-        own = work.store.intervals.take(work.store.intervals.key == number[0])
+        intervals = work.store.intervals.take(work.store.intervals.key == number[0])
         written = table.vocabulary.times.text
-        spans = ", ".join(f"{written(s)} to {written(e)}" for _, s, e in own.rows()[:5])
+        spans = ", ".join(f"{written(s)} to {written(e)}" for _, s, e in intervals.rows()[:5])
         raise SpliceError(
             f"{fluent} does not hold at {written(time)}", f"it holds: {spans or 'never'}"
         )
@@ -151,7 +151,7 @@ def explain_interval(
 
 
 def _explained(
-    work: Work, definition: Definition, fluent: Term, start: int, end: int
+    work: CrispRecognition, definition: Definition, fluent: Term, start: int, end: int
 ) -> IntervalExplanation:
     points = work.evidence.points
     before = np.flatnonzero(points.change_time == start)
@@ -170,7 +170,7 @@ def _explained(
 
 
 def _reasons(
-    work: Work, statements: tuple[Statement, ...], fluent: Term, points: np.ndarray
+    work: CrispRecognition, statements: tuple[Statement, ...], fluent: Term, points: np.ndarray
 ) -> tuple[Reason, ...]:
     """Return every rule that fired for a ground fluent at some points."""
     reasons = []
@@ -181,17 +181,17 @@ def _reasons(
                 continue
             head_time = rule.head.atom.args[1]
             assert isinstance(head_time, Variable)
-            found = solve(rule.body, work.evidence, head_time, bound, work.store)
-            for row in range(len(found)):
-                moment = int(work.evidence.points.time[found.point[row]])
-                written = _times(work).value(moment)
-                theta = _theta(work, found, row) | {head_time: Constant(str(written))}
+            solutions = solve(rule.body, work.evidence, head_time, bound, work.store)
+            for row in range(len(solutions)):
+                time = int(work.evidence.points.time[solutions.point[row]])
+                written = _times(work).value(time)
+                theta = _theta(work, solutions, row) | {head_time: Constant(str(written))}
                 body = tuple(literal.substitute(theta) for literal in rule.body)
                 reasons.append(Reason(statement, written, body))
     return tuple(reasons)
 
 
-def _bound(work: Work, rule: Rule, fluent: Term, points: np.ndarray) -> Bindings | None:
+def _bound(work: CrispRecognition, rule: Rule, fluent: Term, points: np.ndarray) -> Bindings | None:
     """Return the head of a rule bound to a ground fluent, at some points."""
     theta = _unified(rule.head.atom.args[0], fluent)
     if theta is None:
@@ -205,23 +205,25 @@ def _bound(work: Work, rule: Rule, fluent: Term, points: np.ndarray) -> Bindings
 
 def _unified(general: Term, ground: Term) -> dict[Variable, Constant] | None:
     """Return what the variables of a term stand for in a ground one, None where they differ."""
-    one, other = (Clause((Literal(Atom(HOLDS_AT, (term,))),)) for term in (general, ground))
-    theta = match(one, other)
+    clauses = (Clause((Literal(Atom(HOLDS_AT, (term,))),)) for term in (general, ground))
+    theta = match(*clauses)
     if theta is None:
         return None
     names = {v: term for v, term in theta.items() if isinstance(term, Constant)}
     return names if len(names) == len(theta) else None
 
 
-def _theta(work: Work, found: Bindings, row: int) -> dict[Variable, Term]:
+def _theta(work: CrispRecognition, solutions: Bindings, row: int) -> dict[Variable, Term]:
     names = work.evidence.table.vocabulary.constants
-    return {v: Constant(names[int(column[row])]) for v, column in found.columns.items()}
+    return {v: Constant(names[int(column[row])]) for v, column in solutions.columns.items()}
 
 
 def _parts(
-    work: Work, definition: Definition, fluent: Term, start: int, end: int
+    work: CrispRecognition, definition: Definition, fluent: Term, start: int, end: int
 ) -> Iterator[PartInterval]:
     """Yield the intervals of other fluents that touch the interval of a static one."""
+    intervals, written = work.store.intervals, _times(work).value
+    touches = (intervals.start <= end) & (intervals.end >= start)
     seen = set()
     for rule in rules_of(definition.static):
         theta = _unified(rule.head.atom.args[0], fluent)
@@ -230,20 +232,16 @@ def _parts(
         for literal in rule.body:
             if literal.atom.predicate != HOLDS_FOR:
                 continue
-            asked = literal.atom.args[0].substitute(dict(theta))
-            found = work.store.instances(asked)
-            if found is None or asked in seen:
+            part = literal.atom.args[0].substitute(dict(theta))
+            instances = work.store.instances(part)
+            if instances is None or part in seen:
                 continue
-            seen.add(asked)
-            own = work.store.intervals
-            touching = own.take(
-                np.isin(own.key, found.columns[NUMBER]) & (own.start <= end) & (own.end >= start)
-            )
-            for _, since, until in touching.rows():
-                written = _times(work).value
-                yield PartInterval(asked, written(since), written(until))
+            seen.add(part)
+            rows = intervals.take(touches & np.isin(intervals.key, instances.columns[NUMBER]))
+            for _, since, until in rows.rows():
+                yield PartInterval(part, written(since), written(until))
 
 
-def _times(work: Work) -> TimeFormat:
+def _times(work: CrispRecognition) -> TimeFormat:
     """Return how the input writes its times."""
     return work.evidence.table.vocabulary.times

@@ -9,7 +9,7 @@ import numpy as np
 
 from splice.arrays import Ints, Mask
 from splice.events.crisp.intervals import Intervals
-from splice.events.evidence import Relation, concat_relations, leaves_of, matching_rows
+from splice.events.evidence import NUMBER, Relation, concat_relations, leaves_of, matching_rows
 from splice.events.fluents import border_of, fluent_of
 from splice.events.keys import join, lookup, packed
 from splice.events.points import Points
@@ -20,9 +20,6 @@ from splice.logic.schema import HOLDS_AT, TIME, Signature
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
-
-NUMBER = Variable("")
-"""The column of a relation of ground fluents that holds their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +68,11 @@ class Group:
 
     def relation(self, fluent: Term, vocabulary: Vocabulary) -> Relation | None:
         """Return those that fit a fluent with variables, with their numbers."""
-        said = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (self.template,)))
-        if said is None:
+        leaves = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (self.template,)))
+        if leaves is None:
             return None
-        columns = [self.leaves[:, leaf] for leaf in said]
-        rows, named = matching_rows(columns, list(said.values()), vocabulary)
+        columns = [self.leaves[:, leaf] for leaf in leaves]
+        rows, named = matching_rows(columns, list(leaves.values()), vocabulary, len(self))
         named[NUMBER] = self.first + rows
         return Relation(self.sequence[rows], named, timed=False)
 
@@ -95,14 +92,14 @@ class FluentStore:
         self.size = 0
         self.intervals = Intervals.empty()
 
-    def of(self, fluent: Signature) -> list[Group]:
-        """Return the groups of a fluent."""
+    def groups(self, fluent: Signature) -> list[Group]:
+        """Return the ground fluents of a fluent, a group for each shape."""
         return self._groups.get(fluent, [])
 
     def add(self, fluent: Signature, group: Group, intervals: Intervals) -> None:
         """Add ground fluents and their intervals, whose keys are rows of the group."""
-        numbered = Group(group.template, group.sequence, group.leaves, self.size)
-        self._groups.setdefault(fluent, []).append(numbered)
+        placed = Group(group.template, group.sequence, group.leaves, self.size)
+        self._groups.setdefault(fluent, []).append(placed)
         old = self.intervals
         self.intervals = Intervals(
             np.concatenate((old.key, intervals.key + self.size)),
@@ -111,16 +108,22 @@ class FluentStore:
         )
         self.size += len(group)
 
+    def intervals_of(self, group: Group) -> Intervals:
+        """Return when the ground fluents of a group hold, by row of the group."""
+        key = self.intervals.key
+        intervals = self.intervals.take((key >= group.first) & (key < group.first + len(group)))
+        return Intervals(intervals.key - group.first, intervals.start, intervals.end)
+
     def define(self, fluent: Signature) -> None:
         """Note that rules define a fluent, even where no ground one is ever initiated."""
         self._groups.setdefault(fluent, [])
 
     def instances(self, fluent: Term) -> Relation | None:
         """Return the ground fluents that fit, by sequence; None where no rule defines them."""
-        name = fluent_of(fluent)
-        if name is None or name not in self._groups:
+        signature = fluent_of(fluent)
+        if signature is None or signature not in self._groups:
             return None
-        parts = [group.relation(fluent, self._vocabulary) for group in self._groups[name]]
+        parts = [group.relation(fluent, self._vocabulary) for group in self._groups[signature]]
         fitting = [part for part in parts if part is not None]
         if fitting:
             return concat_relations(fitting, ())
@@ -139,21 +142,20 @@ class FluentStore:
         sequence ends, nobody knows whether a fluent does.
         """
         border, points = border_of(atom), self._points
-        found = None if border is None else self.instances(border[1])
-        if found is None or border is None or points is None:
+        instances = None if border is None else self.instances(border[1])
+        if instances is None or border is None or points is None:
             return None
-        at, which = join(found.columns[NUMBER], self.intervals.key)
-        sequence = found.place[at]
-        time = (self.intervals.start if border[0] == "start" else self.intervals.end)[which]
+        row, interval = join(instances.columns[NUMBER], self.intervals.key)
+        time = (self.intervals.start if border[0] == "start" else self.intervals.end)[interval]
         changing = np.flatnonzero(points.can_change)
-        own, asked = packed(
+        change_keys, border_keys = packed(
             (len(changing), [points.sequence[changing], points.change_time[changing]]),
-            (len(at), [sequence, time]),
+            (len(row), [instances.place[row], time]),
         )
-        place = lookup(own, asked)
-        seen = place >= 0
-        columns = {v: c[at[seen]] for v, c in found.columns.items() if v != NUMBER}
-        return Relation(changing[place[seen]], columns)
+        at = lookup(change_keys, border_keys)
+        seen = at >= 0
+        columns = {v: c[row[seen]] for v, c in instances.columns.items() if v != NUMBER}
+        return Relation(changing[at[seen]], columns)
 
     def ranges(self, fluent: Term) -> tuple[list[Relation], list[Literal]] | None:
         """Return what the arguments of a fluent range over: the entities seen in evidence."""
@@ -195,27 +197,27 @@ class Heads:
     columns: list[Ints]
 
 
-def numbered(heads: Sequence[Heads], points: Points | None) -> tuple[Group, Ints, Ints]:
-    """Return the distinct ground fluents of some heads, and each head's number and point."""
+def number_heads(heads: Sequence[Heads], points: Points | None) -> tuple[Group, Ints, Ints]:
+    """Return the distinct ground fluents of some heads, and each head's number and point.
+
+    Without points the heads are of static fluents and stand in sequences.
+    """
     point = np.concatenate([part.point for part in heads])
-    columns = [
-        np.concatenate([part.columns[i] for part in heads]) for i in range(len(heads[0].columns))
-    ]
+    width = len(heads[0].columns)
+    columns = [np.concatenate([part.columns[i] for part in heads]) for i in range(width)]
     sequence = point if points is None else points.sequence[point].astype(np.int64)
     (key,) = packed((len(point), [sequence, *columns]))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    leaves = np.column_stack([column[first] for column in columns]) if columns else None
-    if leaves is None:
-        leaves = np.empty((len(first), 0), np.int64)
+    leaves = np.array(columns, np.int64).reshape(width, len(point)).T[first]
     group = Group(heads[0].template, sequence[first], leaves)
     return group, number.reshape(-1).astype(np.int64), point
 
 
-def find(group: Group, heads: Heads, points: Points) -> Ints:
+def find_heads(group: Group, heads: Heads, points: Points) -> Ints:
     """Return the number of each head in a group, -1 where it is not there."""
     sequence = points.sequence[heads.point].astype(np.int64)
-    own, asked = packed(
+    group_keys, head_keys = packed(
         (len(group), [group.sequence, *group.leaves.T]),
         (len(heads.point), [sequence, *heads.columns]),
     )
-    return lookup(own, asked).astype(np.int64)
+    return lookup(group_keys, head_keys).astype(np.int64)

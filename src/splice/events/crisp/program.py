@@ -23,7 +23,7 @@ from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import HOLDS_AT, INITIATED_AT, TERMINATED_AT, Schema, Signature
 from splice.logic.terms import Constant, Function, Variable
-from splice.logic.theory import Statement, Theory
+from splice.logic.theory import Statement, Theory, rules_of
 from splice.stream.table import AtomTable
 
 _NEXT: Final = Signature("next", 2)
@@ -83,9 +83,7 @@ class Program:
     def rules(self) -> Iterator[Rule]:
         """Yield all rules."""
         for definition in self.definitions:
-            for statement in definition.statements():
-                if isinstance(statement.content, Rule):
-                    yield statement.content
+            yield from rules_of(definition.statements())
 
     def definition(self, fluent: Signature) -> Definition | None:
         """Return the definition of a fluent, or None."""
@@ -128,15 +126,12 @@ def compile_program(
     defined = {d.fluent: d for d in definitions}
     needs = {
         d.fluent: {
-            fluent
-            for s in d.statements()
-            if isinstance(s.content, Rule)
-            for _, fluent in mentioned_fluents(s.content)
+            fluent for rule in rules_of(d.statements()) for _, fluent in mentioned_fluents(rule)
         }
         for d in definitions
     }
     order = _ordered(needs, defined)
-    inputs = {fluent for wanted in needs.values() for fluent in wanted} - defined.keys()
+    inputs = set().union(*needs.values()) - defined.keys()
     inputs -= _plain_events(definitions)
     return Program(
         tuple(defined[fluent] for fluent in order),
@@ -153,24 +148,23 @@ def check_given(
     names: Iterable[str], inputs: Collection[Signature], defined: Iterable[Signature]
 ) -> tuple[Signature, ...]:
     """Return the fluents of some names that labels are to say."""
-    wanted = dict.fromkeys(names)
-    for name in wanted:
+    chosen = dict.fromkeys(names)
+    for name in chosen:
         if any(fluent.name == name for fluent in defined):
             message = f"'{name}' cannot be given: the theory has rules for it"
             raise SpliceError(message, "give fluents that rules ask for and none defines")
         if not any(fluent.name == name for fluent in inputs):
             raise UnknownName("fluent that rules ask for", name, {f.name for f in inputs})
-    return tuple(sorted(fluent for fluent in inputs if fluent.name in wanted))
+    return tuple(sorted(fluent for fluent in inputs if fluent.name in chosen))
 
 
 def _plain_events(definitions: Iterable[Definition]) -> set[Signature]:
     """Return the names in events such as ``start(race)`` that nobody asks for as fluents."""
-    bodies = [s.content.body for d in definitions for s in d.statements()
-              if isinstance(s.content, Rule)]  # fmt: skip
-    atoms = [literal.atom for body in bodies for literal in body]
+    rules = [rule for d in definitions for rule in rules_of(d.statements())]
+    atoms = [literal.atom for rule in rules for literal in rule.body]
     borders = {fluent_of(b[1]) for atom in atoms if (b := border_of(atom))}
-    asked = {fluent_of(a.args[0]) for a in atoms if a.predicate in (HOLDS_AT, HOLDS_FOR)}
-    return {fluent for fluent in borders - asked if fluent is not None and not fluent.arity}
+    queried = {fluent_of(a.args[0]) for a in atoms if a.predicate in (HOLDS_AT, HOLDS_FOR)}
+    return {fluent for fluent in borders - queried if fluent is not None and not fluent.arity}
 
 
 def undefined(fluent: Signature, statement: Statement) -> Problem:
@@ -194,16 +188,16 @@ def without_labels(table: AtomTable, given: Collection[Signature] = ()) -> AtomT
 
 def _step(theory: Theory) -> tuple[Step | None, Theory]:
     """Return the step that a fact ``next(T+1,T)`` states, and the theory without it."""
-    step, rest = None, []
+    step, defining = None, []
     for statement in theory.statements:
-        found = stated_step(statement)
-        if found is None:
-            rest.append(statement)
-        elif step not in (None, found):
+        stated = stated_step(statement)
+        if stated is None:
+            defining.append(statement)
+        elif step not in (None, stated):
             message = "the theory states two steps of time"
             raise InputError(statement.problem(message, "keep one"))
-        step = found or step
-    return step, Theory(tuple(rest), theory.schema)
+        step = stated or step
+    return step, Theory(tuple(defining), theory.schema)
 
 
 def stated_step(statement: Statement) -> Step | None:
@@ -221,13 +215,13 @@ def stated_step(statement: Statement) -> Step | None:
 
 
 def _definitions(theory: Theory) -> list[Definition]:
-    found: dict[Signature, dict[str, list[Statement]]] = {}
+    by_fluent: dict[Signature, dict[str, list[Statement]]] = {}
     for statement in theory.statements:
         assert isinstance(statement.content, Rule)
         head = statement.content.head.atom
         fluent = fluent_of(head.args[0])
         assert fluent is not None
-        found.setdefault(fluent, {}).setdefault(head.predicate, []).append(statement)
+        by_fluent.setdefault(fluent, {}).setdefault(head.predicate, []).append(statement)
     return [
         Definition(
             fluent,
@@ -235,7 +229,7 @@ def _definitions(theory: Theory) -> list[Definition]:
             tuple(rules.get(TERMINATED_AT, ())),
             tuple(rules.get(HOLDS_FOR, ())),
         )
-        for fluent, rules in found.items()
+        for fluent, rules in by_fluent.items()
     ]
 
 
@@ -243,9 +237,9 @@ def _ordered(
     needs: Mapping[Signature, Iterable[Signature]], defined: Mapping[Signature, Definition]
 ) -> list[Signature]:
     """Return the defined fluents, each after those it depends on; a cycle is an error."""
-    own = {f: [n for n in wanted if n in defined] for f, wanted in needs.items()}
+    defined_needs = {f: [n for n in needed if n in defined] for f, needed in needs.items()}
     try:
-        return list(TopologicalSorter(own).static_order())
+        return list(TopologicalSorter(defined_needs).static_order())
     except CycleError as error:
         cycle: list[Signature] = error.args[1]
         names = " -> ".join(f"{f.name}/{f.arity}" for f in reversed(cycle))

@@ -8,8 +8,8 @@ domain says so (``[time] holds = "from"``), at the time-point itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -17,36 +17,41 @@ import numpy as np
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError
+from splice.events.crisp.carried import (
+    Carried,
+    CarriedFluents,
+    heads_at_first_point,
+    open_at_first_point,
+    with_past,
+)
 from splice.events.crisp.changes import Changes, Stretches, first_ends, intervals_of, other_values
 from splice.events.crisp.fluent_store import (
-    NUMBER,
     FluentStore,
     Group,
     Heads,
-    find,
-    numbered,
+    find_heads,
+    number_heads,
     shape_of,
 )
 from splice.events.crisp.intervals import Intervals, covered, union
 from splice.events.crisp.program import Definition, Program, Simultaneous, undefined, without_labels
-from splice.events.crisp.static import Made, solve_static
-from splice.events.evidence import Evidence, Relation
+from splice.events.crisp.static import IntervalTrace, solve_static
+from splice.events.evidence import NUMBER, Evidence, Relation
 from splice.events.fluents import binds, fluent_of, mentioned_fluents
 from splice.events.joins import Bindings, solve
 from splice.events.keys import Index
-from splice.events.universe import Entities, Sightings, Universe
+from splice.events.universe import Entities, Universe
 from splice.labels import TRUE
 from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain
 from splice.logic.schema import HOLDS_AT, Signature
 from splice.logic.terms import Constant, Term, Variable
-from splice.logic.theory import Statement
-from splice.stream.inference import Position
+from splice.logic.theory import rules_of
 from splice.stream.source import Source
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-OWN: Final = Variable("#")
+OWN_NUMBER: Final = Variable("#")
 """The column of a fluent's own number while its terminations are solved."""
 
 _BLOCK: Final = 500_000
@@ -79,16 +84,18 @@ class Recognised:
 
 def recognise(program: Program, source: Source) -> Iterator[Recognised]:
     """Yield what holds in a source, some whole sequences at a time."""
-    held: list[AtomTable] = []
+    pieces: list[AtomTable] = []
+    rows = 0
     for chunk in source.chunks():
         for piece in without_labels(chunk, program.given).by_sequence():
-            new = bool(held) and held[-1].sequence[0] != piece.sequence[0]
-            if new and sum(map(len, held)) >= _BLOCK:
-                yield _of_pieces(program, held, source)
-                held = []
-            held.append(piece)
-    if held:
-        yield _of_pieces(program, held, source)
+            begins = bool(pieces) and pieces[-1].sequence[0] != piece.sequence[0]
+            if begins and rows >= _BLOCK:
+                yield _of_pieces(program, pieces, source)
+                pieces, rows = [], 0
+            pieces.append(piece)
+            rows += len(piece)
+    if pieces:
+        yield _of_pieces(program, pieces, source)
 
 
 def _of_pieces(program: Program, pieces: list[AtomTable], source: Source) -> Recognised:
@@ -97,38 +104,25 @@ def _of_pieces(program: Program, pieces: list[AtomTable], source: Source) -> Rec
 
 def recognise_table(program: Program, table: AtomTable, domain: Domain | None = None) -> Recognised:
     """Return what holds in a table of whole sequences, ordered by sequence and time."""
-    return Work(program, without_labels(table, program.given), domain).run()
+    return CrispRecognition(program, without_labels(table, program.given), domain).run()
 
 
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Ground fluents of one shape as they are when a table begins.
-
-    ``since`` says from when on they hold, :data:`NO_TIME` where they do not; ``past`` are earlier
-    intervals, by row, that statically determined fluents still need.
-    """
-
-    template: Term
-    columns: list[Ints]
-    since: Ints
-    past: Intervals
-
-
-@dataclass(frozen=True, eq=False)
-class Carried:
-    """What a window takes along from the one before it; earlier than ``horizon`` is forgotten."""
-
-    held: Mapping[Signature, list[Held]] = field(default_factory=dict)
-    horizon: int | None = None
-    seen: Mapping[Position, Sightings] = field(default_factory=dict)
-    """The entities that ``fluent(...)`` ranges over, as far as they were seen."""
-
-
-class Work:
+class CrispRecognition:
     """A table, and what was worked out of it so far.
 
     Labels are not read, unless they are of a fluent that is given; the times of those that are
     in the table are time-points all the same (see :func:`without_labels`).
+
+    Parameters
+    ----------
+    program
+        The rules.
+    table
+        The atoms, ordered by sequence and time; of one sequence where something is carried.
+    domain
+        What the atoms mean.
+    carried
+        What is known from before the table.
     """
 
     def __init__(
@@ -138,14 +132,14 @@ class Work:
         domain: Domain | None = None,
         carried: Carried | None = None,
     ) -> None:
-        _declare(program, table.vocabulary)
+        _encode_constants(program, table.vocabulary)
         check_inputs(program, table.vocabulary)
         self.program, self.domain = program, domain or Domain()
         self.carried = carried or Carried()
-        self.made = Made()
+        self.trace = IntervalTrace()
         self.evidence = Evidence(table, program.successor, program.holds)
         universe = Universe.of(program.rules(), self.domain, program.schema)
-        self.entities = Entities(universe, table, self.carried.seen)
+        self.entities = Entities(universe, table, self.carried.sightings)
         self.store = FluentStore(table.vocabulary, self.entities, self.evidence.points)
         for fluent in program.inputs:
             self._read(fluent)
@@ -154,27 +148,40 @@ class Work:
         """Work out all definitions; fluents that were read are not among the answers."""
         read = self.store.size
         for definition in self.program.definitions:
-            self.work_out(definition)
-        fluents, found = self.store.table(self.domain), self.store.intervals
-        own = found.take(found.key >= read)
+            self.store.define(definition.fluent)
+            if definition.static:
+                self._solve_static(definition)
+            else:
+                self._solve_simple(definition)
+        fluents, intervals = self.store.table(self.domain), self.store.intervals
+        defined = intervals.take(intervals.key >= read)
         return Recognised(
-            fluents.take(slice(read, None)), Intervals(own.key - read, own.start, own.end)
+            fluents.take(slice(read, None)),
+            Intervals(defined.key - read, defined.start, defined.end),
         )
 
     def _read(self, fluent: Signature) -> None:
         """Take a fluent from the input: it holds from each point that says so to the next."""
         points = self.evidence.points
         self.store.define(fluent)
-        held = self.carried.held.get(fluent, [])
-        read = list(self._input_heads(fluent))
-        for template in dict.fromkeys((*(h.template for h in read), *(h.template for h in held))):
-            new = [h for h in read if h.template == template]
-            old = [h for h in held if h.template == template]
-            group, number, point = numbered([*new, *_at_first(old)], points)
-            fresh = sum(len(h.point) for h in new)
-            at = point[:fresh]
-            intervals = covered(number[:fresh], points.time[at], points.next_time[at], 1)
-            self.store.add(fluent, group, _with_past(intervals, old, number[fresh:]))
+        for new, old in self._by_template(fluent, list(self._input_heads(fluent))):
+            group, number, point = number_heads([*new, *heads_at_first_point(old)], points)
+            read = sum(len(heads.point) for heads in new)
+            at = point[:read]
+            intervals = covered(number[:read], points.time[at], points.next_time[at], 1)
+            self.store.add(fluent, group, with_past(intervals, old, number[read:]))
+
+    def _by_template(
+        self, fluent: Signature, heads: list[Heads]
+    ) -> Iterator[tuple[list[Heads], list[CarriedFluents]]]:
+        """Yield the heads of a fluent and what is carried of it, template by template."""
+        carried = self.carried.fluents.get(fluent, [])
+        templates = (*(part.template for part in heads), *(part.template for part in carried))
+        for template in dict.fromkeys(templates):
+            yield (
+                [part for part in heads if part.template == template],
+                [part for part in carried if part.template == template],
+            )
 
     def _input_heads(self, fluent: Signature) -> Iterator[Heads]:
         table = self.evidence.table
@@ -184,53 +191,45 @@ class Work:
                 columns = [table.args[rows, i].astype(np.int64) for i in range(kind.arity)]
                 yield Heads(kind.template.args[0], self.evidence.points.of_row[rows], columns)
 
-    def work_out(self, definition: Definition) -> None:
-        """Find the ground fluents of a definition and when they hold."""
-        self.store.define(definition.fluent)
-        if definition.static:
-            self._static(definition)
-            return
-        heads = [self.heads(rule) for rule in rules_of(definition.initiations)]
-        held = self.carried.held.get(definition.fluent, [])
-        templates = dict.fromkeys((*(h.template for h in heads), *(h.template for h in held)))
-        for template in templates:
-            new = [h for h in heads if h.template == template]
-            old = [h for h in held if h.template == template]
-            self._simple(definition, new, old)
+    def _solve_simple(self, definition: Definition) -> None:
+        """Work out a fluent that rules initiate and terminate, shape by shape."""
+        points, simultaneous = self.evidence.points, self.program.simultaneous
+        initiations = [self.heads(rule) for rule in rules_of(definition.initiations)]
+        for new, old in self._by_template(definition.fluent, initiations):
+            group, number, point = number_heads([*new, *heads_at_first_point(old)], points)
+            fresh = sum(len(heads.point) for heads in new)
+            initiated = Changes(number[:fresh], point[:fresh])
+            carried = open_at_first_point(old, number[fresh:])
+            valued = shape_of(group.template).valued
+            rivals = other_values(group, initiated) if valued else Changes()
+            if simultaneous is Simultaneous.INITIATE:
+                initiated = initiated.without(rivals, len(points))  # two values at once are none
+            ended = [rivals, *self._terminations(definition, group, initiated, rivals, carried)]
+            intervals = intervals_of(
+                initiated, Changes.concat(ended), points, simultaneous, carried
+            )
+            self.store.add(definition.fluent, group, with_past(intervals, old, number[fresh:]))
 
-    def _simple(self, definition: Definition, new: list[Heads], old: list[Held]) -> None:
-        """Work out the ground fluents of one shape: those initiated here and those carried."""
-        points = self.evidence.points
-        group, number, point = numbered([*new, *_at_first(old)], points)
-        fresh = sum(len(h.point) for h in new)
-        initiated = Changes(number[:fresh], point[:fresh])
-        carried = _since(old, number[fresh:])
-        valued = shape_of(group.template).valued
-        rivals = other_values(group, initiated) if valued else Changes()
-        if self.program.simultaneous is Simultaneous.INITIATE:
-            initiated = initiated.without(rivals, len(points))  # two values at once are none
-        ended = [rivals, *self._terminations(definition, group, initiated, rivals, carried)]
-        intervals = intervals_of(
-            initiated, Changes.concat(ended), points, self.program.simultaneous, carried
-        )
-        self.store.add(definition.fluent, group, _with_past(intervals, old, number[fresh:]))
-
-    def heads(self, rule: Rule, given: Sequence[Relation] = ()) -> Heads:
+    def heads(self, rule: Rule) -> Heads:
         """Return the ground heads of a rule, each with the point at which its body is true."""
         fluent, time = rule.head.atom.args
         assert isinstance(time, Variable)
-        shape = shape_of(fluent)
-        found = solve(rule.body, self.evidence, time, None, self.store, given)
-        columns = [self.column(term, found) for term in shape.leaves]
-        return Heads(shape.template, found.point, columns)
+        solutions = solve(rule.body, self.evidence, time, None, self.store)
+        return self._ground(fluent, solutions)
 
-    def column(self, term: Term, found: Bindings) -> Ints:
+    def _ground(self, fluent: Term, solutions: Bindings) -> Heads:
+        """Return a fluent with variables, row by row of some bindings."""
+        shape = shape_of(fluent)
+        columns = [self._column(term, solutions) for term in shape.leaves]
+        return Heads(shape.template, solutions.point, columns)
+
+    def _column(self, term: Term, solutions: Bindings) -> Ints:
         """Return what stands at a leaf, row by row."""
         if isinstance(term, Constant):
             code = self.evidence.table.vocabulary.constants.code(term.name)
-            return np.full(len(found), code, np.int64)
+            return np.full(len(solutions), code, np.int64)
         assert isinstance(term, Variable)
-        return found.columns[term]
+        return solutions.columns[term]
 
     def _terminations(
         self,
@@ -255,17 +254,17 @@ class Work:
             bound = {v for b in rule.body if binds(b) for v in b.variables()}
             if set(fluent.variables()) <= bound:
                 heads = self.heads(rule)
-                number = find(group, heads, self.evidence.points)
+                number = find_heads(group, heads, self.evidence.points)
                 ended.append(Changes(number[number >= 0], heads.point[number >= 0]))
                 continue
-            columns = {**relation.columns, OWN: relation.columns[NUMBER]}
+            columns = {**relation.columns, OWN_NUMBER: relation.columns[NUMBER]}
             del columns[NUMBER]
-            own = Relation(relation.place, columns, timed=False)
+            fluents = Relation(relation.place, columns, timed=False)
             if time not in bound:
-                silent.append((rule, own))
+                silent.append((rule, fluents))
                 continue
-            found = solve(rule.body, self.evidence, time, None, self.store, (own,))
-            ended.append(Changes(found.columns[OWN], found.point))
+            solutions = solve(rule.body, self.evidence, time, None, self.store, (fluents,))
+            ended.append(Changes(solutions.columns[OWN_NUMBER], solutions.point))
         if silent:
             stretches = Stretches.of(
                 group,
@@ -285,94 +284,61 @@ class Work:
     def _ended_at(self, rules: Sequence[tuple[Rule, Relation]], number: Ints, point: Ints) -> Mask:
         """Return at which points some rule terminates the ground fluents beside them."""
         ended = np.zeros(len(number), bool)
-        for rule, own in rules:
+        for rule, fluents in rules:
             time = rule.head.atom.args[1]
             assert isinstance(time, Variable)
-            row = Index(own.columns[OWN]).find(number)
-            asked = np.flatnonzero((row >= 0) & ~ended)
-            columns = {v: c[row[asked]] for v, c in own.columns.items() if v != OWN}
-            start = Bindings(point[asked], {**columns, OWN: asked.astype(np.int64)})
-            found = solve(rule.body, self.evidence, time, start, self.store)
-            ended[found.columns[OWN]] = True
+            row = Index(fluents.columns[OWN_NUMBER]).find(number)
+            # Inside the query a fluent's number is the place of the question, to know whose answer it is.
+            open_ = np.flatnonzero((row >= 0) & ~ended)
+            columns = {v: column[row[open_]] for v, column in fluents.columns.items()}
+            columns[OWN_NUMBER] = open_.astype(np.int64)
+            start = Bindings(point[open_], columns)
+            solutions = solve(rule.body, self.evidence, time, start, self.store)
+            ended[solutions.columns[OWN_NUMBER]] = True
         return ended
 
-    def _static(self, definition: Definition) -> None:
-        found: dict[Term, list[tuple[Heads, Intervals]]] = {}
+    def _solve_static(self, definition: Definition) -> None:
+        """Work out a fluent whose rules combine the intervals of others."""
         horizon = self.carried.horizon
         inputs = self.store.intervals if horizon is None else self.store.intervals.clipped(horizon)
+        by_template: dict[Term, list[tuple[Heads, Intervals]]] = {}
         for rule in rules_of(definition.static):
-            rows, intervals = solve_static(rule, self.evidence, self.store, inputs, self.made)
-            shape = shape_of(rule.head.atom.args[0])
-            columns = [self.column(term, rows) for term in shape.leaves]
-            heads = Heads(shape.template, rows.point, columns)
-            found.setdefault(shape.template, []).append((heads, intervals))
-        for parts in found.values():
-            group, number, _ = numbered([heads for heads, _ in parts], None)
-            offset, sets = 0, []
-            for heads, intervals in parts:
-                sets.append(intervals.key + offset)
-                offset += len(heads.point)
-            key = number[np.concatenate(sets)] if offset else np.empty(0, np.int64)
-            start, end = (
-                np.concatenate([getattr(intervals, name) for _, intervals in parts])
-                for name in ("start", "end")
-            )
-            self.store.add(definition.fluent, group, covered(key, start, end, 1))
+            rows, intervals = solve_static(rule, self.evidence, self.store, inputs, self.trace)
+            heads = self._ground(rule.head.atom.args[0], rows)
+            by_template.setdefault(heads.template, []).append((heads, intervals))
+        for parts in by_template.values():
+            group, number, _ = number_heads([heads for heads, _ in parts], None)
+            # Keys are rows of one rule's heads; behind those of the rules before it they find their number.
+            offsets = np.cumsum([0, *(len(heads.point) for heads, _ in parts[:-1])])
+            sets = [
+                intervals.with_keys(number[offset:])
+                for (_, intervals), offset in zip(parts, offsets, strict=True)
+            ]
+            self.store.add(definition.fluent, group, union(sets))
 
 
-def rules_of(statements: Iterable[Statement]) -> Iterator[Rule]:
-    """Yield the rules among statements."""
-    for statement in statements:
-        if isinstance(statement.content, Rule):
-            yield statement.content
-
-
-def _at_first(held: Sequence[Held]) -> list[Heads]:
-    return [Heads(h.template, np.zeros(len(h.since), np.int64), h.columns) for h in held]
-
-
-def _since(held: Sequence[Held], number: Ints) -> Intervals:
-    """Return what holds from the beginning: numbers, in order, and since when."""
-    since = np.concatenate([np.empty(0, np.int64), *(h.since for h in held)])
-    lasting = np.flatnonzero(since != NO_TIME)
-    order = lasting[np.argsort(number[lasting])]
-    return Intervals(number[order], since[order], since[order])
-
-
-def _with_past(intervals: Intervals, held: Sequence[Held], number: Ints) -> Intervals:
-    """Return intervals together with the earlier ones of the same ground fluents."""
-    sets, offset = [intervals], 0
-    for part in held:
-        sets.append(part.past.with_keys(number[offset:]))
-        offset += len(part.since)
-    return union(sets) if any(len(part.past) for part in held) else intervals
-
-
-def _declare(program: Program, vocabulary: Vocabulary) -> None:
+def _encode_constants(program: Program, vocabulary: Vocabulary) -> None:
     """Give the constants of all rules codes, so that columns of codes can hold them."""
-    for definition in program.definitions:
-        for rule in rules_of(definition.statements()):
-            for literal in (rule.head, *rule.body):
-                for term in literal.atom.walk():
-                    if isinstance(term, Constant):
-                        vocabulary.constants.code(term.name)
+    for rule in program.rules():
+        for literal in (rule.head, *rule.body):
+            for term in literal.atom.walk():
+                if isinstance(term, Constant):
+                    vocabulary.constants.code(term.name)
 
 
 def check_inputs(program: Program, vocabulary: Vocabulary) -> None:
     """Refuse rules that ask for a fluent which no rule defines and the input does not give."""
-    there = {kind.functor for kind in vocabulary.kinds if kind.predicate == HOLDS_AT}
-
+    names = {kind.functor for kind in vocabulary.kinds if kind.predicate == HOLDS_AT}
     problems = []
     for definition in program.definitions:
         for statement in definition.statements():
-            for atom, fluent in (
-                m for rule in rules_of([statement]) for m in mentioned_fluents(rule)
-            ):
-                if fluent in program.inputs and fluent not in program.given:
-                    problems.append(undefined(fluent, statement))
-                elif fluent in program.inputs and fluent.arity and fluent.name not in there:
-                    message = f"no rule defines '{fluent}', and the input has no such fluent"
-                    hint = "define it, or check its name"
-                    problems.append(statement.problem(message, hint, str(atom)))
+            for rule in rules_of([statement]):
+                for atom, fluent in mentioned_fluents(rule):
+                    if fluent in program.inputs and fluent not in program.given:
+                        problems.append(undefined(fluent, statement))
+                    elif fluent in program.inputs and fluent.arity and fluent.name not in names:
+                        message = f"no rule defines '{fluent}', and the input has no such fluent"
+                        hint = "define it, or check its name"
+                        problems.append(statement.problem(message, hint, str(atom)))
     if problems:
         raise InputError(problems)

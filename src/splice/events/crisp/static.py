@@ -19,7 +19,7 @@ import numpy as np
 
 from splice.arrays import Indices, Ints, Mask
 from splice.events.crisp.intervals import Intervals, difference, intersection, longer_than, union
-from splice.events.evidence import Evidence, Relation
+from splice.events.evidence import NUMBER, Evidence, Relation
 from splice.events.fluents import HOLDS_FOR
 from splice.events.joins import Bindings, Fluents, solve
 from splice.events.keys import join, lookup, packed
@@ -75,9 +75,9 @@ def check_static(rule: Rule) -> Iterator[_Trouble]:
 
 def _operation(literal: Literal, made: set[Term]) -> Iterator[_Trouble]:
     atom = literal.atom
-    wanted = ALGEBRA[atom.predicate]
-    if len(atom.args) != wanted:
-        message = f"'{atom.predicate}' takes {wanted} arguments, not {len(atom.args)}: {atom}"
+    arity = ALGEBRA[atom.predicate]
+    if len(atom.args) != arity:
+        message = f"'{atom.predicate}' takes {arity} arguments, not {len(atom.args)}: {atom}"
         yield message, "the last one is the result, as in union_all([I,J],K)"
         return
     if not literal.positive:
@@ -97,11 +97,13 @@ def _operation(literal: Literal, made: set[Term]) -> Iterator[_Trouble]:
 
 def _operands(atom: Atom) -> list[Term]:
     """Return the intervals that an operation reads."""
-    found: list[Term] = []
+    operands: list[Term] = []
     for term in atom.args[:-1] if atom.predicate != LONGER_THAN else atom.args[:1]:
-        is_list = isinstance(term, Function) and term.functor == LIST
-        found.extend(term.args if isinstance(term, Function) and is_list else [term])
-    return found
+        if isinstance(term, Function) and term.functor == LIST:
+            operands.extend(term.args)
+        else:
+            operands.append(term)
+    return operands
 
 
 def _result(term: Term, made: set[Term], atom: Atom) -> Iterator[_Trouble]:
@@ -118,19 +120,19 @@ def sources(rule: Rule) -> list[list[Atom]]:
     A row is a way to bind the variables. Each atom that has all of them brings its ground
     fluents; where no atom has them all, the first and each that brings new ones do together.
     """
-    asked = [b.atom for b in rule.body if b.atom.predicate == HOLDS_FOR]
-    every = {v for atom in asked for v in atom.args[0].variables()}
-    covering = [atom for atom in asked if set(atom.args[0].variables()) == every]
+    atoms = [b.atom for b in rule.body if b.atom.predicate == HOLDS_FOR]
+    variables = {v for atom in atoms for v in atom.args[0].variables()}
+    covering = [atom for atom in atoms if set(atom.args[0].variables()) == variables]
     if covering:
         return [[atom] for atom in covering]
     bound: set[Variable] = set()
-    together: list[Atom] = []
-    for atom in asked:
+    joined: list[Atom] = []
+    for atom in atoms:
         new = set(atom.args[0].variables()) - bound
-        if new or not together:
-            together.append(atom)
+        if new or not joined:
+            joined.append(atom)
         bound |= new
-    return [together]
+    return [joined]
 
 
 def unanchored(rule: Rule) -> Atom | None:
@@ -146,8 +148,10 @@ def unanchored(rule: Rule) -> Atom | None:
     if all(inside):
         return None
     head = rule.head.atom.args[1]
-    made = (b.atom for b in rule.body if b.atom.predicate in ALGEBRA and b.atom.args[-1] == head)
-    return next(made, rule.head.atom)
+    operations = (
+        b.atom for b in rule.body if b.atom.predicate in ALGEBRA and b.atom.args[-1] == head
+    )
+    return next(operations, rule.head.atom)
 
 
 def _anchored(rule: Rule, anchors: set[Term]) -> bool:
@@ -158,9 +162,9 @@ def _anchored(rule: Rule, anchors: set[Term]) -> bool:
         if atom.predicate not in ALGEBRA:
             continue
         operands = _operands(atom)
-        some = atom.predicate == "intersect_all" and any(term in inside for term in operands)
-        first = atom.predicate not in ("union_all", "intersect_all") and operands[0] in inside
-        if some or first or all(term in inside for term in operands):
+        by_any = atom.predicate == "intersect_all" and any(term in inside for term in operands)
+        by_first = atom.predicate not in ("union_all", "intersect_all") and operands[0] in inside
+        if by_any or by_first or all(term in inside for term in operands):
             inside.add(atom.args[-1])
     return rule.head.atom.args[1] in inside
 
@@ -168,31 +172,32 @@ def _anchored(rule: Rule, anchors: set[Term]) -> bool:
 class _Rows:
     """Rows of constants in a sequence, and for each row the intervals of every name."""
 
-    def __init__(self, rows: Bindings) -> None:
-        self.rows = rows
+    def __init__(self, bindings: Bindings) -> None:
+        self.bindings = bindings
+        # The intervals of a name, and the key under which each row finds its own: a join shares them.
         self.named: dict[Variable, tuple[Intervals, Ints]] = {}
 
     def choose(self, at: Indices | Mask) -> None:
         """Keep or repeat some of the rows."""
-        self.rows = self.rows.take(at)
+        self.bindings = self.bindings.take(at)
         self.named = {name: (sets, key[at]) for name, (sets, key) in self.named.items()}
 
     def intervals(self, name: Term) -> Intervals:
         """Return the intervals of a name, the row as their key."""
         assert isinstance(name, Variable)
         sets, key = self.named[name]
-        at, which = join(key, sets.key)
-        return Intervals(at.astype(np.int64), sets.start[which], sets.end[which])
+        row, interval = join(key, sets.key)
+        return Intervals(row.astype(np.int64), sets.start[interval], sets.end[interval])
 
     def put(self, name: Term, intervals: Intervals) -> None:
         """Name intervals whose key is the row."""
         assert isinstance(name, Variable)
-        self.named[name] = (intervals, np.arange(len(self.rows), dtype=np.int64))
+        self.named[name] = (intervals, np.arange(len(self.bindings), dtype=np.int64))
 
 
 @dataclass(eq=False)
-class Made:
-    """What was made on the way to the intervals of a head; a window has to know."""
+class IntervalTrace:
+    """The intervals made on the way to those of heads; a window has to know of them."""
 
     timed: list[Intervals] = field(default_factory=list)
     """Intervals whose duration was asked for."""
@@ -204,29 +209,28 @@ def solve_static(
     evidence: Evidence,
     fluents: Fluents,
     intervals: Intervals,
-    made: Made | None = None,
+    trace: IntervalTrace,
 ) -> tuple[Bindings, Intervals]:
     """Return the ground fluents of a rule's head, by sequence, and their intervals by row.
 
     The ``point`` of the bindings is the sequence here. ``intervals`` are those of the numbered
     ground fluents that were worked out before.
     """
-    made = made or Made()
-    state = _first_rows(rule, fluents)
-    for literal in _ordered(rule) if state is None else rule.body:
+    rows = _first_rows(rule, fluents)
+    for literal in _ordered(rule) if rows is None else rule.body:
         atom = literal.atom
-        if atom.predicate in ALGEBRA:
-            assert state is not None
-            state.put(atom.args[-1], _combined(atom, state, made))
-        elif atom.predicate == HOLDS_FOR:
+        if atom.predicate == HOLDS_FOR:
             relation = fluents.instances(atom.args[0])
             assert relation is not None
-            state = _joined(state, relation, atom.args[1], intervals)
+            rows = _joined(rows, relation, atom.args[1], intervals)
+            continue
+        assert rows is not None
+        if atom.predicate in ALGEBRA:
+            rows.put(atom.args[-1], _combined(atom, rows, trace))
         else:
-            assert state is not None
-            _filter(state, literal, evidence)
-    assert state is not None
-    return state.rows, state.intervals(rule.head.atom.args[1])
+            _filter(rows, literal, evidence)
+    assert rows is not None
+    return rows.bindings, rows.intervals(rule.head.atom.args[1])
 
 
 def _first_rows(rule: Rule, fluents: Fluents) -> _Rows | None:
@@ -234,9 +238,9 @@ def _first_rows(rule: Rule, fluents: Fluents) -> _Rows | None:
     groups = sources(rule)
     if len(groups[0]) > 1:
         return None
-    found = [fluents.instances(atom.args[0]) for (atom,) in groups]
-    relations = [relation for relation in found if relation is not None]
-    names = [v for v in relations[0].columns if v.name]
+    instances = [fluents.instances(atom.args[0]) for (atom,) in groups]
+    relations = [relation for relation in instances if relation is not None]
+    names = [v for v in relations[0].columns if v != NUMBER]
     place = np.concatenate([relation.place for relation in relations])
     columns = {v: np.concatenate([r.columns[v] for r in relations]) for v in names}
     return _Rows(Bindings(place, columns).distinct(names))
@@ -248,39 +252,40 @@ def _ordered(rule: Rule) -> list[Literal]:
     return [rule.body[first], *rule.body[:first], *rule.body[first + 1 :]]
 
 
-def _joined(state: _Rows | None, relation: Relation, name: Term, intervals: Intervals) -> _Rows:
+def _joined(rows: _Rows | None, relation: Relation, name: Term, intervals: Intervals) -> _Rows:
+    """Return the rows with those of a ``holdsFor`` atom, whose intervals get a name."""
     assert isinstance(name, Variable)
-    number = relation.columns[Variable("")]
-    columns = {v: c for v, c in relation.columns.items() if v.name}
-    if state is None:
-        state = _Rows(Bindings(relation.place, dict(columns)))
-        state.named[name] = (intervals, number)
-        return state
-    shared = [v for v in columns if v in state.rows.columns]
+    columns = dict(relation.columns)
+    number = columns.pop(NUMBER)
+    if rows is None:
+        rows = _Rows(Bindings(relation.place, columns))
+        rows.named[name] = (intervals, number)
+        return rows
+    shared = [v for v in columns if v in rows.bindings.columns]
     left, right = packed(
-        (len(state.rows), [state.rows.point, *(state.rows.columns[v] for v in shared)]),
+        (len(rows.bindings), [rows.bindings.point, *(rows.bindings.columns[v] for v in shared)]),
         (len(relation), [relation.place, *(columns[v] for v in shared)]),
     )
     if len(shared) == len(columns):
-        at = lookup(right, left)
-        found = np.where(at >= 0, number[np.maximum(at, 0)] if len(number) else -1, -1)
-        state.named[name] = (intervals, found.astype(np.int64))
-        return state
-    rows, partner = join(left, right)
-    state.choose(rows)
+        # The atom brings no variables: a row without such a ground fluent has no intervals (-1), but stays.
+        rows.named[name] = (intervals, np.append(number, -1)[lookup(right, left)])
+        return rows
+    at, partner = join(left, right)
+    rows.choose(at)
     for variable, column in columns.items():
         if variable not in shared:
-            state.rows.columns[variable] = column[partner]
-    state.named[name] = (intervals, number[partner])
-    return state
+            rows.bindings.columns[variable] = column[partner]
+    rows.named[name] = (intervals, number[partner])
+    return rows
 
 
-def _combined(atom: Atom, state: _Rows, made: Made) -> Intervals:
-    sets = [state.intervals(term) for term in _operands(atom)]
+def _combined(atom: Atom, rows: _Rows, trace: IntervalTrace) -> Intervals:
+    """Return the result of an operation on intervals, row by row."""
+    sets = [rows.intervals(term) for term in _operands(atom)]
     if atom.predicate == LONGER_THAN:
         duration = atom.args[1]
         assert isinstance(duration, Constant)
-        made.timed.append(sets[0])
+        trace.timed.append(sets[0])
         result = longer_than(sets[0], int(float(duration.name)))
     elif atom.predicate == "union_all":
         result = union(sets)
@@ -288,18 +293,19 @@ def _combined(atom: Atom, state: _Rows, made: Made) -> Intervals:
         result = intersection(sets)
     else:
         result = difference(sets[0], sets[1:])
-    made.results.append(result)
+    trace.results.append(result)
     return result
 
 
-def _filter(state: _Rows, literal: Literal, evidence: Evidence) -> None:
+def _filter(rows: _Rows, literal: Literal, evidence: Evidence) -> None:
     """Keep the rows for which a timeless literal is true."""
-    first = evidence.points.is_first
-    start_of = np.flatnonzero(first)
-    point = start_of[lookup(evidence.points.sequence[first].astype(np.int64), state.rows.point)]
-    mark = Variable(" ")
-    columns = {**state.rows.columns, mark: np.arange(len(point), dtype=np.int64)}
+    # Bodies are solved at points: any point of a row's sequence does for a literal without a time.
+    first = np.flatnonzero(evidence.points.is_first)
+    sequences = evidence.points.sequence[first].astype(np.int64)
+    point = first[lookup(sequences, rows.bindings.point)]
+    row = Variable(" ")
+    columns = {**rows.bindings.columns, row: np.arange(len(point), dtype=np.int64)}
     kept = solve([literal], evidence, Variable("  "), Bindings(point, columns))
     sequence = evidence.points.sequence[kept.point].astype(np.int64)
-    state.choose(kept.columns.pop(mark))
-    state.rows = Bindings(sequence, kept.columns)
+    rows.choose(kept.columns.pop(row))
+    rows.bindings = Bindings(sequence, kept.columns)

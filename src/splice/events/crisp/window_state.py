@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from splice.events.crisp.carried import Carried, CarriedFluents
 from splice.events.crisp.intervals import Intervals
-from splice.events.crisp.recognition import Carried, Held
 from splice.events.universe import Sightings
 from splice.logic.schema import Signature
 from splice.states import anything, check_state, each, maybe, record, require, whole
@@ -46,12 +46,15 @@ def plain_window(state: WindowState) -> Plain:
         "floor": state.floor,
         "horizon": carried.horizon,
         "held": [
-            [fluent.name, fluent.arity, [_plain_held(held) for held in every]]
-            for fluent, every in carried.held.items()
+            [fluent.name, fluent.arity, [_plain_fluents(group) for group in groups]]
+            for fluent, groups in carried.fluents.items()
         ],
         "seen": [
-            [[p.is_function, p.symbol.name, p.symbol.arity, p.argument], _columns(seen, _SEEN)]
-            for p, seen in carried.seen.items()
+            [
+                [p.is_function, p.symbol.name, p.symbol.arity, p.argument],
+                _columns(sightings, _SIGHTINGS),
+            ]
+            for p, sightings in carried.sightings.items()
         ],
     }
 
@@ -59,17 +62,17 @@ def plain_window(state: WindowState) -> Plain:
 def window_from(state: Plain, vocabulary: Vocabulary) -> WindowState:
     """Return the window of a state, over the vocabulary that it was made with."""
     check_state(state, _SHAPE, "window")
-    held = {
-        Signature(name, arity): [_held_from(part) for part in every]
-        for name, arity, every in state["held"]
+    fluents = {
+        Signature(name, arity): [_fluents_from(group) for group in groups]
+        for name, arity, groups in state["held"]
     }
-    seen = {
+    sightings = {
         Position(is_function, Signature(name, arity), argument): Sightings(*map(array_from, parts))
         for (is_function, name, arity, argument), parts in state["seen"]
     }
     return WindowState(
         [table_from(part, vocabulary) for part in state["parts"]],
-        Carried(held, state["horizon"], seen),
+        Carried(fluents, state["horizon"], sightings),
         state["final"],
         state["floor"],
     )
@@ -80,32 +83,32 @@ _SHAPE: Final = record(
     **dict.fromkeys(("parts", "held", "seen"), each(anything)),
     **dict.fromkeys(("horizon", "final", "floor"), _TIME),
 )
-_SEEN = ("sequence", "entity", "since")
-_PAST = ("key", "start", "end")
+_SIGHTINGS = ("sequence", "entity", "since")
+_INTERVALS = ("key", "start", "end")
 
 
 def _columns(value: object, names: tuple[str, ...]) -> list[Plain]:
     return [plain_array(getattr(value, name)) for name in names]
 
 
-def _plain_held(held: Held) -> Plain:
+def _plain_fluents(fluents: CarriedFluents) -> Plain:
     return {
-        "template": plain_term(held.template),
-        "columns": [plain_array(column) for column in held.columns],
-        "since": plain_array(held.since),
-        "past": _columns(held.past, _PAST),
+        "template": plain_term(fluents.template),
+        "columns": [plain_array(column) for column in fluents.columns],
+        "since": plain_array(fluents.since),
+        "past": _columns(fluents.past, _INTERVALS),
     }
 
 
-def _held_from(state: Plain) -> Held:
+def _fluents_from(state: Plain) -> CarriedFluents:
     columns: list[Any] = [array_from(column) for column in state["columns"]]
     since, past = array_from(state["since"]), [array_from(column) for column in state["past"]]
-    for group in ([since, *columns], past):
-        flat = all(column.ndim == 1 and len(column) == len(group[0]) for column in group)
+    for side in ([since, *columns], past):
+        flat = all(column.ndim == 1 and len(column) == len(side[0]) for column in side)
         require(flat, "held", "has columns that do not belong together")
-    require(len(past) == len(_PAST), "held", "has no intervals")
+    require(len(past) == len(_INTERVALS), "held", "has no intervals")
     keys = past[0]
     require(((keys >= 0) & (keys < len(since))).all(), "held", "has intervals of nobody")
     template = term_from(state["template"])
     require(is_template(template, len(columns)), "held", "has no template of a fluent")
-    return Held(template, columns, since, Intervals(*past))
+    return CarriedFluents(template, columns, since, Intervals(*past))

@@ -1,4 +1,4 @@
-"""Recognition in windows: bounded memory, late events, and the same answer as all at once.
+"""CrispRecognition in windows: bounded memory, late events, and the same answer as all at once.
 
 A window keeps the atoms of the last stretch of time and, from before it, only what holds. Atoms may
 arrive late: inside the window they are taken in and everything after them is worked out
@@ -13,15 +13,10 @@ import numpy as np
 
 from splice.arrays import unique_rows
 from splice.errors import InputError, SpliceError
+from splice.events.crisp.carried import Carried, CarriedFluents
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Program, without_labels
-from splice.events.crisp.recognition import (
-    Carried,
-    Held,
-    Recognised,
-    Work,
-    rules_of,
-)
+from splice.events.crisp.recognition import CrispRecognition, Recognised
 from splice.events.crisp.static import LONGER_THAN, unanchored
 from splice.events.crisp.window_state import WindowState, plain_window, window_from
 from splice.events.fluents import HOLDS_FOR, mentioned_fluents
@@ -29,7 +24,7 @@ from splice.events.points import Step
 from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import Signature
-from splice.logic.theory import Statement
+from splice.logic.theory import Statement, rules_of
 from splice.stream.plain import Plain
 from splice.stream.source import Source
 from splice.stream.table import NO_TIME, AtomTable
@@ -90,7 +85,7 @@ class WindowedRecogniser:
         self.domain = domain or Domain()
         self.late = 0
         """How many atoms came too late to be used."""
-        self._open: dict[int, _Sequence] = {}
+        self._open: dict[int, _Window] = {}
 
     def __repr__(self) -> str:
         return f"<WindowedRecogniser: window {self.window:,}, {self.late:,} atoms came too late>"
@@ -99,7 +94,7 @@ class WindowedRecogniser:
         """Take in atoms; those of a sequence that are older than its window are counted."""
         for piece in without_labels(rows, self.program.given).sorted().by_sequence():
             sequence = int(piece.sequence[0])
-            self.late += self._open.setdefault(sequence, _Sequence()).take_in(piece)
+            self.late += self._open.setdefault(sequence, _Window()).take_in(piece)
 
     def slide(self, now: int, only: int | None = None) -> Iterator[Recognised]:
         """Yield the intervals that no atom younger than the window before ``now`` can change.
@@ -107,14 +102,14 @@ class WindowedRecogniser:
         Times are only comparable within a sequence: where several arrive at once, each is moved on
         alone, by its code.
         """
-        chosen = [own for code, own in self._open.items() if only in (None, code)]
-        for sequence in chosen:
-            yield from sequence.slide(self.program, self.domain, now - self.window)
+        chosen = [window for code, window in self._open.items() if only in (None, code)]
+        for window in chosen:
+            yield from window.slide(self.program, self.domain, now - self.window)
 
     def end_all_but(self, sequence: int | None) -> Iterator[Recognised]:
         """Yield the remaining intervals of all sequences but one, and forget them."""
-        for other in [code for code in self._open if code != sequence]:
-            yield from self._open.pop(other).slide(self.program, self.domain, None)
+        for ended in [code for code in self._open if code != sequence]:
+            yield from self._open.pop(ended).slide(self.program, self.domain, None)
 
     def end(self, sequence: int) -> Iterator[Recognised]:
         """Yield the remaining intervals of one sequence, and forget it."""
@@ -128,8 +123,8 @@ class WindowedRecogniser:
 
     def provisional(self, sequence: int) -> Recognised | None:
         """Return the intervals of a sequence that later atoms may still change, as of now."""
-        own = self._open.get(sequence)
-        return own.provisional(self.program, self.domain) if own else None
+        window = self._open.get(sequence)
+        return window.provisional(self.program, self.domain) if window else None
 
     def replace_program(self, program: Program) -> None:
         """Go on with other rules; what holds of a fluent that both define goes on holding."""
@@ -138,19 +133,19 @@ class WindowedRecogniser:
 
     def to_state(self) -> Plain:
         """Return all that is remembered, as plain values that JSON can hold."""
-        windows = {str(code): plain_window(own.state) for code, own in self._open.items()}
+        windows = {str(code): plain_window(window.state) for code, window in self._open.items()}
         return {"late": self.late, "windows": windows}
 
     def restore(self, state: Plain, vocabulary: Vocabulary) -> None:
         """Go on from a state, over the vocabulary that it was made with."""
         self.late = int(state["late"])
         self._open = {
-            int(code): _Sequence(window_from(own, vocabulary))
-            for code, own in state["windows"].items()
+            int(code): _Window(window_from(window, vocabulary))
+            for code, window in state["windows"].items()
         }
 
 
-class _Sequence:
+class _Window:
     """The window over one sequence."""
 
     def __init__(self, state: WindowState | None = None) -> None:
@@ -166,10 +161,8 @@ class _Sequence:
         """Return what is not final yet."""
         if not any(map(len, self.state.parts)):
             return None
-        found = Work(program, self._table(), domain, self.state.carried).run()
-        return Recognised(
-            found.fluents, found.intervals.take(found.intervals.end > self.state.final)
-        )
+        done = CrispRecognition(program, self._table(), domain, self.state.carried).run()
+        return Recognised(done.fluents, done.intervals.take(done.intervals.end > self.state.final))
 
     def slide(self, program: Program, domain: Domain, floor: int | None) -> Iterator[Recognised]:
         """Yield what is final when atoms before ``floor`` can no longer come (None: none can)."""
@@ -182,13 +175,13 @@ class _Sequence:
             self.state.floor = max(self.state.floor, floor)
         if not len(timed):
             return
-        work = Work(program, table, domain, self.state.carried)
-        found = work.run()
+        work = CrispRecognition(program, table, domain, self.state.carried)
+        done = work.run()
         last = int(timed.max())
         cut = _cut(program, last) if floor is not None else np.iinfo(np.int64).max
-        ends = found.intervals.end
+        ends = done.intervals.end
         yield Recognised(
-            found.fluents, found.intervals.take((ends > self.state.final) & (ends <= cut))
+            done.fluents, done.intervals.take((ends > self.state.final) & (ends <= cut))
         )
         self.state.final = cut
         if floor is not None:
@@ -209,7 +202,7 @@ def _cut(program: Program, last: int) -> int:
     return last
 
 
-def _carry(work: Work, last: int, cut: int) -> Carried:
+def _carry(work: CrispRecognition, last: int, cut: int) -> Carried:
     """Return what is worth knowing about the time up to the cut.
 
     The bodies of rules are true or false at the ``last`` final time-point once more, and what is
@@ -225,62 +218,51 @@ def _carry(work: Work, last: int, cut: int) -> Carried:
     rules that wait for its end.
     """
     horizon = _horizon(work, last, cut)
-    held: dict[Signature, list[Held]] = {}
-    simple = [d.fluent for d in work.program.definitions if not d.static]
-    mentioned = _mentioned(work.program)
-    for fluent in (*work.program.inputs, *simple):
-        held[fluent] = []
-        for group in work.store.of(fluent):
-            own = work.store.intervals
-            own = own.take((own.key >= group.first) & (own.key < group.first + len(group)))
-            row = own.key - group.first
+    program = work.program
+    mentioned = {fluent for rule in program.rules() for _, fluent in mentioned_fluents(rule)}
+    simple = [d.fluent for d in program.definitions if not d.static]
+    fluents: dict[Signature, list[CarriedFluents]] = {}
+    for fluent in (*program.inputs, *simple):
+        fluents[fluent] = []
+        for group in work.store.groups(fluent):
+            intervals = work.store.intervals_of(group)
             since = np.full(len(group), NO_TIME, np.int64)
-            open_ = (own.start <= cut) & (own.end > cut)
-            if fluent not in work.program.inputs:
-                since[row[open_]] = own.start[open_]
-            past = (own.end > horizon) & (own.start <= cut) & (fluent in mentioned)
-            pieces = Intervals(row[past], own.start[past], np.minimum(own.end[past], cut))
-            pieces = pieces.take(pieces.start < pieces.end)
+            if fluent not in program.inputs:  # those are said anew at each time-point
+                open_ = intervals.take((intervals.start <= cut) & (intervals.end > cut))
+                since[open_.key] = open_.start
+            asked = (intervals.end > horizon) & (intervals.start < cut) & (fluent in mentioned)
+            past = intervals.take(asked)
             kept = since != NO_TIME
-            kept[pieces.key] = True
-            number = np.cumsum(kept) - 1
-            held[fluent].append(
-                Held(
+            kept[past.key] = True
+            row = np.cumsum(kept) - 1  # among those that are kept
+            fluents[fluent].append(
+                CarriedFluents(
                     group.template,
                     [column[kept] for column in group.leaves.T],
                     since[kept],
-                    Intervals(number[pieces.key], pieces.start, pieces.end),
+                    Intervals(row[past.key], past.start, np.minimum(past.end, cut)),
                 )
             )
-    return Carried(held, horizon, work.entities.carried(last))
+    return Carried(fluents, horizon, work.entities.carried(last))
 
 
-def _mentioned(program: Program) -> set[Signature]:
-    """Return the fluents that the bodies of rules ask for."""
-    return {
-        fluent
-        for definition in program.definitions
-        for rule in rules_of(definition.statements())
-        for _, fluent in mentioned_fluents(rule)
-    }
-
-
-def _horizon(work: Work, last: int, cut: int) -> int:
+def _horizon(work: CrispRecognition, last: int, cut: int) -> int:
     """Return the time before which rules need to know nothing.
 
     Intervals that are still open at the cut count from their start, and none whose duration
     matters may be torn apart.
     """
-    made = work.made
-    starts = [
-        part.start[(part.start <= cut) & (part.end > cut)] for part in (*made.timed, *made.results)
-    ]
+    results = (*work.trace.timed, *work.trace.results)
+    starts = [part.start[(part.start <= cut) & (part.end > cut)] for part in results]
     first = last - 1 if work.program.holds is Holds.FROM else last
     horizon = min((first, *(int(part.min()) for part in starts if len(part))))
+    # A horizon inside an interval whose duration matters moves to its start, which may lie inside another one.
     torn = True
     while torn:
-        across = [part.start[(part.start < horizon) & (part.end > horizon)] for part in made.timed]
-        lower = min((int(part.min()) for part in across if len(part)), default=horizon)
+        torn_starts = [
+            part.start[(part.start < horizon) & (part.end > horizon)] for part in work.trace.timed
+        ]
+        lower = min((int(part.min()) for part in torn_starts if len(part)), default=horizon)
         torn, horizon = lower < horizon, lower
     return horizon
 
@@ -292,8 +274,8 @@ def _refuse_hindsight(program: Program) -> None:
         for statement in definition.statements():
             for rule in rules_of([statement]):
                 _refuse_rule(rule, late, statement)
-                asks = any(b.atom.predicate == LONGER_THAN for b in rule.body)
-                if definition.static and (asks or _leans_on(rule, late)):
+                waits = any(b.atom.predicate == LONGER_THAN for b in rule.body)
+                if definition.static and (waits or _leans_on(rule, late)):
                     late.add(definition.fluent)
 
 
@@ -303,8 +285,8 @@ def _leans_on(rule: Rule, late: set[Signature]) -> Atom | None:
 
 def _refuse_rule(rule: Rule, late: set[Signature], statement: Statement) -> None:
     static = rule.head.atom.predicate == HOLDS_FOR
-    guilty = unanchored(rule) if static else _leans_on(rule, late)
-    if guilty:
-        message = f"only known later: {guilty}"
+    atom = unanchored(rule) if static else _leans_on(rule, late)
+    if atom:
+        message = f"only known later: {atom}"
         hint = "recognise whole sequences, without a window"
         raise InputError(statement.problem(message, hint))
