@@ -136,7 +136,7 @@ def test_frames_are_an_input_wherever_one_is_named(files: Path) -> None:
     for source in (by_name, by_columns):
         same = [list(map(str, collect(each).atoms())) for each in (source, written)]
         assert same[0] == same[1]
-    assert repr(by_name.inner) == "FrameSource(labels, events)"  # type: ignore[attr-defined]
+    assert repr(by_name.inner) == "TableSource(labels, events)"  # type: ignore[attr-defined]
     learned = splice.learn(splice.open_input([events, labels]))
     assert str(learned.theory) == str(splice.RuleLearner().fit(events, labels).theory_)
 

@@ -14,7 +14,7 @@ from malformed import Malformed
 from splice.errors import InputError, Problem, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import read_domain_file
-from splice.io.rtec import RtecSource, check_rtec
+from splice.io.rtec import RtecSource
 from splice.io.tables import TableSource, write_tables
 from splice.logic.domain import Domain
 from splice.stream.source import collect
@@ -71,7 +71,7 @@ def test_bad_rtec(case: Malformed, tmp_path: Path) -> None:
     path = tmp_path / "stream.csv"
     path.write_bytes(case.data)
     check(case, problems_of(lambda: collect(RtecSource(path))), path)
-    check(case, check_rtec(path), path)
+    check(case, RtecSource(path).problems(), path)
 
 
 @by_name(bad.DOMAIN)
@@ -258,7 +258,7 @@ def test_mutated_files_raise_nothing_but_our_errors(tmp_path: Path) -> None:
             if path.suffix == ".toml":
                 read_domain_file(victim)
             elif path.name == "rtec.csv":
-                check_rtec(victim)
+                RtecSource(victim).problems()
                 collect(RtecSource(victim, sort=True))
             else:
                 TableSource(victim).problems()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from splice.errors import InputError
 from splice.io.rtec import RtecSource
+from splice.io.tables.bad_rows import Order
 from splice.io.tables.reader import TableSource
-from splice.io.tables.source import Order
 from splice.stream.source import collect
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=12)

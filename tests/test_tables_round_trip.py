@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from splice.io.tables import TableSource, write_tables
 from splice.io.tables import reader as reader_module
-from splice.io.tables.values import cell_text, read_cell
+from splice.io.tables.cells import cell_text, read_cell
 from splice.logic.domain import Domain
 from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature
 from splice.logic.syntax import ground_text, parse_atom, parse_ground_term

@@ -16,8 +16,9 @@ import polars as pl
 
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.dataframes import cell_place
+from splice.io.tables.cells import read_cell
 from splice.io.tables.frame_table import Frames, FrameTable
-from splice.io.tables.values import is_timestamp, is_zoned, read_cell
+from splice.io.tables.values import is_timestamp, is_zoned
 from splice.logic.terms import Constant, Function
 
 _SHOWN: Final = 5
@@ -31,7 +32,7 @@ _HINTS: Final = {
     "end": "when it ends, the end not in it",
     "sequence": "which stretch of time",
 }
-_KNOWN: Final = (*_HINTS, "label", "probability")
+_USUAL: Final = (*_HINTS, "label", "probability")
 _ARGUMENT: Final = re.compile(r"arg[0-9]+\Z")
 _WHOM: Final = "whom an event is about"
 
@@ -79,42 +80,42 @@ def refuse_empty(frames: Frames) -> None:
         raise InputError(problems)
 
 
-def _wanted(role: str, table: FrameTable) -> list[str]:
-    said = table.asked if role == "labels" else ()
-    interval = "time" not in table.names and {"start", "end"} & {*table.names, *said}
+def _needed(role: str, table: FrameTable) -> list[str]:
+    declared = table.declared if role == "labels" else ()
+    interval = "time" not in table.names and {"start", "end"} & {*table.names, *declared}
     return [*(["start", "end"] if interval else ["time"]), _ROLES[role]]
 
 
 def _missing(role: str, table: FrameTable) -> list[Problem]:
     if role not in _ROLES:
         return []
-    own = [table.own_name(name) for name in table.names]
-    spare = [name for name in own if name not in _wanted(role, table)]
+    originals = [table.original_name(name) for name in table.names]
+    spare = [name for name in originals if name not in _needed(role, table)]
     return [
         Problem(
             table.place(),
-            f"column '{table.asked.get(name, name)}' is missing ({_HINTS.get(name, _WHOM)})",
-            ", ".join(own),
+            f"column '{table.declared.get(name, name)}' is missing ({_HINTS.get(name, _WHOM)})",
+            ", ".join(originals),
             _hint(name, role, table, spare),
         )
-        for name in dict.fromkeys([*_wanted(role, table), *_named(role, table)])
+        for name in dict.fromkeys([*_needed(role, table), *_named(role, table)])
         if name not in table.names
     ]
 
 
 def _named(role: str, table: FrameTable) -> list[str]:
     """Return what need not be there and was said to be: of whom events are, and their sequences."""
-    said = table.asked if role == "events" else ()
-    return [name for name in said if name == "sequence" or name.startswith("arg")]
+    declared = table.declared if role == "events" else ()
+    return [name for name in declared if name == "sequence" or name.startswith("arg")]
 
 
 def _hint(name: str, role: str, table: FrameTable, spare: Sequence[str]) -> str:
     if name.startswith("arg"):
-        near = did_you_mean(table.asked[name], spare)
+        near = did_you_mean(table.declared[name], spare)
         return near or "args=[...] names columns that the events have"
     if name == "time" and table.columns.unnamed_times:
-        wanted = table.asked.get(name, name)
-        return f"if the index is meant, name it: {role}.rename_axis({wanted!r})"
+        meant = table.declared.get(name, name)
+        return f"if the index is meant, name it: {role}.rename_axis({meant!r})"
     guess = f"{name}={_guess(name, table, spare)!r}"
     if name == "time" and role == "labels":
         guess += ", or start='...' and end='...'"
@@ -123,7 +124,7 @@ def _hint(name: str, role: str, table: FrameTable, spare: Sequence[str]) -> str:
 
 def _without_arguments(role: str, table: FrameTable) -> list[Problem]:
     """Return that nobody says whom the events are about, where a column may."""
-    spare = [name for name in table.names if name not in _KNOWN]
+    spare = [name for name in table.names if name not in _USUAL]
     if role != "events" or not spare or any(map(_ARGUMENT.match, table.names)):
         return []
     lost = ", ".join(f"'{name}'" for name in spare)
@@ -133,19 +134,19 @@ def _without_arguments(role: str, table: FrameTable) -> list[Problem]:
 
 def _guess(name: str, table: FrameTable, spare: Sequence[str]) -> str:
     """Return the column that is most probably meant."""
-    near = did_you_mean(table.asked.get(name, name), spare) or did_you_mean(name, spare)
+    near = did_you_mean(table.declared.get(name, name), spare) or did_you_mean(name, spare)
     if near:
         return near.split("'")[1]
     if name in _TIMES:
         cells = table.readable().items()
-        own = (table.own_name(n) for n, column in cells if column.dtype.is_temporal())
-        return next((n for n in own if n in spare), "...")
+        originals = (table.original_name(n) for n, column in cells if column.dtype.is_temporal())
+        return next((n for n in originals if n in spare), "...")
     return "..."
 
 
 def _gaps(role: str, table: FrameTable) -> list[Problem]:
     """Return the cells that must have a value and have none."""
-    names = [*(_wanted(role, table) if role in _ROLES else []), "sequence"]
+    names = [*(_needed(role, table) if role in _ROLES else []), "sequence"]
     return [
         _at(table, name, row, "the value is missing (null or NaN)", "fill it in, or drop the row")
         for name in names
@@ -155,10 +156,10 @@ def _gaps(role: str, table: FrameTable) -> list[Problem]:
 
 
 def _at(table: FrameTable, column: str, row: int, message: str, hint: str) -> Problem:
-    cells = ((table.own_name(name), series[row]) for name, series in table.readable().items())
+    cells = ((table.original_name(name), series[row]) for name, series in table.readable().items())
     text = ", ".join(f"{name}={value}" for name, value in cells if value is not None)
-    own = table.own_name(column)
-    return Problem(cell_place(str(table.path), row, own), message, text, hint)
+    original = table.original_name(column)
+    return Problem(cell_place(str(table.path), row, original), message, text, hint)
 
 
 def _strange_times(events: FrameTable, labels: FrameTable) -> list[Problem]:
@@ -205,31 +206,31 @@ def _zone(column: pl.Series) -> str:
 
 def duplicates(frames: Frames) -> str:
     """Return in words which rows of frames stand there before, and the first of them."""
-    told = []
+    texts = []
     for name, table in frames.tables.items():
         rows = pl.DataFrame(table.readable())
         again = rows.select(~pl.struct(pl.all()).is_first_distinct()).to_series()
         if again.any():
             first = int(again.arg_true()[0])
-            told.append(f"{name} has {int(again.sum()):,} rows twice, the first is row {first}")
-    return "; ".join(told)
+            texts.append(f"{name} has {int(again.sum()):,} rows twice, the first is row {first}")
+    return "; ".join(texts)
 
 
 def _strange_sequences(events: FrameTable, labels: FrameTable) -> list[Problem]:
     theirs, ours = labels.column("sequence"), events.column("sequence")
     if theirs is None or ours is None:
         return []  # that one has the column and the other does not is told by the reader
-    known = set(_texts(ours))
+    names = set(_texts(ours))
     return [
         _at(
             labels,
             "sequence",
             row,
             f"no event is in sequence '{name}'",
-            did_you_mean(name, known) or f"sequences of the events: {_some(known)}",
+            did_you_mean(name, names) or f"sequences of the events: {_some(names)}",
         )
         for name, row in _first_rows(theirs)
-        if name not in known
+        if name not in names
     ][:_SHOWN]
 
 
@@ -245,10 +246,10 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
     for text, row in _first_rows(fluents):
         for place, name in _arguments(text):
             named.setdefault(place, {}).setdefault(name, row)
-    known = _entities(events)
-    if not named or not known:
+    entities = _entities(events)
+    if not named or not entities:
         return []
-    met = {place for place, names in named.items() if known.intersection(names)}
+    met = {place for place, names in named.items() if entities.intersection(names)}
     doubtful = [place for place in named if place in met] if met else list(named)
     return [
         _at(
@@ -256,18 +257,18 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
             "fluent",
             row,
             f"no event is about '{name}'",
-            _nearest(name, known),
+            _nearest(name, entities),
         )
         for place in doubtful
         for name, row in named[place].items()
-        if name not in known
+        if name not in entities
     ][:_SHOWN]
 
 
-def _nearest(name: str, known: set[str]) -> str:
-    if f"{name}.0" in known:
+def _nearest(name: str, entities: set[str]) -> str:
+    if f"{name}.0" in entities:
         return f"the events are about '{name}.0': make integers of that column"
-    return did_you_mean(name, known) or f"events are about {_some(known)}"
+    return did_you_mean(name, entities) or f"events are about {_some(entities)}"
 
 
 def unread(frames: Frames) -> str:
@@ -276,23 +277,23 @@ def unread(frames: Frames) -> str:
     fluents = labels.column("fluent") if labels else None
     if not events or not labels or fluents is None or any(map(_ARGUMENT.match, labels.names)):
         return ""
-    known = _entities(events)
-    if not known or any("(" in text for text in _texts(fluents)):
+    entities = _entities(events)
+    if not entities or any("(" in text for text in _texts(fluents)):
         return ""
     for name, column in labels.readable().items():
-        named = set() if name in _KNOWN else set(_texts(column))
-        if named and named <= known:
+        named = set() if name in _USUAL else set(_texts(column))
+        if named and named <= entities:
             return (
                 f"labels, column '{name}': not read, and events are about what it names; "
-                f"if the fluents are, too, rename it to '{events.own_name('arg1')}'"
+                f"if the fluents are, too, rename it to '{events.original_name('arg1')}'"
             )
     return ""
 
 
 def _entities(events: FrameTable) -> set[str]:
     columns = (events.column(name) for name in events.names if name.startswith("arg"))
-    found = {text for column in columns if column is not None for text in _texts(column)}
-    return found | {name for text in found for _, name in _arguments(text)}
+    texts = {text for column in columns if column is not None for text in _texts(column)}
+    return texts | {name for text in texts for _, name in _arguments(text)}
 
 
 def _arguments(text: str) -> Iterator[tuple[tuple[str, int], str]]:

@@ -13,6 +13,7 @@ from splice.io.lomrf.db import DbSource, write_db
 from splice.io.rtec import RtecSource, looks_like_rtec, write_rtec
 from splice.io.tables import TableSource, has_tables, is_data_table, write_tables
 from splice.io.tables.files import format_names, format_of
+from splice.io.tables.frame_table import Frames
 from splice.stream.source import Source
 
 if TYPE_CHECKING:
@@ -97,10 +98,9 @@ class Rtec(Language):
 
     def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
-        domain = described.domain
         return RtecSource(
             found.paths,
-            domain,
+            described.domain,
             sort=options.sort,
             max_bad=options.max_bad,
             limits=options.limits,
@@ -135,20 +135,27 @@ class Tables(Language):
 
     def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
-        return TableSource(
-            found.root if found.root.is_dir() else found.paths,
-            described.domain,
-            described.layout,
-            sort=options.sort,
-            max_bad=options.max_bad,
-            time_unit=options.time_unit,
-            limits=options.limits,
-        )
+        return open_tables(found.root if found.root.is_dir() else found.paths, described, options)
 
     def write(self, source: Source, folder: Path, style: str) -> int:
         """Write a source into a folder."""
         write_tables(source, folder, style)
         return 0
+
+
+def open_tables(
+    inputs: Path | Sequence[Path] | Frames, described: DomainFile, options: InputOptions
+) -> TableSource:
+    """Return tables as a source; nothing is read yet."""
+    return TableSource(
+        inputs,
+        described.domain,
+        described.layout,
+        sort=options.sort,
+        max_bad=options.max_bad,
+        time_unit=options.time_unit,
+        limits=options.limits,
+    )
 
 
 EVIDENCE: Final = Evidence()

@@ -13,7 +13,7 @@ from typing import Final, Self, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName, did_you_mean
 from splice.inputs.domains import load_domain
-from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of
+from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of, open_tables
 from splice.inputs.options import InputOptions
 from splice.inputs.registry import DATASETS, Dataset, local_copy
 from splice.io.dataframes import AnyFrame
@@ -24,7 +24,7 @@ from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, undeclared_modes
 from splice.io.remote import as_path
 from splice.io.tables import Layout, TableSource
-from splice.io.tables.frame_table import Frames, FrameSource, as_frames
+from splice.io.tables.frame_table import Frames, as_frames
 from splice.io.text import natural_key, read_text
 from splice.limits import Limits
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
@@ -232,18 +232,7 @@ def _open_frames(frames: Frames, options: InputOptions) -> Source:
     """Open frames as an input; their timestamps are counted as finely as they are written."""
     if not (options.time_unit or isinstance(options.domain, str)):
         options = replace(options, time_unit=frames.time_unit)
-    return _opened(partial(_frame_source, frames), _domain(None, options), options)
-
-
-def _frame_source(frames: Frames, described: DomainFile, options: InputOptions) -> Source:
-    return FrameSource(
-        frames,
-        described.domain,
-        described.layout,
-        sort=options.sort,
-        max_bad=options.max_bad,
-        time_unit=options.time_unit,
-    )
+    return _opened(partial(open_tables, frames), _domain(None, options), options)
 
 
 def _opened(

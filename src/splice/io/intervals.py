@@ -22,10 +22,10 @@ from splice.events.recognise import INTERVAL_SCHEMA
 from splice.io.layout import TableSpec
 from splice.io.outputs import new_file
 from splice.io.tables.atom_reader import DEFAULT_SEQUENCE, AtomReader
+from splice.io.tables.bad_rows import BadRows
 from splice.io.tables.files import FORMATS, format_of, open_table, table_format
 from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
-from splice.io.tables.source import BadRows
 from splice.labels import TRUE
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport

@@ -19,16 +19,16 @@ import polars as pl
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
 from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
-from splice.io.tables.atom_reader import AtomReader, place_of
+from splice.io.tables.atom_reader import AtomReader, Rows
 from splice.io.tables.rows import RowMaker
-from splice.io.tables.source import BadRows, InferredSource
+from splice.io.tables.source import InferredSource
 from splice.io.text import natural_key
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport, Source, aligned, ordered, without_duplicates
 from splice.stream.table import AtomTable
 
-__all__ = ["RtecSource", "check_rtec", "looks_like_rtec", "rtec_files", "write_rtec"]
+__all__ = ["RtecSource", "looks_like_rtec", "rtec_files", "write_rtec"]
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -69,33 +69,33 @@ class RtecSource(InferredSource):
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
-        self._infer_types(self._again)
+        self._infer_types()
         self._report = ReadReport(notes=_several(rtec_files(self._inputs)))
-        for part in self._parts:
-            assert isinstance(part.table, RtecTable)
-            bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
-            sort = self._sort or part.table.has_fluents()
-            rows = (rows.table for rows in part.rows(bad, ordered=not self._sort))
+        for reader in self._readers:
+            assert isinstance(reader.table, RtecTable)
+            sort = self._sort or reader.table.has_fluents()
+            rows = (rows.table for rows in self._rows(reader))
             events = ordered(rows, self.locate, sort=sort, vocabulary=self._vocabulary)
             chunks = aligned(events, self._vocabulary)
             yield from without_duplicates(chunks, self.locate, self._report)
 
-    def problems(self) -> list[Problem]:
-        """Return every problem of the files, not only the first."""
-        return check_rtec(self._inputs, self._kinds.domain, sort=self._sort, limits=self._limits)
+    def locate(self, line: int) -> Place:
+        """Return where a row stands, by its number in ``AtomTable.lines``."""
+        return self._locate(line)
 
-    def _again(self) -> RtecSource:
-        domain = self._kinds.domain
-        return RtecSource(
-            self._inputs, domain, sort=self._sort, max_bad=self._max_bad, limits=self._limits
-        )
+    def _rows(self, reader: AtomReader) -> Iterator[Rows]:
+        return reader.rows(self._bad_rows(), ordered=not self._sort)
+
+    def _copy(self, *, sort: bool) -> RtecSource:
+        domain, max_bad = self._kinds.domain, self._max_bad
+        return RtecSource(self._inputs, domain, sort=sort, max_bad=max_bad, limits=self._limits)
 
     @cached_property
-    def _parts(self) -> list[AtomReader]:
+    def _readers(self) -> list[AtomReader]:
         files = rtec_files(self._inputs)
-        return [self._part(number, path) for number, path in enumerate(files)]
+        return [self._reader(number, path) for number, path in enumerate(files)]
 
-    def _part(self, number: int, path: Path) -> AtomReader:
+    def _reader(self, number: int, path: Path) -> AtomReader:
         functions = {decl.name for decl in self._declared.functions}
         starts = (n.removesuffix("_start") for n in functions if n.endswith("_start"))
         fluents = [name for name in starts if name not in functions]
@@ -110,10 +110,6 @@ class RtecSource(InferredSource):
             sequence=_sequence(path.name.removesuffix(".gz").removesuffix(".csv")),
         )
 
-    def locate(self, line: int) -> Place:
-        """Return where a row of a table that was read stands."""
-        return place_of(self._parts, line)
-
 
 def _several(paths: Sequence[Path]) -> list[str]:
     """Say that several files are several streams, which RTEC itself would read as one."""
@@ -124,29 +120,6 @@ def _several(paths: Sequence[Path]) -> list[str]:
         f"{len(paths)} RTEC files are {len(paths)} sequences ({names}): nothing is carried from one to the next",
         "hint: if they are one stream, join them into one file, ordered by occurrence (or --sort)",
     ]
-
-
-def check_rtec(
-    inputs: Inputs,
-    domain: Domain | None = None,
-    *,
-    sort: bool = False,
-    limits: Limits = LIMITS,
-) -> list[Problem]:
-    """Return every problem of some RTEC files."""
-    problems: list[Problem] = []
-    for path in rtec_files(inputs):
-        for sorting in dict.fromkeys((sort, True)):
-            source = RtecSource(path, domain, sort=sorting, limits=limits)
-            source._collected = problems
-            try:
-                for _ in source.chunks():
-                    pass
-            except InputError as error:
-                problems.extend(error.problems)
-            else:
-                break
-    return sorted(set(problems))
 
 
 def write_rtec(source: Source, path: str | Path) -> int:

@@ -76,40 +76,40 @@ class RtecTable(FileTable):
         """Return the events, a block at a time, a fluent as two events."""
         return map(self._read, self._blocks())
 
-    def _problems(self, lines: Ints, tell: Callable[[int], Problem]) -> list[Problem]:
+    def _problems(self, lines: Ints, describe: Callable[[int], Problem]) -> list[Problem]:
         """Return a problem for each line; beyond the limit they are counted, and told no more."""
-        found = [tell(int(line)) for line in lines[: self._limits.problems]]
-        return found + found[-1:] * (len(lines) - len(found))
+        problems = [describe(int(line)) for line in lines[: self._limits.problems]]
+        return problems + problems[-1:] * (len(lines) - len(problems))
 
     def _blocks(self) -> Iterator[Block]:
-        return (
-            b
-            for b in blocks(self.path, size=self._block_bytes, limits=self._limits)
-            if b.data.strip()
-        )
+        stream = blocks(self.path, size=self._block_bytes, limits=self._limits)
+        return (block for block in stream if block.data.strip())
 
     def _read(self, block: Block) -> Chunk:
         frame, lines, problems = _fields(block, self._limits)
         count = frame["count"].to_numpy()
         short = count < 3
-        problems += self._problems(lines[short], lambda line: _short(block, line))
+        problems += self._problems(lines[short], partial(_short, block))
         keep = ~short
         for field, name in ((0, "name"), (1, "arrival"), (2, "occurrence")):
             bad = keep & _bad_field(frame, field)
-            tell = partial(_bad, block, field=field, name=name)
-            problems += self._problems(lines[bad], tell)
+            describe = partial(_bad, block, field=field, name=name)
+            problems += self._problems(lines[bad], describe)
             keep &= ~bad
         frame, lines = frame.filter(pl.Series(keep)), lines[keep]
         frame, rows, faults = self._events(frame, block, lines)
         lines = lines[rows]
 
-        def where(row: int, column: str) -> tuple[Place, str]:
-            text = block.line(int(lines[row]))
-            shift = 2 if frame["derived"][row] else 0
-            number = int(column[3:]) + 2 + shift if column.startswith("arg") else _FIELDS[column]
-            return Place(block.file, int(lines[row]), field_column(text, number, "|", "")), text
+        derived = frame["derived"].to_numpy()
+        fluents = set(lines[derived].tolist())
 
-        return Chunk(frame, lines, where, problems + faults, frame["derived"].to_numpy())
+        def locate(line: int, column: str) -> tuple[Place, str]:
+            text = block.line(line)
+            before = 4 if line in fluents else 2  # fields before the arguments, but for the name
+            number = int(column[3:]) + before if column.startswith("arg") else _FIELDS[column]
+            return Place(block.file, line, field_column(text, number, "|", "")), text
+
+        return Chunk(frame, lines, locate, problems + faults, derived)
 
     def _events(
         self, frame: pl.DataFrame, block: Block, lines: Ints
@@ -140,9 +140,8 @@ class RtecTable(FileTable):
                     }
                 )
             )
-        every = pl.concat(parts, how="diagonal")
-        every = every.sort("row", maintain_order=True)
-        return every.drop("row"), every["row"].to_numpy().astype(np.int64), problems
+        events = pl.concat(parts, how="diagonal").sort("row", maintain_order=True)
+        return events.drop("row"), events["row"].to_numpy().astype(np.int64), problems
 
     def _is_fluent(self, width: int) -> pl.Expr:
         if width < 5:
@@ -163,8 +162,8 @@ def _span_args(spans: pl.DataFrame, width: int) -> dict[str, pl.Series]:
     value = spans["f4"].str.strip_chars()
     rows = []
     for number, cells in enumerate(zip(*args, strict=True) if args else [()] * spans.height):
-        given = list(cells[: int(spans["count"][number]) - 5])
-        rows.append(given + ([] if value[number] == "true" else [value[number]]))
+        written = list(cells[: int(spans["count"][number]) - 5])
+        rows.append(written + ([] if value[number] == "true" else [value[number]]))
     most = max((len(row) for row in rows), default=0)
     return {
         f"arg{i + 1}": pl.Series([r[i] if i < len(r) else None for r in rows], dtype=pl.String)
@@ -193,8 +192,8 @@ def _bad_spans(spans: pl.DataFrame, block: Block, lines: Ints) -> tuple[list[Pro
 
 def _fields(block: Block, limits: Limits) -> tuple[pl.DataFrame, Ints, list[Problem]]:
     """Return the fields ``f0, f1, ...`` of the lines and their ``count``."""
-    # Bars counted up to each end of a line, minus those up to the end before: the fields of each line, without
-    # splitting any. polars then reads the block in one go, unless it leaves a line out.
+    # Bars counted up to each end of a line, minus those up to the end before: the fields of each line,
+    # without splitting any. polars then reads the block in one go, unless it leaves a line out.
     array = np.frombuffer(block.data, np.uint8)
     pipes = np.cumsum(array == _PIPE)[block.newlines]
     count = np.diff(pipes, prepend=0) + 1
@@ -262,6 +261,6 @@ def _bad_field(frame: pl.DataFrame, field: int) -> Mask:
 def _bad(block: Block, line: int, *, field: int, name: str) -> Problem:
     text = block.line(line)
     place = Place(block.file, line, field_column(text, field, "|", ""))
-    found = text.split("|")[field].strip()
-    message = f"non-integer {name} '{found}'" if found else f"the {name} is empty"
+    cell = text.split("|")[field].strip()
+    message = f"non-integer {name} '{cell}'" if cell else f"the {name} is empty"
     return Problem(place, message, text, _HINT)

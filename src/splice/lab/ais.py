@@ -20,9 +20,9 @@ import polars as pl
 
 from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.io.tables.bad_rows import BadRows, check_share
 from splice.io.tables.files import open_table
 from splice.io.tables.frames import Chunk, Table, missing_columns
-from splice.io.tables.source import BadRows, check_share
 from splice.io.tables.values import read_times
 from splice.io.text import natural_key
 from splice.stream.source import ReadReport

@@ -22,11 +22,11 @@ from splice.arrays import Ints, Mask
 from splice.errors import InputError, Problem
 from splice.io.layout import TableSpec
 from splice.io.tables.atom_reader import DEFAULT_SEQUENCE, LINE_BITS, AtomReader, Rows
+from splice.io.tables.bad_rows import BadRows
 from splice.io.tables.blocks import Block
 from splice.io.tables.frames import ARGUMENTS, Chunk, FileTable
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.ndjson_table import read_block
-from splice.io.tables.source import BadRows
 from splice.live.feeds.seam import MOST_BYTES
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport
@@ -220,17 +220,14 @@ def _filled(chunk: Chunk, lines: Sequence[bytes]) -> Chunk:
     if silent.any():
         label = pl.when(pl.Series(silent)).then(pl.lit("true")).otherwise(pl.col("label"))
         frame = frame.with_columns(label=label)
-    return Chunk(frame, chunk.lines, chunk.where)
+    return Chunk(frame, chunk.lines, chunk.locate)
 
 
 def _numbered(table: AtomTable) -> AtomTable:
     """Return a table whose lines are positions, without the number of its part."""
     lines = table.lines
     assert lines is not None
-    return AtomTable(
-        table.vocabulary, table.sequence, table.time, table.kind, table.args, table.truth,
-        lines & _LINE,
-    )  # fmt: skip
+    return replace(table, lines=lines & _LINE)
 
 
 def _marks(vocabulary: Vocabulary, chunk: Chunk, bad: list[Bad]) -> list[Mark]:

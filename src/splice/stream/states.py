@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
@@ -135,16 +135,7 @@ class Spans:
         """Return the atoms at some ascending time-points, each that begins at one of them at least."""
         least = (self.table.time != _ALWAYS).astype(np.int64)
         rows, points = points_within(self.table.time, self.end, times, least=least)
-        found = self.table.take(rows)
-        return AtomTable(
-            found.vocabulary,
-            found.sequence,
-            times[points],
-            found.kind,
-            found.args,
-            found.truth,
-            found.lines,
-        )
+        return replace(self.table.take(rows), time=times[points])
 
 
 def points_within(

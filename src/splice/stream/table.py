@@ -8,7 +8,7 @@ atoms without a time stand first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -126,15 +126,7 @@ class AtomTable:
 
     def with_truth(self, truth: npt.NDArray[np.int8]) -> AtomTable:
         """Return the same atoms with other labels."""
-        return AtomTable(
-            self.vocabulary,
-            self.sequence,
-            self.time,
-            self.kind,
-            self.args,
-            truth.astype(np.int8, copy=False),
-            self.lines,
-        )
+        return replace(self, truth=truth.astype(np.int8, copy=False))
 
     def sorted(self) -> AtomTable:
         """Return the rows ordered by sequence and time, equal ones as they were."""

@@ -1,47 +1,33 @@
 """From names to a table of atoms: functions resolved, types and times checked.
 
-``Happens(Walking_ID1, 5)`` with ``Walking_ID1 = walking(ID1)`` becomes
-``happensAt(walking(ID1), 5)``. All columns of one predicate are treated at once; only distinct
+``Walking_ID1 = walking(ID1)`` makes ``Walking_ID1`` a name for ``walking(ID1)``, so that
+``Happens(Walking_ID1, 5)`` becomes ``happensAt(walking(ID1), 5)``; an argument may be such a name
+itself, so terms nest. The atoms of one predicate are the rows of a table whose cells are its
+arguments, and are encoded like those of any table (:mod:`splice.io.tables.encode`): only distinct
 names are looked at one by one.
-
-Function facts: which constants stand for which terms.
-
-``Walking_ID1 = walking(ID1)`` makes ``Walking_ID1`` a name for ``walking(ID1)``; an argument may
-be such a name itself, so terms nest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Final
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-from splice.arrays import Codes, Indices, Ints
+from splice.arrays import Ints
 from splice.errors import InputError, Problem, did_you_mean
 from splice.io.lomrf.db_grammar import FunctionFact, Places, RawEvidence
-from splice.logic.atoms import Atom
+from splice.io.tables.cells import HOLE, Cell, Reading, Shape
+from splice.io.tables.encode import Plan, RowEncoder, column_leaves, with_time
+from splice.io.tables.kinds import KindMaker
 from splice.logic.domain import Domain
 from splice.logic.lexer import MAX_DEPTH
 from splice.logic.schema import PredicateDecl, Schema, Signature
-from splice.logic.terms import Function, Term, Variable
+from splice.logic.terms import Constant, Function
 from splice.stream.table import NO_TIME, AtomTable
-from splice.stream.vocabulary import EQUALS, Kind, Vocabulary
-
-HOLE: Final = Variable("_")
-"""Stands for a leaf in the template of a term."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What a constant stands for: a template with holes, and the leaves that fill them."""
-
-    template: Term
-    leaves: tuple[str, ...]
-    types: tuple[str, ...]
+from splice.stream.vocabulary import Vocabulary
 
 
 class Aliases:
@@ -61,31 +47,24 @@ class Aliases:
         for fact in facts:
             self._add(fact, places)
         for constant, fact in self._facts.items():
-            found = self._depth(constant)
-            if found is None:
+            depth = self._depth(constant)
+            if depth is None:
                 message = f"'{constant}' is defined by itself"
                 self.problems.append(places.problem(fact.line, message, "mend the fact"))
-            elif found > MAX_DEPTH:
+            elif depth > MAX_DEPTH:
                 message = f"'{constant}' nests more than {MAX_DEPTH} functions"
                 self.problems.append(places.problem(fact.line, message, "split the term"))
         if self.problems:
             self._facts = {}
 
-    def __contains__(self, constant: str) -> bool:
-        return constant in self._facts
-
-    def resolve(self, constant: str, type_name: str) -> Resolved:
-        """Return what a constant stands for in a place of the given type."""
+    def resolve(self, constant: str, type_name: str) -> Constant | Function:
+        """Return the ground term that a constant stands for in a place of the given type."""
         fact = self._facts.get(constant)
         decl = None if fact is None else self._schema.function(_signature(fact))
         if fact is None or decl is None or (self._typed and decl.returns != type_name):
-            return Resolved(HOLE, (constant,), (type_name,))
-        parts = [self.resolve(arg, t) for arg, t in zip(fact.args, decl.args, strict=True)]
-        return Resolved(
-            Function(fact.functor, tuple(part.template for part in parts)),
-            tuple(leaf for part in parts for leaf in part.leaves),
-            tuple(t for part in parts for t in part.types),
-        )
+            return Constant(constant)
+        pairs = zip(fact.args, decl.args, strict=True)
+        return Function(fact.functor, tuple(self.resolve(arg, type_) for arg, type_ in pairs))
 
     def _add(self, fact: FunctionFact, places: Places) -> None:
         before = self._facts.setdefault(fact.constant, fact)
@@ -96,21 +75,20 @@ class Aliases:
             self.problems.append(self._unknown(fact, places))
 
     def _unknown(self, fact: FunctionFact, places: Places) -> Problem:
-        known = {decl.name: len(decl.args) for decl in self._schema.functions}
-        if fact.functor in known:
-            message = (
-                f"'{fact.functor}' takes {known[fact.functor]} arguments, not {len(fact.args)}"
-            )
+        arities = {decl.name: len(decl.args) for decl in self._schema.functions}
+        if fact.functor in arities:
+            arity = arities[fact.functor]
+            message = f"'{fact.functor}' takes {arity} arguments, not {len(fact.args)}"
             return places.problem(fact.line, message, "see its other uses, or the schema")
-        hint = did_you_mean(fact.functor, known) or "declare it in the schema: type name(types)"
+        hint = did_you_mean(fact.functor, arities) or "declare it in the schema: type name(types)"
         return places.problem(fact.line, f"unknown function '{fact.functor}'", hint)
 
     def _depth(self, constant: str) -> int | None:
         """Return how deep the term of a constant nests, None if it contains itself."""
         frontier, depth = {constant}, 0
         while frontier and depth <= MAX_DEPTH:
-            known = (self._facts[name].args for name in frontier if name in self._facts)
-            frontier = {arg for args in known for arg in args}
+            inside = (self._facts[name].args for name in frontier if name in self._facts)
+            frontier = {arg for args in inside for arg in args}
             if constant in frontier:
                 return None
             depth += 1
@@ -132,7 +110,8 @@ def encode_evidence(
     schema = domain.schema
     aliases = Aliases(raw.functions, schema, places, closed=domain.closed)
     problems = list(aliases.problems)
-    tables = [_function_table(raw, schema, vocabulary)]
+    kinds = KindMaker(domain, vocabulary)
+    tables = [_function_table(raw, kinds, vocabulary)]
     for (name, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
         signature = Signature(schema.internal_name(str(name)), int(arity))
         decl = schema.predicate(signature)
@@ -142,7 +121,7 @@ def encode_evidence(
         time, bad_times = _times(rows, decl, places)
         problems.extend(bad_times)
         if not bad_times:
-            tables.extend(_encode(rows, decl, time, aliases, vocabulary))
+            tables.append(_encoded(rows, decl, time, aliases, kinds, vocabulary))
     if problems:
         raise InputError(problems)
     table = AtomTable.concat([t for t in tables if len(t)], vocabulary)
@@ -190,118 +169,59 @@ def _times(rows: pl.DataFrame, decl: PredicateDecl, places: Places) -> tuple[Int
     return times.fill_null(0).to_numpy(), problems
 
 
-def _encode(
+def _encoded(
     rows: pl.DataFrame,
     decl: PredicateDecl,
     time: Ints,
     aliases: Aliases,
+    kinds: KindMaker,
     vocabulary: Vocabulary,
-) -> Iterator[AtomTable]:
-    """Encode the atoms of one predicate: one table for each kind of atom it has."""
-    columns = [
-        _Column(rows[f"a{i}"], type_name, aliases, vocabulary)
-        for i, type_name in enumerate(decl.args)
-        if i != decl.time
-    ]
-    # The kind of an atom depends on the shapes of its arguments alone (walking_ID1 may stand for
-    # walking(ID1)). Shapes are small numbers column by column, so a row's shapes are the digits of one
-    # number, and rows with the same number make one table.
-    combined = np.zeros(len(time), np.int64)
-    for column in columns:
-        combined = combined * column.shapes + column.shape
-    truth, lines = rows["truth"].to_numpy(), rows["line"].to_numpy()
-    for number in np.flatnonzero(np.bincount(combined)):
-        chosen = np.flatnonzero(combined == number)
-        shape = [int(column.shape[chosen[0]]) for column in columns]
-        parts = [c.resolved(s) for c, s in zip(columns, shape, strict=True)]
-        leaves = [c.leaves(chosen, s) for c, s in zip(columns, shape, strict=True)]
-        args = np.concatenate(leaves, 1) if leaves else np.empty((len(chosen), 0), np.int32)
-        kind = vocabulary.kind(_kind(decl, parts))
-        yield AtomTable(
-            vocabulary,
-            np.zeros(len(chosen), np.int32),
-            time[chosen],
-            np.full(len(chosen), kind, np.int32),
-            args,
-            truth[chosen],
-            lines[chosen],
-        )
+) -> AtomTable:
+    """Return the atoms of one predicate."""
+    types = {f"a{i}": type_ for i, type_ in enumerate(decl.args) if i != decl.time}
+    resolve: dict[str, Reading] = {
+        name: partial(aliases.resolve, type_name=type_) for name, type_ in types.items()
+    }
+    encoder = RowEncoder(_AtomPlanner(kinds, decl), vocabulary.constants, resolve)
+    encoded = encoder.encode([rows[name] for name in types], time != NO_TIME)
+    return AtomTable(
+        vocabulary,
+        np.zeros(rows.height, np.int32),
+        time,
+        encoded.kind,
+        encoded.args,
+        rows["truth"].to_numpy(),
+        rows["line"].to_numpy(),
+    )
 
 
-class _Column:
-    """One argument of many atoms: its distinct names, each resolved once."""
+@dataclass(frozen=True)
+class _AtomPlanner:
+    """Rows of the arguments of a declared predicate, but for its time."""
 
-    def __init__(
-        self, names: pl.Series, type_name: str, aliases: Aliases, vocabulary: Vocabulary
-    ) -> None:
-        # _index: which distinct name a row has; shape: which template that name resolves to (by row);
-        # _leaves: the leaves of each distinct name, -1 where a template has fewer than the widest.
-        distinct = names.unique(maintain_order=True)
-        codes = pl.Series(range(len(distinct)), dtype=pl.Int32)
-        self._index = names.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
-        found = [aliases.resolve(name, type_name) for name in distinct.to_list()]
-        numbers = {s: i for i, s in enumerate(dict.fromkeys(r.template for r in found))}
-        self.shapes = max(len(numbers), 1)
-        shape = np.fromiter((numbers[r.template] for r in found), np.int64, len(found))
-        self.shape: Ints = shape[self._index]
-        self._examples = {numbers[r.template]: r for r in found}
-        width = max((len(r.leaves) for r in found), default=0)
-        self._leaves = np.full((len(found), width), -1, np.int32)
-        for row, resolved in enumerate(found):
-            self._leaves[row, : len(resolved.leaves)] = vocabulary.constants.codes(resolved.leaves)
+    kinds: KindMaker
+    decl: PredicateDecl
 
-    def resolved(self, shape: int) -> Resolved:
-        """Return an example of a shape: its template and its types are those of all."""
-        return self._examples[shape]
-
-    def leaves(self, rows: Indices, shape: int) -> Codes:
-        """Return the codes of the leaves of some rows, which have the given shape."""
-        return self._leaves[self._index[rows], : len(self._examples[shape].leaves)]
+    def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
+        args = [cell.term for cell in cells if isinstance(cell, Cell)]
+        kind = self.kinds.kind(self.decl, with_time(self.decl, args), "")
+        return Plan(kind, tuple(column_leaves(args, 0)))
 
 
-def _kind(decl: PredicateDecl, parts: list[Resolved]) -> Kind:
-    """Return the kind of an atom from its resolved arguments, the time among them."""
-    numbers = count()
-
-    def numbered(term: Term) -> Term:
-        if isinstance(term, Function):
-            return Function(term.functor, tuple(numbered(arg) for arg in term.args))
-        return Variable(f"V{next(numbers)}")
-
-    args: list[Term] = []
-    types: list[str] = []
-    time: int | None = None
-    rest = iter(parts)
-    for i, type_name in enumerate(decl.args):
-        if i == decl.time:
-            time = len(types)
-            args.append(Variable(f"V{next(numbers)}"))
-            types.append(type_name)
-        else:
-            part = next(rest)
-            args.append(numbered(part.template))
-            types.extend(part.types)
-    return Kind(Atom(decl.name, tuple(args)), tuple(types), time)
-
-
-def _function_table(raw: RawEvidence, schema: Schema, vocabulary: Vocabulary) -> AtomTable:
+def _function_table(raw: RawEvidence, kinds: KindMaker, vocabulary: Vocabulary) -> AtomTable:
     """Return the function facts as atoms ``'='(Walking_ID1, walking(ID1))`` without a time."""
-    facts = [f for f in raw.functions if schema.function(Signature(f.functor, len(f.args)))]
+    schema = kinds.domain.schema
+    facts = [fact for fact in raw.functions if schema.function(_signature(fact))]
     width = max((len(fact.args) for fact in facts), default=0) + 1
     args = np.full((len(facts), width), -1, np.int32)
-    kinds = np.empty(len(facts), np.int32)
     for row, fact in enumerate(facts):
-        decl = schema.function(Signature(fact.functor, len(fact.args)))
-        assert decl is not None
-        holes = tuple(Variable(f"V{i + 1}") for i in range(len(fact.args)))
-        template = Atom(EQUALS, (Variable("V0"), Function(fact.functor, holes)))
-        kinds[row] = vocabulary.kind(Kind(template, (decl.returns, *decl.args), None))
         args[row, : len(fact.args) + 1] = vocabulary.constants.codes((fact.constant, *fact.args))
+    values = (Function(fact.functor, (HOLE,) * len(fact.args)) for fact in facts)
     return AtomTable(
         vocabulary,
         np.zeros(len(facts), np.int32),
         np.full(len(facts), NO_TIME, np.int64),
-        kinds,
+        np.array([kinds.fact_kind(value, "") for value in values], np.int32),
         args,
         np.ones(len(facts), np.int8),
         np.array([fact.line for fact in facts], np.int64),

@@ -11,18 +11,17 @@ import numpy.typing as npt
 import polars as pl
 
 from splice.arrays import Codes, Ints, Mask
-from splice.errors import Place, Problem
+from splice.errors import Problem
 from splice.io.layout import TableSpec
+from splice.io.tables.bad_rows import BadRows, Order
+from splice.io.tables.cells import CellColumn, Fault
 from splice.io.tables.csv_table import CsvTable
 from splice.io.tables.encode import Encoded, RowEncoder
 from splice.io.tables.frames import Chunk, Span, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.parquet_table import ScannedTable
-from splice.io.tables.source import BadRows, Order
 from splice.io.tables.table_columns import TableColumns
 from splice.io.tables.values import (
-    CellColumn,
-    Fault,
     format_of_times,
     is_timestamp,
     is_zoned,
@@ -142,7 +141,7 @@ class AtomReader:
         name, table = self._columns.spec.sequence, self.table
         if name is None or not isinstance(table, CsvTable | ScannedTable):
             return None
-        names = Symbols()  # this is but a look: what it meets gets no number in the stream
+        names = Symbols()  # what is met here gets no number in the stream
         cells = CellColumn(name, names, "text")
         begins, last = dict[int, tuple[int, int]](), -1
         for chunk in table.chunks([name]):
@@ -164,8 +163,8 @@ class AtomReader:
 
     def _chunks(self, span: Span | None) -> Iterator[Chunk]:
         if span is None or not isinstance(self.table, CsvTable | ScannedTable):
-            return self.table.chunks(self._columns.wanted)
-        return self.table.chunks(self._columns.wanted, span)
+            return self.table.chunks(self._columns.read)
+        return self.table.chunks(self._columns.read, span)
 
     @cached_property
     def _encoder(self) -> RowEncoder:
@@ -180,8 +179,8 @@ class AtomReader:
         keep: Mask | None = None
         for name, values in self._columns.spec.where:
             column = chunk.frame[name].cast(pl.String).str.strip_chars()
-            found = column.is_in(list(values)).fill_null(False).to_numpy()
-            keep = found if keep is None else keep & found
+            fits = column.is_in(list(values)).fill_null(False).to_numpy()
+            keep = fits if keep is None else keep & fits
         return chunk if keep is None else chunk.filter(keep)
 
     def _encoded(self, chunk: Chunk, order: Order | None) -> tuple[Rows, list[_Faulty]]:
@@ -241,11 +240,11 @@ class AtomReader:
             return
         if not self._vocabulary.times.stamps:
             self._vocabulary.times = written
-        known = self._vocabulary.times
-        stray = np.flatnonzero(is_timestamp(series) & (is_zoned(series) != bool(known.zone)))
+        usual = self._vocabulary.times
+        stray = np.flatnonzero(is_timestamp(series) & (is_zoned(series) != bool(usual.zone)))
         if len(stray):
-            message = f"the timestamp has {'no' if known.zone else 'a'} zone, and others have "
-            message += "one" if known.zone else "none"
+            message = f"the timestamp has {'no' if usual.zone else 'a'} zone, and others have "
+            message += "one" if usual.zone else "none"
             fault = Fault(column, message, "write all timestamps with a zone, or none")
             faulty.append(_Faulty(stray, fault))
 
@@ -288,15 +287,15 @@ class AtomReader:
         order: Order,
         sequence: Codes,
         time: Ints,
-        rows: Ints,
+        timed: Ints,
     ) -> list[_Faulty]:
         """Return which of some rows come too late for their table; those without a time cannot."""
-        found, rows = list[_Faulty](), rows[time[rows] != NO_TIME]
+        late, timed = list[_Faulty](), timed[time[timed] != NO_TIME]
         if chunk.free is not None:
-            rows = rows[~chunk.free[rows]]
+            timed = timed[~chunk.free[timed]]
         written = self._vocabulary.times.text
-        for place, latest in order.late(sequence[rows], time[rows]):
-            row = int(rows[place])
+        for place, latest in order.late(sequence[timed], time[timed]):
+            row = int(timed[place])
             if latest is None:
                 column, name = self._columns.spec.sequence, self.sequences[int(sequence[row])]
                 message = f"sequence '{name}' comes back after another one began"
@@ -306,8 +305,8 @@ class AtomReader:
                     f"time goes backwards: {written(int(time[row]))} after {written(latest)}",
                 )
             fault = Fault(column or "", message, "sort the rows, or ask with --sort")
-            found.append(_Faulty(np.array([row]), fault))
-        return found
+            late.append(_Faulty(np.array([row]), fault))
+        return late
 
     def _truth(self, chunk: Chunk, faulty: list[_Faulty]) -> npt.NDArray[np.int8]:
         column = self._columns.spec.label
@@ -322,14 +321,14 @@ class AtomReader:
         return truth
 
     def _described(self, chunk: Chunk, faulty: Sequence[_Faulty], room: int) -> list[Problem]:
-        found = list[Problem]()
+        problems = list[Problem]()
         for entry in faulty:
             fault = entry.fault
-            found += [
+            problems += [
                 chunk.problem(int(row), fault.column, fault.message, fault.hint)
-                for row in entry.rows[: max(0, room - len(found))]
+                for row in entry.rows[: max(0, room - len(problems))]
             ]
-        return found
+        return problems
 
 
 def _without(length: int, faulty: list[_Faulty]) -> Ints:
@@ -339,9 +338,3 @@ def _without(length: int, faulty: list[_Faulty]) -> Ints:
         faulty[i] = _Faulty(entry.rows[good[entry.rows]], entry.fault)
         good[entry.rows] = False
     return np.flatnonzero(good)
-
-
-def place_of(parts: Sequence[AtomReader], number: int) -> Place:
-    """Return the place of a row by its number in ``AtomTable.lines``."""
-    part = parts[number >> LINE_BITS]
-    return part.table.place(number & ((1 << LINE_BITS) - 1))

@@ -49,9 +49,8 @@ class Block:
         """Return where lines start in the file, by their numbers."""
         if self.offset is None:
             return None
-        begins = np.append(0, self.newlines + 1)
-        found: Ints = self.offset + begins[lines - self.first_line]
-        return found
+        starts: Ints = self.offset + np.append(0, self.newlines + 1)
+        return starts[lines - self.first_line]
 
     def line(self, number: int) -> str:
         """Return a line by its number in the file, without its end."""
@@ -113,9 +112,11 @@ def blocks(
     With ``quotes`` a newline between double quotes does not end a line of the table, and no
     block ends there. Memory is bounded by a few blocks, or by the longest line that is allowed.
     """
-    rest, empty, total = b"", span is None, 0
+    begun = b""  # a line whose end was not read yet
+    empty = span is None  # nothing but blank lines so far; of a span there may be nothing
+    total = 0
     span = span or Span(0, None, 1)
-    line, place = span.line, span.start
+    line, place = span.line, span.start  # of the first byte of ``data``
     with opened(path) as stream:
         packed = isinstance(stream, gzip.GzipFile)
         most = limits.unpacked(path.stat().st_size)
@@ -127,13 +128,13 @@ def blocks(
             total += len(read)
             if total > most:
                 raise limits.exceeded("bytes", Place(str(path), line, 1))
-            data = rest + read
+            data = begun + read
             if line == 1 and empty and data.startswith(_BOM):
                 data, place = data.removeprefix(_BOM), len(_BOM)
             if not read:
                 break
             end = _last_line_end(data, quotes)
-            rest = data[end:]
+            begun = data[end:]
             _check_lines(data, end, Place(str(path), line, 1), limits, quotes=quotes)
             if end:
                 if data[:end].strip():
@@ -141,8 +142,8 @@ def blocks(
                     yield Block(str(path), data[:end], line, None if packed else place)
                 line += data.count(b"\n", 0, end)
                 place += end
-            elif len(rest) >= size:
-                size *= 2
+            elif len(begun) >= size:
+                size *= 2  # a line longer than a block is not looked through again and again
     if data.strip():
         empty = False
         last = data if data.endswith(b"\n") else data + b"\n"
@@ -168,10 +169,10 @@ def _check_lines(data: bytes, end: int, first: Place, limits: Limits, *, quotes:
         return
     line = first.line + data.count(b"\n", 0, begins)
     shown = data[begins : begins + 200].split(b"\n")[0].decode("utf-8", "replace")
-    found = limits.problem("line", Place(first.file, line, 1), shown)
+    problem = limits.problem("line", Place(first.file, line, 1), shown)
     if quotes and not len(over):
-        found = replace(found, hint=f"is a quote never closed? {found.hint}")
-    raise LimitExceeded(found)
+        problem = replace(problem, hint=f"is a quote never closed? {problem.hint}")
+    raise LimitExceeded(problem)
 
 
 def _last_line_end(data: bytes, quotes: bool) -> int:

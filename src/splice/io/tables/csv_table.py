@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Final
@@ -13,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from splice.arrays import Ints, Mask
 from splice.errors import InputError, Place, Problem
 from splice.io.tables.blocks import Block, BlockTable, block_bytes, blocks
 from splice.io.tables.frames import (
@@ -74,10 +74,9 @@ class CsvTable(BlockTable):
         self, columns: Sequence[str] | None = None, span: Span | None = None
     ) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all, a block at a time; of a span, if one is given."""
-        names = list(self.names)
-        wanted = select(names, columns)
-        size, limits = self._block_bytes, self._limits
-        stream = blocks(self.path, quotes=True, size=size, limits=limits, span=span)
+        names, limits = list(self.names), self._limits
+        chosen = select(names, columns)
+        stream = blocks(self.path, quotes=True, size=self._block_bytes, limits=limits, span=span)
         if span is None:
             first = next(stream)
             _, used, lines = self._header(first)
@@ -86,7 +85,7 @@ class CsvTable(BlockTable):
             stream = chain([body], stream)
         for block in stream:
             if block.data.strip():
-                yield _read(block, names, wanted, self._limits)
+                yield _read(block, names, chosen, limits)
 
     def _header(self, block: Block) -> tuple[list[str], int, int]:
         """Return the names of the header, its length in bytes and its number of lines."""
@@ -123,64 +122,54 @@ def field_column(line: str, index: int, separator: str = ",", quote: str = '"') 
     >>> field_column('a,"b,c",d', 2)
     9
     """
-    inside, found = False, 0
+    inside, fields = False, 0
     for offset, char in enumerate(line):
-        if found == index:
+        if fields == index:
             return offset + 1
         if quote and char == quote:
             inside = not inside
         elif char == separator and not inside:
-            found += 1
+            fields += 1
     return len(line) + 1
 
 
-def _read(block: Block, names: list[str], wanted: list[str], limits: Limits) -> Chunk:
-    lines = _record_lines(block, len(names))
-    if lines is None:
-        return _read_slowly(block, names, wanted, limits)
+def _read(block: Block, names: list[str], columns: list[str], limits: Limits) -> Chunk:
+    """Return some columns of a block."""
+    if not _is_regular(block, len(names)):
+        return _read_slowly(block, names, columns, limits)
+    numbers = {name: f"c{names.index(name)}" for name in columns}
     header = ",".join(f"c{i}" for i in range(len(names))).encode() + b"\n"
     try:
         frame = pl.read_csv(
-            io.BytesIO(header + block.data),
-            infer_schema=False,
-            columns=[f"c{names.index(name)}" for name in wanted],
+            io.BytesIO(header + block.data), infer_schema=False, columns=list(numbers.values())
         )
     except pl.exceptions.PolarsError:
-        return _read_slowly(block, names, wanted, limits)
-    if frame.height != len(lines):
-        return _read_slowly(block, names, wanted, limits)
-    frame = frame.rename({f"c{names.index(name)}": name for name in wanted})
-    where = lambda row, column: _where(block, names, int(lines[row]), column)  # noqa: E731
-    chunk = Chunk(frame, lines, where, starts=block.starts(lines))
-    blank = _blank(block, lines)
-    return chunk if blank is None else chunk.filter(~blank)
+        return _read_slowly(block, names, columns, limits)
+    if frame.height != len(block.newlines):
+        return _read_slowly(block, names, columns, limits)
+    frame = frame.rename({number: name for name, number in numbers.items()})
+    lines = block.first_line + np.arange(frame.height, dtype=np.int64)
+    return Chunk(frame, lines, partial(_locate, block, names), starts=block.starts(lines))
 
 
-def _record_lines(block: Block, width: int) -> Ints | None:
-    """Return the line at which each record begins, or None where some record is not complete.
+def _is_regular(block: Block, width: int) -> bool:
+    """Whether each line of a block is one row with all its fields, so that polars may read it.
 
-    Records that are too long are left to polars, which refuses them; so if the separators
-    add up, every record has its number of fields.
+    Polars fills up rows that are too short and refuses those that are too long. So it is enough to
+    count all separators: where they add up and nothing is refused, no row is too short either.
     """
     data = block.data
-    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
-        return None
-    if b'"' not in data:
-        ends, separators = block.newlines, data.count(b",")
-    else:
+    blank = data[:1] in b"\r\n" or b"\n\n" in data or b"\n\r\n" in data
+    if blank or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+        return False
+    separators = data.count(b",")
+    if b'"' in data:
         array = np.frombuffer(data, np.uint8)
-        if not _well_quoted(array):
-            return None
         outside = np.cumsum(array == _QUOTE) % 2 == 0
-        ends = block.newlines[outside[block.newlines]]
+        if not _well_quoted(array) or not outside[block.newlines].all():
+            return False
         separators = int(((array == _COMMA) & outside).sum())
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    lines = block.first_line + np.searchsorted(block.newlines, starts)
-    blank = _blank(block, lines)
-    complete = len(lines) - (0 if blank is None else int(blank.sum()))
-    if separators != complete * (width - 1) or (width == 1 and blank is not None):
-        return None
-    return lines.astype(np.int64)
+    return separators == len(block.newlines) * (width - 1)
 
 
 def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
@@ -199,18 +188,10 @@ def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
     return bool(opened.all() and closed.all())
 
 
-def _blank(block: Block, lines: Ints) -> Mask | None:
-    """Return which records are blank lines, or None where there are none."""
-    data = block.data
-    if not (data[:1] in b"\r\n" or b"\n\n" in data or b"\n\r\n" in data):
-        return None
-    return np.fromiter((not block.line(int(line)).strip() for line in lines), bool, len(lines))
-
-
-def _read_slowly(block: Block, names: list[str], wanted: list[str], limits: Limits) -> Chunk:
+def _read_slowly(block: Block, names: list[str], columns: list[str], limits: Limits) -> Chunk:
     """Read a block record by record, to say of each bad one what is wrong."""
     reader = csv.reader(_lines(block), strict=True)
-    rows, lines, problems = list[list[str]](), list[int](), list[Problem]()
+    rows, numbers, problems = list[list[str]](), list[int](), list[Problem]()
     while True:
         line = block.first_line + reader.line_num
         try:
@@ -228,14 +209,14 @@ def _read_slowly(block: Block, names: list[str], wanted: list[str], limits: Limi
         problem = _row_problem(block, line, fields, len(names))
         if problem is None:
             rows.append(fields)
-            lines.append(line)
+            numbers.append(line)
         else:
             problems.append(problem)
-    columns = {name: [row[names.index(name)] or None for row in rows] for name in wanted}
-    frame = pl.DataFrame(columns, schema=dict.fromkeys(wanted, pl.String))
-    where = lambda row, column: _where(block, names, lines[row], column)  # noqa: E731
-    numbers = np.asarray(lines, np.int64)
-    return Chunk(frame, numbers, where, problems, starts=block.starts(numbers))
+    cells = {name: [row[names.index(name)] or None for row in rows] for name in columns}
+    frame = pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
+    lines = np.asarray(numbers, np.int64)
+    locate = partial(_locate, block, names)
+    return Chunk(frame, lines, locate, problems, starts=block.starts(lines))
 
 
 def _row_problem(block: Block, line: int, fields: list[str], width: int) -> Problem | None:
@@ -269,14 +250,14 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _csv_problem(block: Block, line: int, error: Exception) -> Problem:
-    known = (entry for start, entry in _HINTS.items() if str(error).startswith(start))
-    message, hint = next(known, (f"not readable as CSV: {error}", "is this really a CSV file?"))
+    explained = (entry for start, entry in _HINTS.items() if str(error).startswith(start))
+    message, hint = next(explained, (f"not readable as CSV: {error}", "is this really a CSV file?"))
     text = block.line(line)
     column = text.find('"') + 1
     return Problem(Place(block.file, line, max(column, 1)), message, text, hint)
 
 
-def _where(block: Block, names: list[str], line: int, column: str) -> tuple[Place, str]:
+def _locate(block: Block, names: list[str], line: int, column: str) -> tuple[Place, str]:
     text = block.line(line)
     start = field_column(text, names.index(column)) if column in names else 1
     return Place(block.file, line, start), text

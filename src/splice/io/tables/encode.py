@@ -4,6 +4,13 @@ What kind of atom a row makes depends on the shapes of its cells (which are empt
 functions, what the event's name is) and on nothing else. The distinct combinations of a chunk
 are few: a planner makes a plan for each, by the way the table is laid out, and rows are filled by plan.
 
+========= ====== ======= ============================= =============================
+event     arg1   shapes  kind                          leaves
+========= ====== ======= ============================= =============================
+walking   ID1    (1, 1)  ``happensAt(walking(_),T)``   that of arg1
+walking   ID2    (1, 1)  the same                      that of arg1
+fire             (2, 0)  ``happensAt(_,T)``            that of event
+========= ====== ======= ============================= =============================
 """
 
 from __future__ import annotations
@@ -17,8 +24,8 @@ import polars as pl
 
 from splice.arrays import Codes, Ints, Mask
 from splice.io.layout import AtomPattern, Column, Pattern, Text
+from splice.io.tables.cells import HOLE, Cell, CellColumn, Fault, Reading, Shape
 from splice.io.tables.kinds import FaultError, KindMaker, loosely
-from splice.io.tables.values import Cell, CellColumn, Fault, Reading, Shape
 from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, PredicateDecl, Signature
 from splice.logic.terms import Constant, Function, Term, Variable
@@ -112,10 +119,10 @@ def _combinations(columns: list[Codes], sizes: list[int]) -> tuple[list[list[int
         key += column
     present = np.zeros(total, bool)
     present[key] = True
-    found = np.flatnonzero(present)
+    occurring = np.flatnonzero(present)
     number = np.zeros(total, np.int64)
-    number[found] = np.arange(len(found))
-    digits = np.column_stack(np.unravel_index(found, sizes))
+    number[occurring] = np.arange(len(occurring))
+    digits = np.column_stack(np.unravel_index(occurring, sizes))
     return digits.tolist(), number[key]
 
 
@@ -186,15 +193,7 @@ class EventPlanner:
         return self._happens(event, args)
 
     def _happens(self, event: Cell, args: list[Term]) -> Plan:
-        term = event.term
-        leaves = list(_cell_leaves(0, term)) if not args else []
-        if args:
-            if isinstance(term, Function):
-                raise FaultError(
-                    Fault("arg1", "the event has its arguments already", "leave arg1, ... empty")
-                )
-            term = Function(term.name, tuple(args))
-            leaves = _columns_leaves(args, 1)
+        term, leaves = _applied(event.term, args, 0, "event")
         self._kinds.event(term, literal=event.literal, column=self._event)
         decl = self._kinds.predicate(HAPPENS_AT, 2, self._event, timed=True)
         if decl.time != 1:
@@ -214,8 +213,8 @@ class EventPlanner:
             raise FaultError(Fault(self._time, f"{decl} has no time", "leave the time empty"))
         if not timed and decl.time is not None:
             raise FaultError(Fault(self._time, "the time is empty", f"the domain has {decl}"))
-        kind = self._kinds.kind(decl, _with_time(decl, args), self._event)
-        return Plan(kind, tuple(_columns_leaves(args, 1)))
+        kind = self._kinds.kind(decl, with_time(decl, args), self._event)
+        return Plan(kind, tuple(column_leaves(args, 1)))
 
 
 class LabelPlanner:
@@ -242,7 +241,7 @@ class LabelPlanner:
             inner = cell.term.args if isinstance(cell.term, Function) else ()
             self._check_name(cell.term)
             decl = self._kinds.predicate(self._query.name, len(inner) + 1, self._fluent, timed=True)
-            args = _with_time(decl, list(inner))
+            args = with_time(decl, list(inner))
             skip = 0 if isinstance(cell.term, Function) else 1
             leaves = tuple(_cell_leaves(0, cell.term))[skip:]
         if decl.time is None:
@@ -275,14 +274,7 @@ class FunctionPlanner:
         if not isinstance(function, Cell):
             raise FaultError(Fault("function", "the function is empty", "such as walking"))
         args = _arguments(rest)
-        term = function.term
-        leaves = list(_cell_leaves(1, term))
-        if args:
-            if isinstance(term, Function):
-                hint = "leave arg1, ... empty"
-                raise FaultError(Fault("arg1", "the function has its arguments already", hint))
-            term = Function(term.name, tuple(args))
-            leaves = _columns_leaves(args, 2)
+        term, leaves = _applied(function.term, args, 1, "function")
         return Plan(self._kinds.fact_kind(term, "function"), ((0, 0), *leaves))
 
 
@@ -311,13 +303,13 @@ class PatternPlanner:
         leaves = list[Leaf]()
         args = [self._term(arg, cells, leaves) for arg in self._args]
         column = self._columns[0] if self._columns else ""
-        kind = self._kinds.kind(self._decl, _with_time(self._decl, args), column)
+        kind = self._kinds.kind(self._decl, with_time(self._decl, args), column)
         return Plan(kind, tuple(leaves))
 
     def _term(self, pattern: Pattern, cells: Sequence[Shape], leaves: list[Leaf]) -> Term:
         if isinstance(pattern, Text):
             leaves.append(self._vocabulary.constants.code(pattern.name))
-            return Variable("_")
+            return HOLE
         if isinstance(pattern, Column):
             number, cell = self._cell(pattern.name, cells)
             leaves.extend(_cell_leaves(number, cell.term))
@@ -361,17 +353,31 @@ def _arguments(cells: Sequence[Shape]) -> list[Term]:
     return args
 
 
+def _applied(
+    term: Term, args: Sequence[Term], column: int, what: str
+) -> tuple[Term, Sequence[Leaf]]:
+    """Return the term of a column with the arguments in those after it, and where its leaves are."""
+    if not args:
+        return term, list(_cell_leaves(column, term))
+    if isinstance(term, Function):
+        message = f"the {what} has its arguments already"
+        raise FaultError(Fault("arg1", message, "leave arg1, ... empty"))
+    return Function(term.name, tuple(args)), column_leaves(args, column + 1)
+
+
 def _cell_leaves(column: int, term: Term) -> Iterator[Leaf]:
     count = sum(not isinstance(part, Function) for part in term.walk())
     return ((column, index) for index in range(count))
 
 
-def _columns_leaves(args: Sequence[Term], first: int) -> list[Leaf]:
+def column_leaves(args: Sequence[Term], first: int) -> list[Leaf]:
+    """Return where the leaves of some arguments come from: a column each, from the first one on."""
     return [leaf for i, arg in enumerate(args) for leaf in _cell_leaves(first + i, arg)]
 
 
-def _with_time(decl: PredicateDecl, args: Sequence[Term]) -> tuple[Term, ...]:
-    every = list(args)
+def with_time(decl: PredicateDecl, args: Sequence[Term]) -> tuple[Term, ...]:
+    """Return the arguments of a predicate, the one that says when among them."""
+    terms = list(args)
     if decl.time is not None:
-        every.insert(decl.time, _TIME)
-    return tuple(every)
+        terms.insert(decl.time, _TIME)
+    return tuple(terms)

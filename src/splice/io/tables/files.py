@@ -1,7 +1,4 @@
-"""Which files of an input are tables, and what each of them says.
-
-The formats of tables: the one registry that readers and writers ask.
-"""
+"""The registry of formats of tables, and which files of an input are tables and what each says."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ for _format in (Csv, Parquet, Ndjson, Json):
 
 def format_names() -> list[str]:
     """Return the names of the formats that can hold data."""
-    return [name for name, known in FORMATS.items() if known.streamed]
+    return [name for name, style in FORMATS.items() if style.streamed]
 
 
 def table_format(name: str, *, what: str = "format") -> TableFormat:
@@ -67,19 +64,18 @@ def format_of(path: Path) -> TableFormat | None:
     ('csv', None)
     """
     name = path.name.lower().removesuffix(".gz")
-    known = (known for known in FORMATS.values() if name.endswith(known.endings))
-    return next(known, None)
+    return next((style for style in FORMATS.values() if name.endswith(style.endings)), None)
 
 
 def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
     """Open a file as a table, by the ending of its name."""
-    known = format_of(path)
-    if known is None or (path.suffix == ".gz" and not known.packed):
+    style = format_of(path)
+    if style is None or (path.suffix == ".gz" and not style.packed):
         endings = ", ".join(ending for other in FORMATS.values() for ending in other.endings)
         packed = " or ".join(f"{other.endings[0]}.gz" for other in FORMATS.values() if other.packed)
         hint = f"tables end in {endings} (or {packed})"
         raise InputError(Problem(Place(str(path)), "not a table", "", hint))
-    return known.open(path, chunk_rows=chunk_rows, limits=limits)
+    return style.open(path, chunk_rows=chunk_rows, limits=limits)
 
 
 ROLES: Final[tuple[Role, ...]] = ("events", "labels", "functions")
@@ -96,8 +92,8 @@ def has_tables(folder: Path) -> bool:
 
 def is_data_table(path: Path) -> bool:
     """Whether a file is a table that can hold data, by its name."""
-    known = format_of(path)
-    return known is not None and known.streamed and path.is_file()
+    style = format_of(path)
+    return style is not None and style.streamed and path.is_file()
 
 
 def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Table]) -> Found:
@@ -124,33 +120,27 @@ def _folder_tables(root: Path, layout: Layout, open_table: Callable[[Path], Tabl
             yield open_table(path), spec
         _require_every_table(root, layout)
         return
-    found = False
-    for role in ROLES:
-        files = _role_files(root, role)
-        if len(files) > 1:
-            names = ", ".join(path.name for path in files)
-            problem = Problem(
-                Place(str(root)), f"several tables of {role}: {names}", "", "keep one"
-            )
-            raise InputError(problem)
-        for path in files:
-            found = True
-            yield open_table(path), TableSpec(path.name, role)
-    if not found:
+    by_role = {role: files for role in ROLES if (files := _role_files(root, role))}
+    if not by_role:
         raise InputError(_nothing(root, layout))
+    for role, files in by_role.items():
+        if len(files) > 1:
+            message = f"several tables of {role}: {', '.join(path.name for path in files)}"
+            raise InputError(Problem(Place(str(root)), message, "", "keep one"))
+        yield open_table(files[0]), TableSpec(files[0].name, role)
 
 
 def _matching(root: Path, spec: TableSpec) -> list[Path]:
     """Return the files of a folder that a description means; patterns stay inside the folder."""
     try:
-        found = sorted(root.glob(spec.file))
+        matches = sorted(root.glob(spec.file))
     except (ValueError, NotImplementedError, OSError, re.error) as error:
         hint = "write a name in which * stands for anything, such as events*.csv"
         raise InputError(
             Problem(spec.place, f"'{spec.file}' names no files: {error}", spec.file, hint)
         ) from None
     inside = root.resolve()
-    return [path for path in found if path.is_file() and path.resolve().is_relative_to(inside)]
+    return [path for path in matches if path.is_file() and path.resolve().is_relative_to(inside)]
 
 
 def _require_every_table(root: Path, layout: Layout) -> None:
@@ -185,9 +175,9 @@ def _fits(described: Sequence[tuple[TableSpec, Path]], open_table: Callable[[Pat
     for spec, path in described:
         assert isinstance(spec.atom, AtomPattern)
         names = set(open_table(path).names)
-        wanted = {name for name, _ in pattern_columns(spec.atom)}
+        needed = {name for name, _ in pattern_columns(spec.atom)}
         plain = {"time", "event"} <= names or {"fluent"} <= names
-        if not wanted <= names and plain:
+        if not needed <= names and plain:
             return False
     return True
 
@@ -207,13 +197,14 @@ def _role_of(path: Path, table: Table) -> Role:
     for role, column in _COLUMNS.items():
         if column in table.names:
             return role
-    near = (did_you_mean(name, list(_COLUMNS.values())) for name in table.names)
+    columns = list(_COLUMNS.values())
+    near = next(filter(None, (did_you_mean(name, columns) for name in table.names)), "")
     raise InputError(
         Problem(
             Place(str(path), 1, 1),
             "neither events nor labels: there is no column 'event' or 'fluent'",
             ",".join(table.names),
-            next((hint for hint in near if hint), "") or "describe the table in a domain.toml",
+            near or "describe the table in a domain.toml",
         )
     )
 
@@ -225,10 +216,6 @@ def _nothing(root: Path, layout: Layout) -> Problem:
         f"events.{kind}" for kind in format_names()
     ]
     names = sorted(path.name for path in root.iterdir())[:100]
-    near = (did_you_mean(name, names) for name in expected)
-    return Problem(
-        Place(str(root)),
-        "no tables here",
-        "",
-        next((hint for hint in near if hint), "") or f"expected {' or '.join(expected)}",
-    )
+    near = next(filter(None, (did_you_mean(name, names) for name in expected)), "")
+    hint = near or f"expected {' or '.join(expected)}"
+    return Problem(Place(str(root)), "no tables here", "", hint)

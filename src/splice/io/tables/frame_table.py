@@ -1,11 +1,8 @@
-"""DataFrames as tables: the same columns as in files, with places that a frame knows.
-
-DataFrames that are given as an input: one, several, or by name.
-"""
+"""DataFrames as an input: one, several, or by name, with the same columns as the tables of files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,13 +13,8 @@ import polars as pl
 
 from splice.errors import InputError, Place, SpliceError
 from splice.io.dataframes import AnyFrame, FrameColumns, cell_place, is_frame
-from splice.io.layout import Layout, TableSpec
-from splice.io.tables.files import find_tables
-from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Table, Where, select
-from splice.io.tables.reader import TableSource
-from splice.io.tables.values import read_cell
-from splice.limits import LIMITS, Limits
-from splice.logic.domain import Domain
+from splice.io.tables.cells import read_cell
+from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Locate, Table, select
 from splice.logic.lexer import unquote
 from splice.logic.syntax import ground_text
 from splice.logic.terms import Constant, Function
@@ -31,7 +23,7 @@ from splice.stream.times import UNITS, TimeFormat
 _TIMES: Final = ("time", "start", "end")
 _ALIKE: Final = ({"event", "fluent"}, {"time", "start"})
 """What frames of events and of labels may have under one name."""
-_KNOWN: Final = ("sequence", *_TIMES, "event", "fluent", "label")
+_USUAL: Final = ("sequence", *_TIMES, "event", "fluent", "label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +91,16 @@ class Columns:
         pairs += [(f"arg{i}", name) for i, name in enumerate(args, start=1)]
         last = {"events": ("event", "time"), "labels": ("fluent", "start")}.get(role, ())
         names: dict[str, str] = {}
-        for usual, own in sorted(pairs, key=lambda pair: pair[0] in last):
-            if own is None:
+        for usual, name in sorted(pairs, key=lambda pair: pair[0] in last):
+            if name is None:
                 continue
-            before = names.pop(own, usual)
+            before = names.pop(name, usual)
             if before != usual and {before, usual} not in _ALIKE:
                 raise SpliceError(
-                    f"the column '{own}' cannot be both {before} and {usual}",
+                    f"the column '{name}' cannot be both {before} and {usual}",
                     "give one of the two a copy of it, under another name",
                 )
-            names[own] = usual
+            names[name] = usual
         return names
 
 
@@ -130,29 +122,29 @@ class FrameTable:
         self.columns = FrameColumns(native, name)
         columns = columns or Columns()
         usual = columns.usual_names(name)
-        own = {usual.get(name, name): name for name in self.columns.names if name not in usual}
-        own |= {usual[name]: name for name in self.columns.names if name in usual}
+        originals = {name: name for name in self.columns.names if name not in usual}
+        originals |= {usual[name]: name for name in self.columns.names if name in usual}
         if columns.args is not None and not columns.args:
-            own = {name: given for name, given in own.items() if name in _KNOWN}
-        self.asked: Mapping[str, str] = {name: given for given, name in usual.items()}
+            originals = {name: original for name, original in originals.items() if name in _USUAL}
+        self.declared: Mapping[str, str] = {name: original for original, name in usual.items()}
         """What a column was said to be called, by its usual name."""
-        self._own: Mapping[str, str] = own
-        """The frame's own name of each column, by its usual one."""
+        self._originals: Mapping[str, str] = originals
+        """What the frame calls each column, by its usual name."""
         self._fluents: pl.Series | None = None
 
     @property
     def names(self) -> Sequence[str]:
         """The usual names of the columns."""
-        return list(self._own)
+        return list(self._originals)
 
     @property
     def height(self) -> int:
         """How many rows there are."""
         return len(self.columns)
 
-    def own_name(self, usual: str) -> str:
+    def original_name(self, usual: str) -> str:
         """Return what the frame itself calls a column."""
-        return self._own.get(usual, usual)
+        return self._originals.get(usual, usual)
 
     def place(self, line: int | None = None) -> Place:
         """Return where a row stands, or the frame."""
@@ -160,15 +152,15 @@ class FrameTable:
 
     def column(self, usual: str) -> pl.Series | None:
         """Return a column by its usual name, or None."""
-        return self.frame([usual])[usual] if usual in self._own else None
+        return self.frame([usual])[usual] if usual in self._originals else None
 
     def readable(self) -> dict[str, pl.Series]:
         """Return all columns that hold cells, by their usual names; others may stand there, too."""
-        found: dict[str, pl.Series] = {}
+        columns: dict[str, pl.Series] = {}
         for name in self.names:
             with suppress(InputError):
-                found |= self.frame([name]).to_dict()
-        return found
+                columns |= self.frame([name]).to_dict()
+        return columns
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns under their usual names.
@@ -176,15 +168,15 @@ class FrameTable:
         A fluent whose arguments stand in columns of their own is put together: of ``meet`` with
         ``arg1`` and ``arg2``, ``meet(anna,bob)``.
         """
-        own = self.columns.select([self._own[name] for name in names])
-        found = own.rename(dict(zip(own.columns, names, strict=True)))
+        original = self.columns.select([self._originals[name] for name in names])
+        frame = original.rename(dict(zip(original.columns, names, strict=True)))
         args = select(self.names, [ARGUMENTS]) if "fluent" in names else []
         if not args:
-            return found
+            return frame
         if self._fluents is None:
-            cells = self.columns.select([self._own[name] for name in ("fluent", *args)])
+            cells = self.columns.select([self._originals[name] for name in ("fluent", *args)])
             self._fluents = _with_arguments(cells)
-        return found.with_columns(self._fluents.alias("fluent"))
+        return frame.with_columns(self._fluents.alias("fluent"))
 
     def chunks(
         self, columns: Sequence[str] | None = None, chunk_rows: int = CHUNK_ROWS
@@ -193,17 +185,20 @@ class FrameTable:
         row = 0
         for frame in self.frame(select(self.names, columns)).iter_slices(chunk_rows):
             lines = np.arange(row + 1, row + 1 + frame.height, dtype=np.int64)
-            yield Chunk(frame, lines, self._where(frame, row))
+            yield Chunk(frame, lines, self._locate(frame, row))
             row += frame.height
 
-    def _where(self, frame: pl.DataFrame, first: int) -> Where:
-        def where(row: int, column: str) -> tuple[Place, str]:
-            cells = frame.row(row, named=True).items()
-            text = ", ".join(f"{self._own[n]}={value}" for n, value in cells if value is not None)
-            own = self._own.get(column, column)
-            return cell_place(str(self.path), first + row, own), text
+    def _locate(self, frame: pl.DataFrame, first: int) -> Locate:
+        """Return what says where a cell of a slice stands; lines count from 1, rows from 0."""
 
-        return where
+        def locate(line: int, column: str) -> tuple[Place, str]:
+            cells = frame.row(line - 1 - first, named=True).items()
+            text = ", ".join(
+                f"{self._originals[n]}={value}" for n, value in cells if value is not None
+            )
+            return cell_place(str(self.path), line - 1, self.original_name(column)), text
+
+        return locate
 
     def further_rows(self, rows: pl.DataFrame, times: TimeFormat) -> AnyFrame:
         """Return rows that can be put below those of this frame: with its columns' own names.
@@ -215,11 +210,12 @@ class FrameTable:
         times
             How the stream counts and writes its times.
         """
-        known = rows if "sequence" in self._own else rows.drop("sequence", strict=False)
-        return self.like(known, times, {**self.asked, **self._own})
+        if "sequence" not in self._originals:
+            rows = rows.drop("sequence", strict=False)
+        return self.like(rows, times, {**self.declared, **self._originals})
 
     def like(
-        self, result: pl.DataFrame, times: TimeFormat, own_names: Mapping[str, str] | None = None
+        self, result: pl.DataFrame, times: TimeFormat, names: Mapping[str, str] | None = None
     ) -> AnyFrame:
         """Return a table of results in the kind of this frame, its times and sequences as here.
 
@@ -229,19 +225,21 @@ class FrameTable:
             The results: times are counted, names of sequences are quoted where files need it.
         times
             How the stream counts and writes its times.
-        own_names
+        names
             What columns of the results are to be called, by their usual names.
         """
-        name = "time" if "time" in self._own else "start"
-        own, told = self.column(name), [n for n in _TIMES if n in result.columns]
-        changed = [_as_time(result[n], own, times) for n in told]
-        changed += [_as_sequence(result[n], self.column(n)) for n in ("sequence",) if n in result]
-        called = {n: (own_names or {}).get(n, n) for n in result.columns}
-        frame = self.columns.kind.frame(result.with_columns(changed).rename(called))
-        offset = self.columns.offsets.get(self.own_name(name))
+        time = "time" if "time" in self._originals else "start"
+        moments = [name for name in _TIMES if name in result.columns]
+        changed = [_as_time(result[name], self.column(time), times) for name in moments]
+        if "sequence" in result.columns:
+            changed.append(_as_sequence(result["sequence"], self.column("sequence")))
+        renamed = {name: (names or {}).get(name, name) for name in result.columns}
+        frame = self.columns.kind.frame(result.with_columns(changed).rename(renamed))
+        offset = self.columns.offsets.get(self.original_name(time))
         if offset is None:
             return frame
-        return frame.assign(**{called[n]: frame[called[n]].dt.tz_convert(offset) for n in told})
+        local = {n: frame[n].dt.tz_convert(offset) for n in [renamed[name] for name in moments]}
+        return frame.assign(**local)
 
 
 @dataclass(frozen=True)
@@ -264,6 +262,10 @@ class Frames:
         units = [_unit_of(column) for column in columns if column is not None]
         return min(units, key=UNITS.__getitem__, default="s")
 
+    def open(self, path: Path) -> Table:
+        """Return a frame as a table, by its name."""
+        return self.tables[str(path)]
+
 
 def _with_arguments(cells: pl.DataFrame) -> pl.Series:
     """Return fluents with their arguments: the first column and those after it, as one text."""
@@ -271,14 +273,14 @@ def _with_arguments(cells: pl.DataFrame) -> pl.Series:
     texts = cells.rename(dict(zip(cells.columns, names, strict=True))).cast(pl.String)
     distinct = texts.unique(maintain_order=True)
     made = [_fluent_text(row[0], [arg for arg in row[1:] if arg]) for row in distinct.rows()]
-    found = texts.join(
+    texts = texts.join(
         distinct.with_columns(made=pl.Series(made, dtype=pl.String)),
         on=names,
         how="left",
         nulls_equal=True,
         maintain_order="left",
     )
-    return found["made"]
+    return texts["made"]
 
 
 def _fluent_text(name: str | None, args: Sequence[str]) -> str | None:
@@ -289,34 +291,34 @@ def _fluent_text(name: str | None, args: Sequence[str]) -> str | None:
     return f"{name.strip()}({','.join(texts)})"
 
 
-def _as_time(ticks: pl.Series, own: pl.Series | None, times: TimeFormat) -> pl.Series:
+def _as_time(ticks: pl.Series, like: pl.Series | None, times: TimeFormat) -> pl.Series:
     """Return counted times with the type of a column."""
-    if own is None or own.dtype == pl.String:
+    if like is None or like.dtype == pl.String:
         return times.texts(ticks)
-    if not own.dtype.is_temporal():
-        alike = ticks.cast(own.dtype, strict=False)  # unless it is too small
+    if not like.dtype.is_temporal():
+        alike = ticks.cast(like.dtype, strict=False)  # unless it is too small
         return alike if alike.null_count() == ticks.null_count() else ticks
     moments = (ticks * UNITS[times.unit or "s"]).cast(pl.Datetime("us"))
-    if isinstance(own.dtype, pl.Datetime):
-        zone = own.dtype.time_zone
+    if isinstance(like.dtype, pl.Datetime):
+        zone = like.dtype.time_zone
         if zone is not None:
             moments = moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-        return moments.dt.cast_time_unit(own.dtype.time_unit)
-    return moments.cast(own.dtype)
+        return moments.dt.cast_time_unit(like.dtype.time_unit)
+    return moments.cast(like.dtype)
 
 
-def _as_sequence(names: pl.Series, own: pl.Series | None) -> pl.Series:
+def _as_sequence(names: pl.Series, like: pl.Series | None) -> pl.Series:
     """Return names of sequences as a column has them: numbers and days again, and without quotes."""
     texts = names.unique().to_list()
     plain = [unquote(text) if text.startswith("'") else text for text in texts]
     names = names.replace_strict(texts, plain, return_dtype=pl.String)
-    if own is None or not (own.dtype.is_numeric() or own.dtype.is_temporal()):
+    if like is None or not (like.dtype.is_numeric() or like.dtype.is_temporal()):
         return names
-    values = own.drop_nulls().unique()
+    values = like.drop_nulls().unique()
     written = values.cast(pl.String)
     if not names.is_in(written.implode()).all():
         return names
-    return names.replace_strict(written, values, return_dtype=own.dtype)
+    return names.replace_strict(written, values, return_dtype=like.dtype)
 
 
 def _unit_of(series: pl.Series) -> str:
@@ -326,65 +328,6 @@ def _unit_of(series: pl.Series) -> str:
         return "s"
     ticks = series.dt.epoch("us").drop_nulls()
     return next((unit for unit in ("s", "ms") if (ticks % UNITS[unit] == 0).all()), "us")
-
-
-class FrameSource(TableSource):
-    """The atoms of frames.
-
-    Parameters
-    ----------
-    inputs
-        The frames.
-    domain
-        What the atoms mean.
-    layout
-        Which columns make which atoms, where that is not the usual way.
-    sort
-        Sort evidence that is out of order.
-    max_bad
-        The share of bad rows that is dropped and counted in ``report``.
-    chunk_rows
-        How many rows are read at a time.
-    time_unit
-        What timestamps are counted in.
-    limits
-        How many problems are told.
-    """
-
-    def __init__(
-        self,
-        inputs: Frames,
-        domain: Domain | None = None,
-        layout: Layout | None = None,
-        *,
-        sort: bool = False,
-        max_bad: float = 0.0,
-        chunk_rows: int = CHUNK_ROWS,
-        time_unit: str | None = None,
-        limits: Limits = LIMITS,
-    ) -> None:
-        super().__init__(
-            (),
-            domain or Domain(),
-            layout or Layout(),
-            sort=sort,
-            max_bad=max_bad,
-            chunk_rows=chunk_rows,
-            time_unit=time_unit,
-            limits=limits,
-        )
-        self._inputs = inputs
-
-    def __repr__(self) -> str:
-        names = ", ".join(self._inputs.tables)
-        return f"FrameSource({names})"
-
-    def _tables(self) -> Iterable[tuple[Table, TableSpec]]:
-        return find_tables(list(self._inputs.tables), self._layout, self._open)
-
-    def _open(self, path: Path) -> Table:
-        table: Table = self._inputs.tables[str(path)]
-        return table
 
 
 def as_frames(value: object) -> Frames | None:
@@ -413,8 +356,8 @@ def frames_of(columns: Columns | None = None, **frames: AnyFrame) -> Frames:
     frames
         Them; None is left out.
     """
-    given = {name: frame for name, frame in frames.items() if frame is not None}
-    for name, frame in given.items():
+    present = {name: frame for name, frame in frames.items() if frame is not None}
+    for name, frame in present.items():
         if not is_frame(frame):
             kind = type(frame).__name__
             hint = "give a frame of pandas, polars, Arrow or DuckDB, such as polars.read_csv('events.csv')"
@@ -425,4 +368,4 @@ def frames_of(columns: Columns | None = None, **frames: AnyFrame) -> Frames:
             if kind == "DuckDBPyConnection":  # execute() gives back the connection
                 hint = "give a relation: con.sql('SELECT ...') or con.table('events'), not execute"
             raise SpliceError(f"{name} is of type {kind}, which is no DataFrame", hint)
-    return Frames({name: FrameTable(frame, name, columns) for name, frame in given.items()})
+    return Frames({name: FrameTable(frame, name, columns) for name, frame in present.items()})

@@ -1,9 +1,9 @@
 """Tables as chunks of rows, whatever their format: each row knows where it stands.
 
-CSV and NDJSON are read in blocks of lines, each block by polars with every column as text;
-where polars refuses a block, or a count shows that a row is not complete, the block is read
-again row by row to say what is wrong and where. Parquet comes in batches of its scan, with its
-own column types.
+CSV and NDJSON are read in blocks of lines, each block by polars with every column as text. A block
+that polars refuses, or in which counts of lines and separators show that not every line is one
+complete row, is read again row by row, to say what is wrong and where. Parquet comes in batches of
+its scan, with its own column types.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, ClassVar, Final, Protocol
 
-import numpy as np
 import polars as pl
 
 from splice.arrays import Ints, Mask
@@ -26,12 +25,12 @@ CHUNK_ROWS: Final = 250_000
 """How many rows of a Parquet file make a chunk; text comes in blocks of some megabytes."""
 
 ARGUMENTS: Final = "arg*"
-"""Among the names of wanted columns: every column ``arg1``, ``arg2``, ..."""
+"""Among the columns to read: every one that is called ``arg1``, ``arg2``, ..."""
 
 _ARGUMENT: Final = re.compile(r"arg[1-9][0-9]{0,2}\Z")
 
-Where = Callable[[int, str], tuple[Place, str]]
-"""Turns a row of a chunk and a column's name into a place and the text that stands there."""
+Locate = Callable[[int, str], tuple[Place, str]]
+"""Turns the number of a line and a column's name into a place and the text that stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,30 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows of a table, their numbers in the file, and the rows that could not be read."""
+    """Some rows of a table, and the rows between them that could not be read.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    lines
+        Of each row, its number in the file; ascending, but two rows may come from one line.
+    locate
+        Says where a cell stands.
+    problems
+        The rows that could not be read.
+    free
+        Which rows may stand anywhere in time, where others are in order.
+    starts
+        Where each row starts, as a :class:`Span` says it; None where reading cannot begin there.
+    """
 
     frame: pl.DataFrame
     lines: Ints
-    where: Where
+    locate: Locate
     problems: list[Problem] = field(default_factory=list)
     free: Mask | None = None
-    """Which rows may stand anywhere in time, where others are in order."""
     starts: Ints | None = None
-    """Where each row starts, as a :class:`Span` says it; None where reading cannot begin there."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -75,19 +88,18 @@ class Chunk:
 
     def problem(self, row: int, column: str, message: str, hint: str = "") -> Problem:
         """Return a problem at a cell."""
-        place, text = self.where(row, column)
+        place, text = self.locate(int(self.lines[row]), column)
         return Problem(place, message, text, hint)
 
     def filter(self, keep: Mask) -> Chunk:
         """Return the chunk with only some of its rows."""
-        rows = np.flatnonzero(keep)
         return Chunk(
             self.frame.filter(pl.Series(keep)),
-            self.lines[rows],
-            lambda row, column: self.where(int(rows[row]), column),
+            self.lines[keep],
+            self.locate,
             self.problems,
-            None if self.free is None else self.free[rows],
-            None if self.starts is None else self.starts[rows],
+            None if self.free is None else self.free[keep],
+            None if self.starts is None else self.starts[keep],
         )
 
 
@@ -165,7 +177,7 @@ class TableFormat(ABC):
 
 
 def select(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
-    """Return the names that are wanted, arguments last and by number.
+    """Return the names that are asked for, arguments last and by number.
 
     >>> select(["arg2", "x", "arg1", "time"], ["time", "arg*"])
     ['time', 'arg1', 'arg2']
@@ -191,16 +203,16 @@ def check_names(names: Sequence[str], place: Callable[[int], Place], text: str) 
         )
 
 
-def missing_columns(table: Table, wanted: Sequence[str], what: str) -> list[Problem]:
-    """Return a problem for each wanted column that a table lacks."""
-    spare = [name for name in table.names if name and name not in wanted]
+def missing_columns(table: Table, needed: Sequence[str], what: str) -> list[Problem]:
+    """Return a problem for each column that a table needs and lacks."""
+    spare = [name for name in table.names if name and name not in needed]
     return [
         Problem(
             table.place(),
             f"column '{name}' is missing",
             ",".join(table.names),
-            did_you_mean(name, spare) or f"{what} needs the columns {', '.join(wanted)}",
+            did_you_mean(name, spare) or f"{what} needs the columns {', '.join(needed)}",
         )
-        for name in wanted
+        for name in needed
         if name not in table.names
     ]

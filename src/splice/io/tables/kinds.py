@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final
 
 from splice.errors import InputError, did_you_mean
-from splice.io.tables.values import Fault
+from splice.io.tables.cells import Fault
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
 from splice.logic.schema import (
@@ -100,9 +100,9 @@ class KindMaker:
             if term.functor in self._plain_events:
                 raise FaultError(_arity_fault(column, term.functor, len(term.args), (0,)))
         elif not literal and not isinstance(term, Variable):
-            known = self._arities_of_function(term.name)
-            if known:
-                raise FaultError(_arity_fault(column, term.name, 0, known))
+            arities = self._arities_of_function(term.name)
+            if arities:
+                raise FaultError(_arity_fault(column, term.name, 0, arities))
             self._plain_events.add(term.name)
         return term
 
@@ -127,9 +127,9 @@ class KindMaker:
                 self._predicates[signature] = decl
         if decl is not None:
             return decl
-        known = self._arities_of_predicate(name)
-        if known:
-            raise FaultError(_arity_fault(column, schema.spelling(name), arity, known))
+        arities = self._arities_of_predicate(name)
+        if arities:
+            raise FaultError(_arity_fault(column, schema.spelling(name), arity, arities))
         names = dict.fromkeys(schema.spelling(other.name) for other in schema.predicates)
         raise FaultError(
             Fault(
@@ -182,9 +182,9 @@ class KindMaker:
         decl = schema.function(signature) or self._functions.get(signature)
         if decl is not None:
             return decl
-        known = self._arities_of_function(term.functor)
-        if known:
-            raise FaultError(_arity_fault(column, term.functor, len(term.args), known))
+        arities = self._arities_of_function(term.functor)
+        if arities:
+            raise FaultError(_arity_fault(column, term.functor, len(term.args), arities))
         if self._domain.closed and term.functor != VALUE:
             names = dict.fromkeys(other.name for other in schema.functions)
             raise FaultError(
@@ -199,8 +199,8 @@ class KindMaker:
         return decl
 
     def _arities_of_function(self, name: str) -> tuple[int, ...]:
-        every = (*self._domain.schema.functions, *self._functions.values())
-        return tuple(len(decl.args) for decl in every if decl.name == name)
+        decls = (*self._domain.schema.functions, *self._functions.values())
+        return tuple(len(decl.args) for decl in decls if decl.name == name)
 
     def _arities_of_predicate(self, name: str) -> tuple[int, ...]:
         inferred = tuple(s.arity for s in self._predicates if s.name == name)
@@ -245,16 +245,16 @@ def schema_of(schema: Schema, kinds: Iterable[Kind]) -> Schema:
             returns = next(types)
             schema, _ = _with_term(schema, kind.template.args[1], returns, types)
             continue
-        known = schema.predicate(kind.signature) or EVENT_CALCULUS.get(kind.signature)
-        found = list[str]()
+        declared = schema.predicate(kind.signature) or EVENT_CALCULUS.get(kind.signature)
+        arg_types = list[str]()
         for place, arg in enumerate(kind.template.args):
             schema, type_name = _with_term(
-                schema, arg, known.args[place] if known else THING, types
+                schema, arg, declared.args[place] if declared else THING, types
             )
-            found.append(type_name)
+            arg_types.append(type_name)
         if schema.predicate(kind.signature) is None:
-            spelling = known.spelling if known else schema.spelling(kind.predicate)
-            decl = PredicateDecl(kind.predicate, tuple(found), spelling)
+            spelling = declared.spelling if declared else schema.spelling(kind.predicate)
+            decl = PredicateDecl(kind.predicate, tuple(arg_types), spelling)
             schema = schema.with_predicates([decl])
     return schema
 
@@ -265,21 +265,23 @@ def _with_term(
     if not isinstance(term, Function):
         return schema, next(types)
     signature = Signature(term.functor, len(term.args))
-    known = schema.function(signature)
-    found = list[str]()
+    declared = schema.function(signature)
+    arg_types = list[str]()
     for place, arg in enumerate(term.args):
-        schema, type_name = _with_term(schema, arg, known.args[place] if known else THING, types)
-        found.append(type_name)
-    if known is None:
-        known = FunctionDecl(term.functor, tuple(found), returns)
-        schema = schema.with_functions([known])
-    return schema, known.returns
+        schema, type_name = _with_term(
+            schema, arg, declared.args[place] if declared else THING, types
+        )
+        arg_types.append(type_name)
+    if declared is None:
+        declared = FunctionDecl(term.functor, tuple(arg_types), returns)
+        schema = schema.with_functions([declared])
+    return schema, declared.returns
 
 
-def _arity_fault(column: str, name: str, arity: int, known: tuple[int, ...]) -> Fault:
-    expected = " or ".join(str(n) for n in sorted(set(known)))
+def _arity_fault(column: str, name: str, arity: int, arities: tuple[int, ...]) -> Fault:
+    expected = " or ".join(str(n) for n in sorted(set(arities)))
     hint = "a name has one number of arguments"
-    if arity < max(known):
+    if arity < max(arities):
         hint += "; fill in the cell that is empty, if one is"
     if name.isidentifier():
         hint += f"; quote a name that only looks alike: '{lower_first(name)}'"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from splice.arrays import Ints
+from splice.arrays import Indices, Ints
 from splice.errors import InputError, Problem
 from splice.io.tables.atom_reader import Rows
 from splice.stream.source import Locator
@@ -35,6 +35,19 @@ class Labels:
 
     Points carry their own time. An interval labels the observed time-points of its sequence:
     those at which some event of the stream stands.
+
+    Parameters
+    ----------
+    rows
+        The rows of all tables of labels and facts.
+    names
+        The sequences that they are in.
+    vocabulary
+        What their codes mean.
+    everywhere
+        Facts that belong to every sequence.
+    timeline
+        Moves points to the time-points of the stream.
     """
 
     def __init__(
@@ -47,37 +60,35 @@ class Labels:
     ) -> None:
         self._vocabulary = vocabulary
         self._everywhere = everywhere
-        every = list(rows)
-        points = [r.table for r in every if r.end is None]
-        spans = [r for r in every if r.end is not None]
+        parts = list(rows)
+        ended = [(part.table, part.end) for part in parts if part.end is not None]
+        points = AtomTable.concat([part.table for part in parts if part.end is None], vocabulary)
+        points = timeline.labels(points)
+        intervals = AtomTable.concat([table for table, _ in ended], vocabulary)
+        ends = np.concatenate([_no_times(), *(end for _, end in ended)])
         self._sequences: dict[str, _Sequence] = {}
-        point_table = timeline.labels(AtomTable.concat(points, vocabulary))
-        span_table = AtomTable.concat([r.table for r in spans], vocabulary)
-        ends = np.concatenate([np.empty(0, np.int64), *(r.end for r in spans if r.end is not None)])
-        point_order, point_cuts = _grouped(point_table, len(names))
-        span_order, span_cuts = _grouped(span_table, len(names))
-        for code, name in enumerate(names):
-            chosen = point_order[point_cuts[code] : point_cuts[code + 1]]
-            spanned = span_order[span_cuts[code] : span_cuts[code + 1]]
+        grouped = zip(_grouped(points, len(names)), _grouped(intervals, len(names)), strict=True)
+        for name, (at, spanned) in zip(names, grouped, strict=True):
             self._sequences[name] = _Sequence(
-                point_table.take(chosen), span_table.take(spanned), ends[spanned]
+                points.take(at), intervals.take(spanned), ends[spanned]
             )
 
     def intervals(self) -> AtomTable:
         """Return the rows that are intervals, of all sequences; their times are the starts."""
-        parts = [entry.intervals for entry in self._sequences.values() if len(entry.intervals)]
-        return AtomTable.concat(parts, self._vocabulary)
+        return self._joined(labels.intervals for labels in self._sequences.values())
 
     def points(self) -> AtomTable:
         """Return the rows that are points, of all sequences."""
-        parts = [entry.points for entry in self._sequences.values() if len(entry.points)]
-        return AtomTable.concat(parts, self._vocabulary)
+        return self._joined(labels.points for labels in self._sequences.values())
+
+    def _joined(self, tables: Iterable[AtomTable]) -> AtomTable:
+        return AtomTable.concat([table for table in tables if len(table)], self._vocabulary)
 
     def spans(self, sequence: str) -> Spans:
         """Return the intervals of a sequence."""
         entry = self._sequences.get(sequence)
         if entry is None:
-            return Spans(AtomTable.empty(self._vocabulary), _no_ends())
+            return Spans(AtomTable.empty(self._vocabulary), _no_times())
         return Spans(entry.intervals, entry.ends)
 
     def due(self, sequence: int, times: Ints, progress: Progress, *, last: bool) -> list[AtomTable]:
@@ -87,21 +98,21 @@ class Labels:
         """
         name = self._vocabulary.sequences[sequence]
         entry = self._sequences.get(name)
-        found = []
+        tables = []
         if entry is None:
-            entry = _Sequence(self._everywhere.take(slice(0, 0)), self._everywhere, _no_ends())
+            entry = _Sequence(self._everywhere.take(slice(0, 0)), self._everywhere, _no_times())
             self._sequences[name] = entry
         if name not in progress and len(self._everywhere):
-            found.append(_in_sequence(self._everywhere, sequence))
+            tables.append(_in_sequence(self._everywhere, sequence))
         upto = len(entry.points)
         if not last:
             upto = int(np.searchsorted(entry.points.time, times[-1], side="right"))
-        given = progress.get(name, 0)
-        found.append(_in_sequence(entry.points.take(slice(given, upto)), sequence))
+        begin = progress.get(name, 0)
+        tables.append(_in_sequence(entry.points.take(slice(begin, upto)), sequence))
         progress[name] = upto
         if len(entry.ends):
-            found.append(_in_sequence(_expanded(entry, times), sequence))
-        return [table for table in found if len(table)]
+            tables.append(_in_sequence(_expanded(entry, times), sequence))
+        return [table for table in tables if len(table)]
 
     def unseen(
         self, locate: Locator, progress: Progress, only: frozenset[str] | None = None
@@ -123,7 +134,7 @@ class Labels:
                 problems.append(Problem(locate(int(lines[0])), message, text, hint))
             elif len(entry.points):
                 code = self._vocabulary.sequences.code(name)
-                yield self.due(code, np.empty(0, np.int64), progress, last=True)
+                yield self.due(code, _no_times(), progress, last=True)
         if problems:
             raise InputError(problems)
 
@@ -146,16 +157,16 @@ def merged(
         for piece in chunk.by_sequence():
             sequence = int(piece.sequence[0])
             if sequence != current and current >= 0:
-                pieces += labels.due(current, np.empty(0, np.int64), progress, last=True)
+                pieces += labels.due(current, _no_times(), progress, last=True)
             current = sequence
             times = piece.time[np.concatenate(([True], np.diff(piece.time) != 0))]
-            pieces.append(
-                _in_time([piece, *labels.due(sequence, times, progress, last=False)], vocabulary)
-            )
+            due = labels.due(sequence, times, progress, last=False)
+            pieces.append(_in_time([piece, *due], vocabulary))
         yield AtomTable.concat(pieces, vocabulary)
-    rest = [] if current < 0 else labels.due(current, np.empty(0, np.int64), progress, last=True)
-    for tables in ([rest] if rest else []) + list(labels.unseen(locate, progress, only)):
-        yield _in_time(tables, vocabulary)
+    if current >= 0 and (due := labels.due(current, _no_times(), progress, last=True)):
+        yield _in_time(due, vocabulary)
+    for due in list(labels.unseen(locate, progress, only)):
+        yield _in_time(due, vocabulary)
 
 
 def _in_time(tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
@@ -169,31 +180,20 @@ def _expanded(entry: _Sequence, times: Ints) -> AtomTable:
     """Return the labels that the intervals give to the observed times."""
     times = times[times != NO_TIME]
     rows, points = points_within(entry.intervals.time, entry.ends, times)
-    table = entry.intervals.take(rows)
-    expanded = AtomTable(
-        table.vocabulary,
-        table.sequence,
-        times[points],
-        table.kind,
-        table.args,
-        table.truth,
-        table.lines,
-    )
+    expanded = replace(entry.intervals.take(rows), time=times[points])
     return expanded.take(np.argsort(expanded.time, kind="stable"))
 
 
-def _grouped(table: AtomTable, sequences: int) -> tuple[Ints, Ints]:
-    """Return an order by sequence and time, and where each sequence begins in it."""
+def _grouped(table: AtomTable, sequences: int) -> list[Indices]:
+    """Return the rows of each sequence in the order of time."""
     order = np.lexsort((table.time, table.sequence))
-    return order, np.searchsorted(table.sequence[order], np.arange(sequences + 1))
+    borders = np.searchsorted(table.sequence[order], np.arange(1, sequences))
+    return np.split(order, borders)[:sequences]  # of no sequences, no group
 
 
 def _in_sequence(table: AtomTable, sequence: int) -> AtomTable:
-    codes = np.full(len(table), sequence, np.int32)
-    return AtomTable(
-        table.vocabulary, codes, table.time, table.kind, table.args, table.truth, table.lines
-    )
+    return replace(table, sequence=np.full(len(table), sequence, np.int32))
 
 
-def _no_ends() -> Ints:
+def _no_times() -> Ints:
     return np.empty(0, np.int64)

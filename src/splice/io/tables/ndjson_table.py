@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 import numpy as np
 import polars as pl
 
-from splice.arrays import Ints
 from splice.errors import InputError, LimitExceeded, Place, Problem
 from splice.io.documents import parse_json
 from splice.io.tables.blocks import Block, BlockTable, block_bytes, blocks
@@ -75,13 +74,13 @@ class NdjsonTable(BlockTable):
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all, a block at a time."""
-        wanted = list(self.names if columns is None else columns)
+        chosen = list(self.names if columns is None else columns)
         late = [name for name in ("sequence", "label") if name not in self.names]
         for block in blocks(self.path, size=self._block_bytes, limits=self._limits):
             if columns is not None and ARGUMENTS in columns:
                 _refuse_late(block, late)
             if block.data.strip():
-                yield read_block(block, wanted, self._limits)
+                yield read_block(block, chosen, self._limits)
 
 
 def _no_keys(block: Block) -> Problem:
@@ -92,26 +91,22 @@ def _no_keys(block: Block) -> Problem:
 def _refuse_late(block: Block, names: list[str]) -> None:
     """Refuse a key that decides about every row and that the first lines do not have."""
     for name in names:
-        found = re.search(rb'"%s"\s*:' % name.encode(), block.data)
-        if found:
-            line = block.first_line + block.data.count(b"\n", 0, found.start())
-            raise InputError(
-                Problem(
-                    _where(block, line, name)[0],
-                    f"'{name}' appears here for the first time",
-                    block.line(line),
-                    "give every line the same keys, null where there is nothing to say",
-                )
-            )
+        match = re.search(rb'"%s"\s*:' % name.encode(), block.data)
+        if match:
+            line = block.first_line + block.data.count(b"\n", 0, match.start())
+            place, text = _locate(block, line, name)
+            hint = "give every line the same keys, null where there is nothing to say"
+            message = f"'{name}' appears here for the first time"
+            raise InputError(Problem(place, message, text, hint))
 
 
-def _present(block: Block, wanted: list[str]) -> list[str]:
-    """Return the wanted keys, the arguments among them being those that the block uses."""
-    if ARGUMENTS not in wanted:
-        return wanted
-    found = {name.decode() for name in _ARGUMENT.findall(block.data)}
-    fixed = [name for name in wanted if name != ARGUMENTS]
-    return fixed + [name for name in select(found, wanted) if name not in fixed]
+def _present(block: Block, columns: list[str]) -> list[str]:
+    """Return the columns to read, ``arg*`` among them being those that the block uses."""
+    if ARGUMENTS not in columns:
+        return columns
+    arguments = {name.decode() for name in _ARGUMENT.findall(block.data)}
+    fixed = [name for name in columns if name != ARGUMENTS]
+    return fixed + [name for name in select(arguments, columns) if name not in fixed]
 
 
 def _keys(block: Block) -> Iterator[str]:
@@ -126,21 +121,22 @@ def _keys(block: Block) -> Iterator[str]:
 
 def read_block(block: Block, columns: list[str], limits: Limits = LIMITS) -> Chunk:
     """Return some columns of a block, every value as text; ``arg*`` stands for those it uses."""
-    wanted = _present(block, columns)
+    names = _present(block, columns)
     try:
-        frame = pl.read_ndjson(io.BytesIO(block.data), schema=dict.fromkeys(wanted, pl.String))
+        frame = pl.read_ndjson(io.BytesIO(block.data), schema=dict.fromkeys(names, pl.String))
     except pl.exceptions.PolarsError:
-        return _read_slowly(block, wanted, limits)
-    lines = _record_lines(block)
-    if frame.height != len(lines) or _has_nested(frame) or _may_repeat(block, wanted):
-        return _read_slowly(block, wanted, limits)
-    return Chunk(frame, lines, lambda row, column: _where(block, int(lines[row]), column))
+        return _read_slowly(block, names, limits)
+    regular = frame.height == len(block.newlines)  # polars leaves out lines that are blank
+    if not regular or _has_nested(frame) or _may_repeat(block, names):
+        return _read_slowly(block, names, limits)
+    lines = block.first_line + np.arange(frame.height, dtype=np.int64)
+    return Chunk(frame, lines, partial(_locate, block))
 
 
-def _may_repeat(block: Block, wanted: list[str]) -> bool:
+def _may_repeat(block: Block, names: list[str]) -> bool:
     """Whether some object may have a key twice, which polars does not mind."""
     objects = len(block.newlines)
-    return any(block.data.count(f'"{key}"'.encode()) > objects for key in wanted)
+    return any(block.data.count(f'"{key}"'.encode()) > objects for key in names)
 
 
 def _has_nested(frame: pl.DataFrame) -> bool:
@@ -151,19 +147,7 @@ def _has_nested(frame: pl.DataFrame) -> bool:
     return bool(frame.select(pl.any_horizontal(starts).any()).item())
 
 
-def _record_lines(block: Block) -> Ints:
-    every: Ints
-    every = block.first_line + np.arange(len(block.newlines), dtype=np.int64)
-    starts = np.concatenate(([0], block.newlines[:-1] + 1))
-    short = np.flatnonzero(block.newlines - starts < 2)
-    if not len(short) and not re.search(rb"\n[ \t\r]+\n", block.data[:_SAMPLE]):
-        return every
-    filled = np.fromiter((bool(line.strip()) for line in block.data.split(b"\n")[:-1]), bool)
-    chosen: Ints = every[filled]
-    return chosen
-
-
-def _read_slowly(block: Block, wanted: list[str], limits: Limits) -> Chunk:
+def _read_slowly(block: Block, names: list[str], limits: Limits) -> Chunk:
     """Read a block line by line, to say of each bad one what is wrong."""
     rows, lines, problems = list[dict[str, Any]](), list[int](), list[Problem]()
     for index, raw in enumerate(block.data.split(b"\n")[:-1]):
@@ -173,19 +157,29 @@ def _read_slowly(block: Block, wanted: list[str], limits: Limits) -> Chunk:
         if len(problems) >= limits.problems:
             problems.append(problems[-1])  # counted, and told no more
             continue
-        value = _parsed(block, line, raw, wanted)
+        value = _parsed(block, line, raw, names)
         if isinstance(value, Problem):
             problems.append(value)
         else:
             rows.append(value)
             lines.append(line)
-    columns = {name: [_text(row.get(name)) for row in rows] for name in wanted}
-    frame = pl.DataFrame(columns, schema=dict.fromkeys(wanted, pl.String))
-    where = lambda row, column: _where(block, lines[row], column)  # noqa: E731
-    return Chunk(frame, np.asarray(lines, np.int64), where, problems)
+    return Chunk(
+        _as_text(rows, names), np.asarray(lines, np.int64), partial(_locate, block), problems
+    )
 
 
-def _parsed(block: Block, line: int, raw: bytes, wanted: list[str]) -> dict[str, Any] | Problem:
+def _as_text(rows: list[dict[str, Any]], names: list[str]) -> pl.DataFrame:
+    """Return some keys of objects as columns of text."""
+    cells = {name: [_cell(row.get(name)) for row in rows] for name in names}
+    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String))
+
+
+def _cell(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _parsed(block: Block, line: int, raw: bytes, names: list[str]) -> dict[str, Any] | Problem:
+    """Return the object on a line, its numbers as text, or what is wrong with it."""
     try:
         text = raw.decode("utf-8").rstrip("\r")
     except UnicodeDecodeError as error:
@@ -210,13 +204,12 @@ def _parsed(block: Block, line: int, raw: bytes, wanted: list[str]) -> dict[str,
     if not isinstance(value, dict):
         hint = 'write a line as {"time": 1, "event": "walking"}'
         return Problem(Place(block.file, line, 1), "not a JSON object", text, hint)
-    for name in wanted:
+    for name in names:
+        place, _ = _locate(block, line, name)
         if isinstance(value.get(name), dict | list):
-            place, _ = _where(block, line, name)
             hint = "values are texts, numbers, true, false or null"
             return Problem(place, f"'{name}' is nested", text, hint)
         if "\ud800" <= max(str(value.get(name) or " ")) <= "\udfff":
-            place, _ = _where(block, line, name)
             return Problem(place, f"'{name}' holds half a character", text, "invalid UTF-16 escape")
     return value
 
@@ -247,13 +240,7 @@ def _no_constant(name: str) -> NoReturn:
     raise _Refused(f"{name} is no JSON value")
 
 
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
-
-
-def _where(block: Block, line: int, column: str) -> tuple[Place, str]:
+def _locate(block: Block, line: int, column: str) -> tuple[Place, str]:
     text = block.line(line)
     return Place(block.file, line, text.find(json.dumps(column, ensure_ascii=False)) + 1), text
 
@@ -293,7 +280,7 @@ class _JsonTable(FileTable):
         except InputError as error:
             if isinstance(error, LimitExceeded):
                 raise
-            raise InputError(replace(one, hint=hint) for one in error.problems) from None
+            raise InputError(replace(p, hint=hint) for p in error.problems) from None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError(
                 Problem(Place(str(self.path), 1, 1), "not a list of objects", hint=hint)
@@ -307,19 +294,9 @@ class _JsonTable(FileTable):
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Yield all rows, every value as text."""
-        names = select(self.names, columns)
-        frame = pl.DataFrame(
-            {name: [_cell(row.get(name)) for row in self._rows] for name in names},
-            schema=dict.fromkeys(names, pl.String),
-        )
+        frame = _as_text(self._rows, select(self.names, columns))
 
-        def where(row: int, _: str) -> tuple[Place, str]:
-            return Place(str(self.path)), json.dumps(self._rows[row], ensure_ascii=False)
+        def locate(number: int, _: str) -> tuple[Place, str]:
+            return Place(str(self.path)), json.dumps(self._rows[number - 1], ensure_ascii=False)
 
-        yield Chunk(frame, np.arange(1, len(self._rows) + 1, dtype=np.int64), where)
-
-
-def _cell(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value)
+        yield Chunk(frame, np.arange(1, len(self._rows) + 1, dtype=np.int64), locate)

@@ -19,10 +19,10 @@ from splice.io.tables.frames import (
     CHUNK_ROWS,
     Chunk,
     FileTable,
+    Locate,
     Span,
     Table,
     TableFormat,
-    Where,
     select,
 )
 from splice.io.tables.values import NO_CELLS, beyond_calendar
@@ -108,19 +108,30 @@ class ScannedTable(FileTable):
     ) -> Iterator[Chunk]:
         """Yield the rows of some columns, or of all; of a span, if one is given."""
         names = list(self.names)
-        wanted = select(names, columns)
-        self._check_types(names, wanted)
+        chosen = select(names, columns)
+        self._check_types(names, chosen)
         row = span.line if span else 1
-        for frame in self._batches(wanted, span):
+        for frame in self._batches(chosen, span):
             self._check_times(frame, names, row)
             lines = np.arange(row, row + frame.height, dtype=np.int64)
-            where = _where(str(self.path), names, frame, row)
-            yield Chunk(frame, lines, where, starts=lines - 1)
+            yield Chunk(frame, lines, self._locate(frame, row), starts=lines - 1)
             row += frame.height
 
-    def _check_types(self, names: list[str], wanted: list[str]) -> None:
+    def _locate(self, frame: pl.DataFrame, first: int) -> Locate:
+        """Return what says where a cell of a batch stands; its first row has a number in the file."""
+
+        def locate(number: int, column: str) -> tuple[Place, str]:
+            cells = frame.row(number - first, named=True)
+            text = ", ".join(f"{n}={value}" for n, value in cells.items() if value is not None)
+            names = list(self.names)
+            place = names.index(column) + 1 if column in names else 1
+            return Place(str(self.path), number, place), text
+
+        return locate
+
+    def _check_types(self, names: list[str], chosen: list[str]) -> None:
         schema = self._read_schema()
-        nested = [name for name in wanted if schema[name].is_nested() or schema[name] in NO_CELLS]
+        nested = [name for name in chosen if schema[name].is_nested() or schema[name] in NO_CELLS]
         if nested:
             raise InputError(
                 Problem(
@@ -140,13 +151,14 @@ class ScannedTable(FileTable):
                 problem = "a time that is in no year from 1 to 9999"
                 raise InputError(Problem(place, problem, "", "is it counted in another unit?"))
 
-    def _batches(self, wanted: list[str], span: Span | None = None) -> Iterator[pl.DataFrame]:
-        query = self._scan(self.path).select(wanted)
+    def _batches(self, chosen: list[str], span: Span | None = None) -> Iterator[pl.DataFrame]:
+        query = self._scan(self.path).select(chosen)
         if span is not None:
             query = query.slice(span.start, None if span.end is None else span.end - span.start)
         # Lazily: threads that begin at once may panic, and print, before anything is held back.
-        found = query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True, lazy=True)
-        stream = iter(found)
+        stream = iter(
+            query.collect_batches(chunk_size=self._chunk_rows, maintain_order=True, lazy=True)
+        )
         while True:
             with self._reading():
                 frame = next(stream, None)
@@ -181,25 +193,15 @@ def _held_back() -> Iterator[None]:
     except OSError:  # there is none
         yield
         return
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), _STDERR)
+    with tempfile.TemporaryFile() as kept:
+        os.dup2(kept.fileno(), _STDERR)
         try:
             yield
         finally:
             sys.stderr.flush()
             os.dup2(real, _STDERR)
             os.close(real)
-            held.seek(0)
-            said = held.read()
-            if b"panicked at" not in said:
-                os.write(_STDERR, said)
-
-
-def _where(file: str, names: list[str], frame: pl.DataFrame, first: int) -> Where:
-    def where(row: int, column: str) -> tuple[Place, str]:
-        cells = frame.row(row, named=True)
-        text = ", ".join(f"{name}={value}" for name, value in cells.items() if value is not None)
-        number = names.index(column) + 1 if column in names else 1
-        return Place(file, first + row, number), text
-
-    return where
+            kept.seek(0)
+            printed = kept.read()
+            if b"panicked at" not in printed:
+                os.write(_STDERR, printed)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
 from splice.io.remote import as_path
-from splice.io.tables.atom_reader import AtomReader, Rows, place_of
+from splice.io.tables.atom_reader import AtomReader, Rows
 from splice.io.tables.files import find_tables, open_table
+from splice.io.tables.frame_table import Frames
 from splice.io.tables.frames import CHUNK_ROWS, Span, Table
 from splice.io.tables.kinds import KindMaker
 from splice.io.tables.merge import Labels, merged
-from splice.io.tables.source import BadRows, InferredSource
+from splice.io.tables.source import InferredSource
 from splice.io.tables.values import check_unit
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
@@ -58,13 +57,13 @@ class SequenceIndex:
 
     def extent(self, sequences: Iterable[str]) -> Extent:
         """Return where some sequences stand that follow each other."""
-        found = [span for name in sequences if (span := self.spans.get(name))]
-        span = Span(found[0].start, found[-1].end, found[0].line) if found else Span(0, 0, 1)
+        spans = [span for name in sequences if (span := self.spans.get(name))]
+        span = Span(spans[0].start, spans[-1].end, spans[0].line) if spans else Span(0, 0, 1)
         return Extent(self.source, span, self.domain)
 
 
 class TableSource(InferredSource):
-    """The atoms of a folder of tables, or of some files.
+    """The atoms of a folder of tables, of some files, or of frames.
 
     One table of evidence is streamed and must be ordered by sequence and time; several are loaded
     and merged. Labels and facts are held in memory as integers.
@@ -72,7 +71,7 @@ class TableSource(InferredSource):
     Parameters
     ----------
     inputs
-        A folder, a file, or several files.
+        A folder, a file, several files, or frames.
     domain
         What the atoms mean; default: what the folder's ``domain.toml`` says, if it has one.
     layout
@@ -92,7 +91,7 @@ class TableSource(InferredSource):
 
     def __init__(
         self,
-        inputs: Inputs,
+        inputs: Inputs | Frames,
         domain: Domain | None = None,
         layout: Layout | None = None,
         *,
@@ -103,9 +102,9 @@ class TableSource(InferredSource):
         limits: Limits = LIMITS,
     ) -> None:
         if domain is None and layout is None:
-            domain, layout = _own_domain(inputs)
+            domain, layout = _domain_inside(inputs)
         super().__init__(domain, sort=sort, max_bad=max_bad, limits=limits)
-        self._inputs: Any = inputs  # a subclass may read what is no file
+        self._inputs = inputs
         self._layout = layout or Layout()
         self._chunk_rows = chunk_rows
         self._unit = time_unit or self._layout.time_unit
@@ -116,12 +115,14 @@ class TableSource(InferredSource):
 
     def __repr__(self) -> str:
         inputs = self._inputs
+        if isinstance(inputs, Frames):
+            return f"TableSource({', '.join(inputs.tables)})"
         names = [inputs] if isinstance(inputs, str | PathLike) else inputs
         return f"TableSource({', '.join(repr(str(name)) for name in names)})"
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order."""
-        self._infer_types(self._again)
+        self._infer_types()
         labels, left_out = self._labels
         self._report = replace(left_out, examples=[*left_out.examples])
         chunks = merged(self._events(), labels, self._vocabulary, self._locate, self._only)
@@ -132,12 +133,11 @@ class TableSource(InferredSource):
 
         That takes a reading of one column.
         """
-        self._infer_types(self._again)
+        self._infer_types()
         domain = self._kinds.domain
-        parts = [part for part in self._parts if self._is_evidence(part)]
-        if not self._spanned(parts):
+        if not self._spanned(self._evidence):
             return None
-        spans = parts[0].index()
+        spans = self._evidence[0].index()
         return None if spans is None else SequenceIndex(repr(self), spans, domain)
 
     def _spanned(self, evidence: Sequence[AtomReader]) -> bool:
@@ -166,45 +166,40 @@ class TableSource(InferredSource):
 
     def interval_labels(self) -> AtomTable:
         """Return the labels that are given as intervals, one row each; events are not read."""
-        self._infer_types(self._again)
-        found = self._labels[0].intervals()
-        return found.take(query_rows(found, self._kinds.domain))
+        self._infer_types()
+        labels = self._labels[0].intervals()
+        return labels.take(query_rows(labels, self._kinds.domain))
 
     def point_labels(self) -> AtomTable:
         """Return the labels of single time-points; events are not read."""
-        self._infer_types(self._again)
-        found = self._labels[0].points()
-        return found.take(query_rows(found, self._kinds.domain))
+        self._infer_types()
+        labels = self._labels[0].points()
+        return labels.take(query_rows(labels, self._kinds.domain))
 
     def label_intervals(self, sequence: str) -> Spans:
         """Return the labels of a sequence that are intervals, with their ends."""
-        self._infer_types(self._again)
-        found = self._labels[0].spans(sequence)
-        return found.take(query_rows(found.table, self._kinds.domain))
+        self._infer_types()
+        spans = self._labels[0].spans(sequence)
+        return spans.take(query_rows(spans.table, self._kinds.domain))
 
     @property
     def has_watched(self) -> bool:
         """Whether the labels say which periods were watched."""
-        self._infer_types(self._again)
+        self._infer_types()
         labels = self._labels[0]
         return any(watched_rows(rows).any() for rows in (labels.intervals(), labels.points()))
 
-    def problems(self) -> list[Problem]:
-        """Return every problem of the tables, not only the first."""
-        domain, layout = self._kinds.domain, self._layout
-        return _problems_of(
-            lambda sort: type(self)(
-                self._inputs, domain, layout, sort=sort, time_unit=self._unit, limits=self._limits
-            ),
-            sort=self._sort,
-        )
+    def _first_look(self) -> TableSource:
+        source = self._copy(sort=self._sort)
+        source._layout = replace(self._layout, states=States())  # types of what the tables say
+        return source
 
-    def _again(self) -> TableSource:
-        return type(self)(
+    def _copy(self, *, sort: bool) -> TableSource:
+        return TableSource(
             self._inputs,
             self._kinds.domain,
-            replace(self._layout, states=States()),  # types are those of what the tables say
-            sort=self._sort,
+            self._layout,
+            sort=sort,
             max_bad=self._max_bad,
             chunk_rows=self._chunk_rows,
             time_unit=self._unit,
@@ -212,12 +207,12 @@ class TableSource(InferredSource):
         )
 
     def _events(self) -> Iterator[AtomTable]:
-        evidence = [part for part in self._parts if self._is_evidence(part)]
-        points = [part for part in evidence if not part.is_interval]
-        rows = (rows.table for part in points for rows in self._rows(part))
+        points = [reader for reader in self._evidence if not reader.is_interval]
+        intervals = [reader for reader in self._evidence if reader.is_interval]
+        rows = (rows.table for reader in points for rows in self._rows(reader))
         sort = not self._streams
         events = ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
-        spans = [rows for part in evidence if part.is_interval for rows in self._rows(part)]
+        spans = [rows for reader in intervals for rows in self._rows(reader)]
         return self._timeline.prepared(
             aligned(events, self._vocabulary), self._spans(spans), self._vocabulary
         )
@@ -236,51 +231,60 @@ class TableSource(InferredSource):
     @cached_property
     def _streams(self) -> bool:
         """Whether the evidence is passed on as it is read."""
-        return not self._sort and sum(map(self._is_evidence, self._parts)) <= 1
+        return not self._sort and len(self._evidence) <= 1
 
     @cached_property
     def _labels(self) -> tuple[Labels, ReadReport]:
         """The labels and facts, which are read once, and what that left out."""
-        own, everywhere = list[Rows](), list[AtomTable]()
+        by_sequence, everywhere = list[Rows](), list[AtomTable]()
         report = self._report = ReadReport()
-        evidence = [part for part in self._parts if self._is_evidence(part)]
-        split = any(part.has_sequence for part in evidence)
-        for part in self._parts:
-            if self._is_evidence(part):
+        split = any(reader.has_sequence for reader in self._evidence)
+        for reader in self._readers:
+            if reader in self._evidence:
                 continue
-            self._check_sequence(part, evidence)
-            broadcast = part.spec.atom == "functions" and split and not part.has_sequence
-            for rows in self._rows(part):
+            self._check_sequence(reader)
+            broadcast = reader.spec.atom == "functions" and split and not reader.has_sequence
+            for rows in self._rows(reader):
                 if broadcast:
                     everywhere.append(rows.table)
                 else:
-                    own.append(rows)
-        shared = AtomTable.concat(everywhere, self._vocabulary)
-        timeline = self._timeline
-        return Labels(own, self._label_sequences, self._vocabulary, shared, timeline), report
+                    by_sequence.append(rows)
+        labels = Labels(
+            by_sequence,
+            self._label_sequences,
+            self._vocabulary,
+            AtomTable.concat(everywhere, self._vocabulary),
+            self._timeline,
+        )
+        return labels, report
 
-    def _rows(self, part: AtomReader) -> Iterable[Rows]:
-        bad = BadRows(self._max_bad, self._report, self._collected, self._limits)
-        streamed = self._streams and self._is_evidence(part) and not part.is_interval
-        return part.rows(bad, ordered=streamed, span=self._span if streamed else None)
+    def _rows(self, reader: AtomReader) -> Iterator[Rows]:
+        streamed = self._streams and reader in self._evidence and not reader.is_interval
+        span = self._span if streamed else None
+        yield from reader.rows(self._bad_rows(), ordered=streamed, span=span)
 
-    def _is_evidence(self, part: AtomReader) -> bool:
-        if isinstance(part.spec.atom, str):
-            return part.spec.atom == "events"
-        if part.is_interval:  # facts of other predicates are true of the time-points of events
-            return part.predicate == HAPPENS_AT
-        return part.predicate != self._kinds.domain.query.name
+    @cached_property
+    def _evidence(self) -> list[AtomReader]:
+        """The tables that are not labels or facts."""
+        return [reader for reader in self._readers if self._is_evidence(reader)]
 
-    def _check_sequence(self, part: AtomReader, evidence: Sequence[AtomReader]) -> None:
+    def _is_evidence(self, reader: AtomReader) -> bool:
+        if isinstance(reader.spec.atom, str):
+            return reader.spec.atom == "events"
+        if reader.is_interval:  # facts of other predicates are true of the time-points of events
+            return reader.predicate == HAPPENS_AT
+        return reader.predicate != self._kinds.domain.query.name
+
+    def _check_sequence(self, reader: AtomReader) -> None:
         """Refuse labels that cannot belong to any sequence of the events."""
-        place = part.table.place()
-        if not evidence:
-            if part.is_interval:
+        place = reader.table.place()
+        if not self._evidence:
+            if reader.is_interval:
                 hint = "an interval labels the time-points at which events stand"
                 raise InputError(Problem(place, "intervals and no events", "", hint))
             return
-        split = evidence[0].has_sequence
-        if part.spec.atom != "functions" and part.has_sequence != split:
+        split = self._evidence[0].has_sequence
+        if reader.spec.atom != "functions" and reader.has_sequence != split:
             lacking, having = ("labels", "events") if split else ("events", "labels")
             raise InputError(
                 Problem(
@@ -292,18 +296,18 @@ class TableSource(InferredSource):
             )
 
     @cached_property
-    def _parts(self) -> list[AtomReader]:
-        found = enumerate(self._tables())
-        return [self._part(number, table, spec) for number, (table, spec) in found]
+    def _readers(self) -> list[AtomReader]:
+        tables = enumerate(self._tables())
+        return [self._reader(number, table, spec) for number, (table, spec) in tables]
 
     def _tables(self) -> Iterable[tuple[Table, TableSpec]]:
-        return find_tables(self._inputs, self._layout, self._open)
+        if isinstance(self._inputs, Frames):
+            return find_tables(list(self._inputs.tables), self._layout, self._inputs.open)
+        opened = partial(open_table, chunk_rows=self._chunk_rows, limits=self._limits)
+        return find_tables(self._inputs, self._layout, opened)
 
-    def _open(self, path: Path) -> Table:
-        return open_table(path, chunk_rows=self._chunk_rows, limits=self._limits)
-
-    def _part(self, number: int, table: Table, spec: TableSpec) -> AtomReader:
-        part = AtomReader(
+    def _reader(self, number: int, table: Table, spec: TableSpec) -> AtomReader:
+        reader = AtomReader(
             table,
             spec,
             self._kinds,
@@ -312,45 +316,13 @@ class TableSource(InferredSource):
             sequences=self._label_sequences,
             time_unit=self._unit,
         )
-        if self._is_evidence(part):
-            part.sequences = self._vocabulary.sequences
-        return part
-
-    def _locate(self, line: int) -> Place:
-        return place_of(self._parts, line)
+        if self._is_evidence(reader):
+            reader.sequences = self._vocabulary.sequences
+        return reader
 
 
-def _own_domain(inputs: Inputs) -> tuple[Domain | None, Layout | None]:
+def _domain_inside(inputs: Inputs | Frames) -> tuple[Domain | None, Layout | None]:
     if not isinstance(inputs, str | PathLike) or not (as_path(inputs) / DOMAIN_FILE).is_file():
         return None, None
-    found = read_domain_file(as_path(inputs) / DOMAIN_FILE)
-    return found.domain, found.layout
-
-
-def _problems_of(opened: Callable[[bool], TableSource], *, sort: bool) -> list[Problem]:
-    source = opened(sort)
-    source._collected = problems = list[Problem]()
-    try:
-        parts = source._parts
-    except InputError as error:
-        return list(error.problems)
-    for part in parts:
-        problems.extend(_problems(lambda part=part: source._rows(part)))  # type: ignore[misc]
-    for sorting in dict.fromkeys((sort, True)):
-        source = opened(sorting)
-        source._collected = []
-        further = _problems(source.chunks)
-        problems.extend(further)
-        if not further:
-            break
-    return sorted(set(problems))
-
-
-def _problems(read: Callable[[], Iterable[object]]) -> Sequence[Problem]:
-    """Read to the end, or to the error that ends it."""
-    try:
-        for _ in read():
-            pass
-    except InputError as error:
-        return error.problems
-    return ()
+    described = read_domain_file(as_path(inputs) / DOMAIN_FILE)
+    return described.domain, described.layout

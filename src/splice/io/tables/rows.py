@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Codes, Ints
+from splice.io.tables.cells import cell_text
 from splice.io.tables.kinds import is_event_predicate
-from splice.io.tables.values import cell_text
 from splice.logic.domain import Domain
 from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, Signature
 from splice.logic.syntax import ground_text, name_text
@@ -155,9 +155,9 @@ class _Texts:
         return pl.Series(texts, dtype=pl.String).gather(inverse.reshape(-1))
 
     def _constants(self) -> pl.Series:
-        known = len(self._cells)
+        written = len(self._cells)
         constants = self._vocabulary.constants
-        if known < len(constants):
-            new = [name_text(constants[code]) for code in range(known, len(constants))]
+        if written < len(constants):
+            new = [name_text(constants[code]) for code in range(written, len(constants))]
             self._cells = self._cells.append(pl.Series(new, dtype=pl.String))
         return self._cells

@@ -8,6 +8,7 @@ from typing import Final
 
 from splice.errors import InputError, Problem
 from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
+from splice.io.tables.cells import Reading
 from splice.io.tables.encode import (
     EventPlanner,
     FunctionPlanner,
@@ -18,7 +19,6 @@ from splice.io.tables.encode import (
 )
 from splice.io.tables.frames import ARGUMENTS, Table, missing_columns
 from splice.io.tables.kinds import FaultError, KindMaker
-from splice.io.tables.values import Reading
 from splice.logic.schema import PredicateDecl
 from splice.stream.vocabulary import Vocabulary
 
@@ -76,10 +76,10 @@ class TableColumns:
             problems.append(
                 Problem(place, "an argument's column is missing", ",".join(names), hint)
             )
-        known = {"sequence", "time", "start", "end", "event", "label", "probability"}
-        if role == "events" and not numbers and set(names) - known:
+        usual = {"sequence", "time", "start", "end", "event", "label", "probability"}
+        if role == "events" and not numbers and set(names) - usual:
             place = self._table.place()
-            lost = ", ".join(f"'{name}'" for name in names if name not in known)
+            lost = ", ".join(f"'{name}'" for name in names if name not in usual)
             hint = "call the arguments of events arg1, arg2, ..., or describe the columns in domain.toml"
             problems.append(Problem(place, f"nothing is read from {lost}", ",".join(names), hint))
         if problems:
@@ -130,19 +130,19 @@ class TableColumns:
         return None if self._described.atom == "functions" else self.spec.start or "time"
 
     @cached_property
-    def wanted(self) -> list[str]:
+    def read(self) -> list[str]:
         """The columns to read."""
         spec = self.spec
-        other = [spec.sequence, spec.label, self.time, spec.end, spec.last]
-        wanted = [name for name in other if name] + [name for name, _ in spec.where]
-        wanted += self.cells
+        whole_row = [spec.sequence, spec.label, self.time, spec.end, spec.last]
+        names = [*filter(None, whole_row), *(name for name, _ in spec.where), *self.cells]
+        columns = list(dict.fromkeys(names))
         if isinstance(spec.atom, AtomPattern):
-            problems = missing_columns(self._table, list(dict.fromkeys(wanted)), "this layout")
+            problems = missing_columns(self._table, columns, "this layout")
             if problems:
                 raise InputError(problems)
         elif spec.atom != "labels":
-            wanted.append(ARGUMENTS)
-        return list(dict.fromkeys(wanted))
+            columns.append(ARGUMENTS)
+        return columns
 
     @cached_property
     def cells(self) -> list[str]:
@@ -162,8 +162,8 @@ class TableColumns:
         if isinstance(atom, AtomPattern):
             decl, time = self._declared
             args = pattern_args(atom, decl)
-            found = [pair for arg in args for pair in pattern_columns(arg)]
-            reading = {name: "name" for name, functor in found if functor}
+            columns = [pair for arg in args for pair in pattern_columns(arg)]
+            reading = {name: "name" for name, functor in columns if functor}
             planner = PatternPlanner(self._kinds, vocabulary, decl, args, self.cells, time or "")
             return RowEncoder(planner, constants, reading)
         if atom == "labels":

@@ -1,197 +1,19 @@
-r"""Columns of times and of labels: whole columns at once, with the rows that are bad.
-
-Cells: the text of a table and the ground terms it stands for.
-
-A cell is a constant with exactly that text (spaces at its ends do not count), except that
-
-* ``name(...)``, a name directly followed by parentheses, is a function, as in
-  ``meet(ID1,ID3)``: a fluent, or an argument that is itself a function;
-* ``'...'`` is the constant whose name stands between the quotes, with ``\'``, ``\\``, ``\n``,
-  ``\r`` and ``\t`` as usual: so a text that looks like a function, or an empty one, can be
-  written: ``'f(x)'``, ``''``;
-* an empty cell says that there is no argument.
-
-Each distinct text is looked at once, whatever the number of rows.
-"""
+"""Columns of times and of labels: whole columns at once, with the rows that are bad."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
-import numpy as np
 import polars as pl
 
 from splice import labels
-from splice.arrays import Codes, Ints, Mask
-from splice.errors import InputError, SpliceError, did_you_mean
-from splice.logic.lexer import unquote
-from splice.logic.syntax import FUNCTION_TEXT, ground_text, name_text, parse_ground_term
-from splice.logic.terms import Constant, Function, Term, Variable
+from splice.arrays import Ints, Mask
+from splice.errors import SpliceError, did_you_mean
+from splice.io.tables.cells import Fault
 from splice.stream.table import NO_TIME
 from splice.stream.times import UNITS, TimeFormat, microseconds_of, moment_in
-from splice.stream.vocabulary import Symbols
-
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'\Z", re.DOTALL)
-
-ABSENT: Final = 0
-"""The shape of an empty cell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a cell or a row: the column it is about, the message and a hint."""
-
-    column: str
-    message: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a cell says, as far as the kind of the atom depends on it.
-
-    ``term`` has a variable ``_`` at each leaf, or is ground in a column of names;
-    ``literal`` says that the text was quoted.
-    """
-
-    term: Term
-    literal: bool = False
-
-
-Shape = Cell | Fault | None
-Reading = Literal["cell", "term", "name", "text"]
-"""How a column is read: as cells, as terms that must parse, as names that decide the kind, or as
-texts, which are never functions."""
-
-
-class CellColumn:
-    """A column of a table, as codes of the distinct texts met so far."""
-
-    def __init__(self, name: str, constants: Symbols, reading: Reading = "cell") -> None:
-        self.name = name
-        self.shapes: list[Shape] = [None]
-        self._reading = reading
-        self._constants = constants
-        self._categories = pl.Categorical(pl.Categories.random())
-        self._anchor = pl.Series([], dtype=self._categories)
-        """Polars forgets the codes of categories that no series uses: this one always does."""
-        self._shape_codes: dict[Shape, int] = {None: ABSENT}
-        self._shape_of = np.zeros(1, np.int32)
-        self._leaves = np.full((1, 1), -1, np.int32)
-
-    def codes(self, series: pl.Series) -> Ints:
-        """Return a code for each cell: 0 for an empty one, else that of its distinct text."""
-        if series.dtype != pl.String:
-            series = series.cast(pl.String)
-        physical = series.cast(self._categories).to_physical().cast(pl.Int64)
-        codes: Ints = (physical + 1).fill_null(0).to_numpy()
-        known = len(self._shape_of)
-        if len(codes) and int(codes.max()) >= known:
-            rows = np.flatnonzero(codes >= known)
-            _, first = np.unique(codes[rows], return_index=True)
-            self._learn(series.gather(rows[first]).to_list())
-        return codes
-
-    def shape(self, codes: Ints) -> Codes:
-        """Return the number of each cell's shape in ``shapes``."""
-        return self._shape_of[codes]
-
-    def leaf(self, codes: Ints, index: int) -> Codes:
-        """Return the constant at a leaf of each cell, or -1."""
-        leaf: Codes = self._leaves[codes, index]
-        return leaf
-
-    def _learn(self, texts: Sequence[str]) -> None:
-        shapes, rows = list[int](), list[list[int]]()
-        for text in texts:
-            shape, names = self._resolve(text)
-            code = self._shape_codes.setdefault(shape, len(self.shapes))
-            if code == len(self.shapes):
-                self.shapes.append(shape)
-            shapes.append(code)
-            rows.append([self._constants.code(name) for name in names])
-        width = max(self._leaves.shape[1], *map(len, rows))
-        added = np.full((len(rows), width), -1, np.int32)
-        for i, row in enumerate(rows):
-            added[i, : len(row)] = row
-        old = np.pad(self._leaves, ((0, 0), (0, width - self._leaves.shape[1])), constant_values=-1)
-        self._leaves = np.concatenate([old, added])
-        self._shape_of = np.concatenate([self._shape_of, np.asarray(shapes, np.int32)])
-
-    def _resolve(self, text: str) -> tuple[Shape, list[str]]:
-        term = (
-            _plain(text, self.name)
-            if self._reading == "text"
-            else read_cell(text, self.name, strict=self._reading == "term")
-        )
-        if not isinstance(term, Constant | Function | Variable):
-            return term, []
-        if self._reading == "name":
-            return Cell(term, text.strip().startswith("'")), list(leaves(term))
-        return Cell(_template(term)), list(leaves(term))
-
-
-def read_cell(text: str, column: str = "", *, strict: bool = False) -> Term | Fault | None:
-    """Return the term that a cell stands for, None if it is empty, or what is wrong with it.
-
-    With ``strict`` a text that is neither a name nor a function is a fault, not a constant.
-
-    >>> print(read_cell("f(A, 2)"), read_cell(r"'f(A)'"), read_cell("John (CEO)"), read_cell(" "))
-    f('A',2) 'f(A)' 'John (CEO)' None
-    """
-    plain = _plain(text, column)
-    text = text.strip()
-    if not isinstance(plain, Constant) or _QUOTED.match(text):
-        return plain
-    if not strict and not FUNCTION_TEXT.match(text):
-        return plain
-    try:
-        return parse_ground_term(text)
-    except InputError as error:
-        problem = error.problems[0]
-        hint = (
-            problem.hint or "write it like meet(ID1,ID3), names with other signs in quotes: 'a b'"
-        )
-        message = f"'{text}' is no ground term: {problem.message}"
-        if problem.place.column:
-            message += f" (at character {problem.place.column})"
-        return Fault(column, message, hint)
-
-
-def _plain(text: str, column: str) -> Constant | Fault | None:
-    text = text.strip()
-    if "\0" in text:
-        return Fault(column, "a NUL character", "is this really a table of text?")
-    if _QUOTED.match(text):
-        return Constant(unquote(text))
-    return Constant(text) if text else None
-
-
-def leaves(term: Term) -> tuple[str, ...]:
-    """Return the names of the constants of a ground term, from left to right."""
-    return tuple(part.name for part in term.walk() if isinstance(part, Constant))
-
-
-def cell_text(term: Term) -> str:
-    """Return the cell that is read as the given term: the inverse of :func:`read_cell`.
-
-    >>> cell_text(Constant("ID1")), cell_text(Constant("f(x)")), cell_text(Constant(""))
-    ('ID1', "'f(x)'", "''")
-    """
-    if isinstance(term, Constant):
-        return name_text(term.name)
-    return ground_text(term)
-
-
-def _template(term: Term) -> Term:
-    if isinstance(term, Function):
-        return Function(term.functor, tuple(_template(arg) for arg in term.args))
-    return Variable("_")
-
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
 _BAD_LABEL: Final = 2
@@ -217,22 +39,26 @@ def unit_of(series: pl.Series, unit: str | None) -> str | None:
         return unit or "s"
     if series.dtype != pl.String:
         return None
-    found = series.drop_nulls()
-    found = found.filter(found.str.strip_chars() != "")
-    return "s" if len(found) and is_timestamp(found[:1])[0] and is_timestamp(found).all() else None
+    written = series.drop_nulls()
+    written = written.filter(written.str.strip_chars() != "")
+    return (
+        "s"
+        if len(written) and is_timestamp(written[:1])[0] and is_timestamp(written).all()
+        else None
+    )
 
 
 def format_of_times(series: pl.Series, unit: str | None) -> TimeFormat | None:
     """Return how the first time of a column is written; None where all are empty."""
-    found = series.drop_nulls()
+    written = series.drop_nulls()
     if series.dtype == pl.String:
-        found = found.filter(found.str.strip_chars() != "")
-    if not len(found) or not len(series):
+        written = written.filter(written.str.strip_chars() != "")
+    if not len(written) or not len(series):
         return None
     unit = unit_of(series, unit)
     if isinstance(series.dtype, pl.Datetime):
         return TimeFormat(unit, stamps=True, zone=series.dtype.time_zone or "")
-    text = str(found[0]).strip()
+    text = str(written[0]).strip()
     if unit is None or moment_in(text) is None or _INTEGER.match(text):
         return TimeFormat(unit)
     return TimeFormat.like(text, unit)
@@ -377,12 +203,12 @@ def _whole_units(moments: pl.Series, unit: str | None) -> pl.Series:
 
 def _timestamps(texts: pl.Series, series: pl.Series, unit: str) -> pl.Series:
     """Return the counts of the texts that are timestamps, in the rows of the series."""
-    found = {}
+    counts = {}
     for text in texts.drop_nulls().unique():
         moment = moment_in(text)
         if moment is not None:
             ticks, rest = divmod(microseconds_of(moment), UNITS[unit])
-            found[text] = None if rest else ticks
+            counts[text] = None if rest else ticks
     return series.replace_strict(
-        list(found), list(found.values()), default=None, return_dtype=pl.Int64
+        list(counts), list(counts.values()), default=None, return_dtype=pl.Int64
     )

@@ -2,7 +2,7 @@
 
 Query atoms with a time go to ``labels`` (as points), function facts to ``functions``,
 everything else to ``events``: an event by its name, an atom of another predicate by the
-spelling of that predicate, its arguments without the time. :mod:`splice.io.tables.values`
+spelling of that predicate, its arguments without the time. :mod:`splice.io.tables.cells`
 says how cells are written. Rows beyond some hundred thousands wait on disk, so memory is
 bounded; the source is read once.
 """
@@ -141,16 +141,16 @@ class _Spool:
         frames += [frame.lazy() for frame in self._waiting]
         if not frames:
             return pl.LazyFrame(schema=self._head)
-        every = pl.concat(frames, how="diagonal")
+        rows = pl.concat(frames, how="diagonal")
         for name, happens, bare in self._quoted:
             same = (pl.col("event") == name) & (pl.col("happens") == happens)
             quoted = pl.lit(name if name.startswith("'") else f"'{name}'")
             event = pl.when(same & (pl.col("bare") == bare)).then(quoted)
-            every = every.with_columns(event.otherwise(pl.col("event")).alias("event"))
+            rows = rows.with_columns(event.otherwise(pl.col("event")).alias("event"))
         label = pl.when(pl.col("label") != 0).then(pl.col("label") > 0).alias("label")
         args = sorted((n for n in self._columns if n.startswith("arg")), key=lambda n: int(n[3:]))
         shown = [pl.col(name) for name in (*self._head, *args)]
-        return every.select(*shown, *([] if self._all_true and not self._is_labels else [label]))
+        return rows.select(*shown, *([] if self._all_true and not self._is_labels else [label]))
 
 
 def _colliding(domain: Domain, names: set[tuple[str, int, bool]]) -> list[tuple[str, int, bool]]:

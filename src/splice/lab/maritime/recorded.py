@@ -20,7 +20,7 @@ from splice.arrays import padded
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, rtec_files
-from splice.io.tables.source import BadRows
+from splice.io.tables.bad_rows import BadRows
 from splice.lab.ais import read_vessel_types
 from splice.lab.maritime.atoms import Events
 from splice.lab.maritime.derive import AisOptions, DerivedSource, derived_source
