@@ -11,6 +11,7 @@ import numpy as np
 from splice.arrays import Floats, Indices, Ints, Mask
 from splice.completion.cache import LabelCache
 from splice.completion.contradictions import Contradiction, contradictions
+from splice.completion.exclusive import one_at_a_time, rivals
 from splice.completion.explain import Explanation, Scene, explain
 from splice.completion.links import Layout, Standing
 from splice.completion.markov import taught_values
@@ -419,6 +420,8 @@ class SupervisionCompleter:
         if parts.chains and layout:
             known = reached | blind
             parts.chains.remember(layout, ends, solved.firm, sure, labels, known, classes, vertices)
+        if batch.domain.exclusive and len(missing):
+            values = np.round(one_at_a_time(values, rivals(batch.queries), ~given), _DIGITS) + 0.0
         completed = self._labels(values, labels, missing, reached)
         chances = self._chances(parts, values, completed, patterns, reached & ~given)
         done = Completion(batch, values, completed, reached, given, patterns, chances, trust=sure)

@@ -80,7 +80,7 @@ def closed(
     if not closing.exclusive:
         return known, missing, 0
     both = AtomTable.concat([known, missing], known.vocabulary)
-    _, group = unique_rows(np.column_stack((both.time, _entities(both))))
+    _, group = unique_rows(np.column_stack((both.time, entities(both))))
     holding = np.bincount(group[both.truth == TRUE], minlength=int(group.max(initial=-1)) + 1)
     excluded = (both.truth == UNKNOWN) & (holding[group] > 0)
     both = both.with_truth(np.where(excluded, FALSE, both.truth).astype(np.int8))
@@ -121,7 +121,7 @@ def _within_labels(known: AtomTable, times: Ints) -> Mask:
     return found
 
 
-def _entities(table: AtomTable) -> Codes:
+def entities(table: AtomTable) -> Codes:
     """Return the arguments of each fluent; one without arguments is about nobody in particular."""
     # breakfast and lunch are constants in the place of a fluent: both rows become (-1,).
     # cooking(anna) and reading(anna) have the same row, (anna,), cooking(bob) has another.
