@@ -144,6 +144,31 @@ def test_labels_that_come_late_to_a_window_count_as_if_they_came_in_time(profile
     assert all(truth[key] == label for key, label in rest.items())
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_late_row_that_says_nothing_takes_a_label_back(at_once: bool) -> None:
+    """As it does in time, and however rows are cut into portions."""
+    told = stream(lambda time: 60)
+    cut = next(i for i, (label, row) in enumerate(told) if label and row["label"] is not None)
+    cut = next(i for i in range(cut, len(told)) if not told[i][0] and told[i][1]["time"] > 80)
+    wrong = [{**row, "label": True} for label, row in stream() if label and row["time"] == 20]
+    back = [{**row, "label": None} for row in wrong]
+    found = []
+    for more in ([], [*wrong, *back]):
+        one = live(LONG)
+        for part in (told[:cut], told[cut:]):
+            one.labels(items([row for label, row in part if label]))
+            one.events(items([row for label, row in part if not label]))
+            for portion in [more] if at_once else [[row] for row in more]:
+                one.labels(items(portion))
+        one.finish()
+        assert one.counts["late_labels"] == 0
+        found.append((one.counts["given"], str(one.theory), last_labels(one)))
+    assert found[0][:2] == found[1][:2]
+    untouched, taken_back = found[0][2], found[1][2]
+    assert {key: taken_back[key] for key in untouched} == untouched
+    assert all(taken_back[key] is None for key in taken_back.keys() - untouched.keys())
+
+
 def test_intervals_that_come_late_are_labels_of_the_points_that_are_held() -> None:
     told = stream(lambda time: 40)
     spans = []

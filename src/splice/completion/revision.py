@@ -77,21 +77,31 @@ class Answer:
 
 @dataclass(eq=False)
 class _Held:
-    """A batch in the window: its answer so far, the first labels, and how often each has changed."""
+    """A batch in the window: its answer so far, the first labels, and how often each has changed.
+
+    Given labels that were taken back are told anew whatever they are now: once they were heard of from others.
+    """
 
     answer: Completion
     first: LabelArray
     number: Ints
+    taken_back: Mask
 
     @classmethod
     def begun(cls, answer: Completion) -> _Held:
         """Hold a batch with its first answer."""
-        return cls(answer, answer.labels, np.zeros(len(answer), np.int64))
+        size = len(answer)
+        return cls(answer, answer.labels, np.zeros(size, np.int64), np.zeros(size, bool))
 
     def to_state(self) -> Plain:
         """Return everything as plain values; what can be read from the batch again is left out."""
         answer, batch = self.answer, self.answer.batch
-        columns = {**vars(answer), "first": self.first, "number": self.number}
+        columns = {
+            **vars(answer),
+            "first": self.first,
+            "number": self.number,
+            "taken_back": self.taken_back,
+        }
         return {
             "table": plain_table(batch.table),
             "facts": plain_table(batch.facts),
@@ -117,10 +127,10 @@ class _Held:
             # What has no chance has NaN.
             outside = fits and ((column < least) | (column > most)).any()
             require(fits and not outside, "window", f"has {name} that cannot be")
-        first, number = columns.pop("first"), columns.pop("number")
+        own = {name: columns.pop(name) for name in ("first", "number", "taken_back")}
         given, patterns = batch.labels != UNKNOWN, completer.patterns(batch)
         answer = Completion(batch, given=given, patterns=patterns, **columns)
-        return cls(answer, first, number)
+        return cls(answer, **own)
 
 
 _COLUMNS: Final = {
@@ -131,6 +141,7 @@ _COLUMNS: Final = {
     "trust": (np.float64, 0, 1),
     "first": (np.int8, -1, 1),
     "number": (np.int64, 0, 2**62),
+    "taken_back": (np.bool_, 0, 1),
 }
 """The columns of a batch that is held, and what may stand in them."""
 _HELD: Final = record(
@@ -217,6 +228,7 @@ class RevisionWindow:
     def relabel(self, labels: AtomTable) -> tuple[list[MicroBatch], Mask]:
         """Put labels that came late into the batches that are held; of two for an atom the later row counts.
 
+        One that says nothing takes an earlier one back, as it does in time.
         Returns the batches with what is new alone, and which rows were taken: a batch must have the atom.
         Completers count labels when a batch comes; whoever owns the completer counts anew (``recount``)
         before what is held is revised.
@@ -230,15 +242,16 @@ class RevisionWindow:
             row_of = np.full(len(both), -1)
             row_of[which[: len(batch.queries)]] = np.arange(len(batch.queries))
             row = row_of[which[len(batch.queries) :]]
-            taken |= row >= 0
-            new = np.zeros(len(batch.queries), np.int8)
-            new[row[row >= 0]] = labels.truth[row >= 0]
-            new[new == batch.labels] = UNKNOWN
+            ours = row >= 0
+            taken |= ours
+            said = batch.labels.copy()
+            said[row[ours]] = labels.truth[ours]
+            new = said != batch.labels
             if new.any():
-                news.append(batch.with_labels(new))
-                batch = batch.with_labels(np.where(new != UNKNOWN, new, batch.labels))
-                given = batch.labels != UNKNOWN
-                held.answer = replace(held.answer, batch=batch, given=given)
+                news.append(batch.with_labels(np.where(new, said, UNKNOWN)))
+                given = said != UNKNOWN
+                held.taken_back |= held.answer.given & ~given
+                held.answer = replace(held.answer, batch=batch.with_labels(said), given=given)
         return news, taken
 
     def close(self) -> Answer:
@@ -256,8 +269,9 @@ class RevisionWindow:
         again = self._completer.complete_again(self.batches, self.before)
         revisions = []
         for held, completion in zip(self._held, again, strict=True):
-            changed = completion.labels != held.answer.labels
+            changed = (completion.labels != held.answer.labels) | held.taken_back
             held.answer, held.number = completion, held.number + changed
+            held.taken_back = np.zeros(len(changed), bool)
             if changed.any():
                 revisions.append(Revision(completion, changed, held.number))
         self._after = self._completer.standing
