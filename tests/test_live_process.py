@@ -60,11 +60,22 @@ def fed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "events.ndjson", mixed)
     some = [{**row, "label": row["label"] if row["time"] % 50 < 20 else None} for row in labels]
     write(folder / "labels.ndjson", some)
+    # The same in one feed, where labels come up to 110 time-points after their events.
+    rng, order = random.Random(4), sorted({row["sequence"] for row in events})
+    delayed = [(row, rng.choice((0, 20, 110))) for row in some if row["label"] is not None]
+    told = [(order.index(row["sequence"]), row["time"] + late, row) for row, late in delayed]
+    told += [(order.index(row["sequence"]), row["time"], row) for row in events]
+    write(folder / "among.ndjson", [row for *_, row in sorted(told, key=lambda one: one[:2])])
     return folder
 
 
 def process(
-    fed: Path, folder: Path, learn: bool = False, revise: int = 0, **options: Any
+    fed: Path,
+    folder: Path,
+    learn: bool = False,
+    revise: int = 0,
+    among: bool = False,
+    **options: Any,
 ) -> Process:
     settings = LearnSettings(every=3, revise=revise) if learn else None
     engine = LiveEngine(
@@ -72,8 +83,8 @@ def process(
         PLAZA,
         LiveSettings(lateness=8, learn=settings, completed=True),
     )
-    feeds = {"events": open_feed(str(fed / "events.ndjson"))}
-    if learn:
+    feeds = {"events": open_feed(str(fed / ("among.ndjson" if among else "events.ndjson")))}
+    if learn and not among:
         feeds["labels"] = open_feed(str(fed / "labels.ndjson"))
     sinks = {
         Channel(name): open_sink(str(folder / name))
@@ -91,11 +102,19 @@ def process(
     )
 
 
-@pytest.mark.parametrize(("learn", "revise"), [(False, 0), (True, 0), (True, 60)])
+@pytest.mark.parametrize(
+    ("learn", "revise", "among"),
+    [(False, 0, False), (True, 0, False), (True, 60, False), (True, 60, True)],
+)
 def test_killed_at_random_moments_the_bytes_are_the_same(
-    fed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learn: bool, revise: int
+    fed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    learn: bool,
+    revise: int,
+    among: bool,
 ) -> None:
-    process(fed, tmp_path / "whole", learn, revise).run()
+    process(fed, tmp_path / "whole", learn, revise, among).run()
     rng, moments = random.Random(7), {"left": 0}
 
     def dying(owner: type, name: str) -> None:
@@ -121,7 +140,7 @@ def test_killed_at_random_moments_the_bytes_are_the_same(
     for _ in range(200):
         moments["left"] = rng.randint(2, 12)
         try:
-            process(fed, tmp_path / "killed", learn, revise).run()
+            process(fed, tmp_path / "killed", learn, revise, among).run()
         except Crash:
             crashes += 1
             with (tmp_path / "killed" / "out").open("ab") as torn:
@@ -136,6 +155,8 @@ def test_killed_at_random_moments_the_bytes_are_the_same(
     assert any(row["type"] == ("theory" if learn else "interval") for row in told)
     if learn:
         assert (b'"revision":2' in (tmp_path / "whole/completed").read_bytes()) == bool(revise)
+    if among:
+        assert b"fluent" in (tmp_path / "whole/late").read_bytes()
 
 
 def test_an_older_generation_says_the_same_again_and_nothing_twice(
