@@ -177,7 +177,13 @@ def test_an_archive_says_its_licence_and_comes_from_a_pinned_place(name: str) ->
             VALVES["r/data/valve1/0.csv"].replace("1.3302", "?"),
             "SKAB",
         ),
-        ("jaad", "r/annotations/video_0007.xml", "<annotations><track>", "not XML"),
+        ("jaad", "r/annotations/video_0007.xml", "<annotations><track>", "not well-formed"),
+        (
+            "jaad",
+            "r/annotations/video_0007.xml",
+            '<?xml version="1.0" encoding="klingon"?><annotations/>',
+            "an encoding that cannot be read",
+        ),
         ("jaad", "r/annotations/video_0007.xml", "<!DOCTYPE a><a/>", "DOCTYPE"),
         (
             "jaad",

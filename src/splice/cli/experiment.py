@@ -128,7 +128,7 @@ def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) ->
 
 def _print(rows: list[Row], table: Path | None, style: Format, measure: str | None = None) -> None:
     from splice.errors import UnknownName
-    from splice.io.outputs import new_file
+    from splice.io.outputs import write_text
     from splice.lab.experiments.tables import to_csv, wide
     from splice.lab.figures.results import by_setting
 
@@ -138,8 +138,7 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str | No
     column = measure or (measures[0] if measures else "f1")
     across = next((name for name in ("size", "answers") if rows and name in rows[0]), "level")
     if table is not None:
-        with new_file(table) as partial:
-            partial.write_text(to_csv(rows), "utf-8")
+        write_text(table, to_csv(rows))
         note(f"wrote {table}")
     if style is Format.TABLE:
         for title, shown in by_setting(wide(rows, across, column)):

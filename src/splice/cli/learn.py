@@ -22,7 +22,7 @@ from splice.cli.options import (
 )
 from splice.cli.report import ReportOption, check_report, write_report
 from splice.errors import OutputError, plural
-from splice.io.outputs import check_file, new_file, sweep
+from splice.io.outputs import check_file, sweep, write_text
 from splice.labels import Unlabelled
 from splice.learners.registry import LearnerChoice
 from splice.logic.domain import Holds
@@ -113,8 +113,7 @@ def learn(
     lines = (_knowledge_base if lomrf else _theory)(data, learned, choices)
     text = "\n".join(lines) + "\n"
     if out is not None and not (rewritten and _is_finished(out, text)):
-        with new_file(out) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_text(out, text)
     print_learned(learned, out)
     if out is not None and learned.findings.held_out:
         for line in learned.verdict.lines():

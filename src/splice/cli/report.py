@@ -11,7 +11,7 @@ import typer
 from splice.cli.console import note
 from splice.cli.options import Force
 from splice.errors import SpliceError, plural
-from splice.io.outputs import check_file, check_output, new_file, new_folder
+from splice.io.outputs import check_file, check_output, new_folder, write_text
 
 if TYPE_CHECKING:
     from splice.report.document import Report
@@ -80,9 +80,7 @@ def write_report(made: Report, path: Path) -> None:
     """Write a report as a page."""
     from splice.report.html import report_page
 
-    text = report_page(made)
-    with new_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_text(path, report_page(made))
     note(f"wrote {path}")
 
 

@@ -23,7 +23,7 @@ from splice.inputs.domains import load_domain
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input, with_holds
 from splice.inputs.theories import load_theory, load_theory_all
 from splice.inputs.write import ProgressSource
-from splice.io.outputs import check_file, new_file
+from splice.io.outputs import check_file, write_text
 from splice.logic.atoms import Rule
 from splice.logic.domain import Domain
 from splice.logic.theory import Statement, Theory, TheoryDifference, compare_theories
@@ -192,8 +192,7 @@ def export(
     if out is None:
         say(text, end="")
         return
-    with new_file(out) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_text(out, text)
     note(f"wrote {out}")
 
 

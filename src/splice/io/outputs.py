@@ -170,6 +170,12 @@ def _written(folder: Path) -> set[str]:
     return {_MANIFEST, *lines}
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file (UTF-8), which appears whole or not at all."""
+    with new_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a folder to write into; it takes its final name when the block ends well."""

@@ -51,13 +51,13 @@ def read_ais(
     path: Path,
     report: ReadReport,
     *,
-    known: Collection[str] | None = None,
+    vessels: Collection[str] | None = None,
     sort: bool = False,
     max_bad: float = 0.0,
 ) -> Iterator[pl.DataFrame]:
     """Yield ``vessel, time, lon, lat, speed, course``, a block at a time, in the order of rows.
 
-    Speed and course are null where a vessel does not tell them. ``known`` are the vessels that
+    Speed and course are null where a vessel does not tell them. ``vessels`` are those that
     there are; ``sort`` says that rows may be out of order. A second report of a vessel in the
     same second is left out and counted among the duplicates.
     """
@@ -70,31 +70,31 @@ def read_ais(
             raise InputError(missing)
         bad = BadRows(max_bad, report, None)
         for chunk in table.chunks(AIS_COLUMNS):
-            yield _good(chunk, known, last, bad, report)
+            yield _good(chunk, vessels, last, bad, report)
         bad.settle()
 
 
 def _good(
     chunk: Chunk,
-    known: Collection[str] | None,
+    vessels: Collection[str] | None,
     last: _Last,
     bad: BadRows,
     report: ReadReport,
 ) -> pl.DataFrame:
     """Return the rows of a chunk that can be used, and tell of the others."""
-    frame, faults = _typed(chunk.frame, known)
+    frame, faults = _typed(chunk.frame, vessels)
     wrong = np.zeros(len(chunk), bool)
     problems = list(chunk.problems[: bad.room])
     for column, message, hint, mask in faults:
         for row in np.flatnonzero(mask & ~wrong)[: bad.room - len(problems)].tolist():
-            said = message.replace("{}", chunk.value(row, column).strip())
-            problems.append(chunk.problem(row, column, said, hint))
+            text = message.replace("{}", chunk.value(row, column).strip())
+            problems.append(chunk.problem(row, column, text, hint))
         wrong |= mask
     time, before = frame["time"].to_numpy(), last.before(frame, ~wrong)
     repeated, back = ~wrong & (time == before), ~wrong & (time < before)
     for row in np.flatnonzero(back)[: bad.room - len(problems)].tolist():
-        said = f"time goes backwards: {time[row]} after {before[row]}"
-        problems.append(chunk.problem(row, _TIME, said, "sort the rows, or ask with --sort"))
+        text = f"time goes backwards: {time[row]} after {before[row]}"
+        problems.append(chunk.problem(row, _TIME, text, "sort the rows, or ask with --sort"))
     wrong |= back
     bad.add(len(chunk) + len(chunk.problems), int(wrong.sum()) + len(chunk.problems), problems)
     report.rows += len(chunk) + len(chunk.problems)
@@ -106,7 +106,9 @@ _Fault = tuple[str, str, str, Mask]
 """A column, what is wrong with it, a hint, and in which rows."""
 
 
-def _typed(frame: pl.DataFrame, known: Collection[str] | None) -> tuple[pl.DataFrame, list[_Fault]]:
+def _typed(
+    frame: pl.DataFrame, vessels: Collection[str] | None
+) -> tuple[pl.DataFrame, list[_Fault]]:
     """Return the columns as numbers, and what is wrong with which rows."""
     vessel = _whole_numbers(frame[_VESSEL]).cast(pl.String).str.strip_chars()
     number = vessel.cast(pl.Int64, strict=False).fill_null(0)
@@ -119,8 +121,8 @@ def _typed(frame: pl.DataFrame, known: Collection[str] | None) -> tuple[pl.DataF
             nobody.to_numpy(),
         )
     ]
-    if known is not None:
-        stranger = ~vessel.is_in(list(known)).fill_null(False)
+    if vessels is not None:
+        stranger = ~vessel.is_in(list(vessels)).fill_null(False)
         hint = "the table of vessels does not name it"
         faults.append((_VESSEL, "unknown vessel '{}'", hint, stranger.to_numpy()))
     columns = {"vessel": vessel}
@@ -136,8 +138,8 @@ def _typed(frame: pl.DataFrame, known: Collection[str] | None) -> tuple[pl.DataF
         columns[name] = degrees
     for name, short, none in ((_SPEED, "speed", _NO_SPEED), (_COURSE, "course", _NO_COURSE)):
         value = _numbers(frame[name])
-        given = frame[name].cast(pl.String).str.strip_chars().fill_null("") != ""
-        wrong = (given & ~value.is_between(0, none + 0.05).fill_null(False)).to_numpy()
+        written = frame[name].cast(pl.String).str.strip_chars().fill_null("") != ""
+        wrong = (written & ~value.is_between(0, none + 0.05).fill_null(False)).to_numpy()
         hint = f"between 0 and {none:g}; {none:g} and an empty cell mean unknown"
         faults.append((name, f"impossible {short} '{{}}'", hint, wrong))
         columns[short] = pl.select(pl.when(value < none).then(value)).to_series()
@@ -166,23 +168,23 @@ class _Last:
 
     def before(self, frame: pl.DataFrame, good: Mask) -> Ints:
         """Return the latest time of its vessel before each good row, NO_TIME where there is none."""
-        found = np.full(frame.height, NO_TIME)
+        earlier = np.full(frame.height, NO_TIME)
         if not self._check:
-            return found
+            return earlier
         rows = frame.select("vessel", "time").with_row_index("row").filter(pl.Series(good))
         rows = rows.join(self._times, on="vessel", how="left", maintain_order="left")
         before = pl.col("time").cum_max().shift(1).over("vessel")
         rows = rows.with_columns(before=pl.max_horizontal(before, "last"))
-        found[rows["row"].to_numpy()] = rows["before"].fill_null(NO_TIME).to_numpy()
+        earlier[rows["row"].to_numpy()] = rows["before"].fill_null(NO_TIME).to_numpy()
         latest = rows.group_by("vessel", maintain_order=True).agg(last=pl.col("time").max())
         both = pl.concat([self._times, latest])
         self._times = both.group_by("vessel", maintain_order=True).agg(pl.col("last").max())
-        return found
+        return earlier
 
 
 def read_vessel_types(path: Path) -> dict[str, str]:
     """Return the type of each vessel of a table ``vessel,type``, which names at least one."""
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for chunk in _whole(open_table(path), ("vessel", "type"), "a table of vessels"):
         columns = (_whole_numbers(chunk.frame["vessel"]), chunk.frame["type"])
         texts = (column.cast(pl.String).str.strip_chars().fill_null("") for column in columns)
@@ -190,18 +192,18 @@ def read_vessel_types(path: Path) -> dict[str, str]:
             if not vessel or not kind:
                 column = "type" if vessel else "vessel"
                 raise InputError(chunk.problem(row, column, f"the {column} is empty"))
-            if found.setdefault(vessel, kind) != kind:
-                message = f"vessel '{vessel}' is '{kind}' here and '{found[vessel]}' before"
+            if types.setdefault(vessel, kind) != kind:
+                message = f"vessel '{vessel}' is '{kind}' here and '{types[vessel]}' before"
                 raise InputError(chunk.problem(row, "type", message, "a vessel has one type"))
-    if not found:
+    if not types:
         hint = "name the vessels that there are, a row vessel,type each, or leave the table out"
         raise InputError(Problem(Place(str(path)), "no vessels here", "", hint))
-    return found
+    return types
 
 
 def read_areas(path: Path, types: Collection[str]) -> dict[str, list[tuple[float, float]]]:
     """Return the corners (lon, lat) of each area of a table ``area,lon,lat``."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    areas: dict[str, list[tuple[float, float]]] = {}
     for chunk in _whole(open_table(path), ("area", "lon", "lat"), "a table of areas"):
         lon, lat = (_numbers(chunk.frame[name]) for name in ("lon", "lat"))
         for row, name in enumerate(chunk.frame["area"].to_list()):
@@ -213,15 +215,15 @@ def read_areas(path: Path, types: Collection[str]) -> dict[str, list[tuple[float
             if x is None or y is None or abs(x) > 180 or abs(y) > 90:
                 column = "lon" if x is None or abs(x) > 180 else "lat"
                 raise InputError(chunk.problem(row, column, "impossible corner of an area"))
-            found.setdefault(str(name).strip(), []).append((float(x), float(y)))
-    if not found:
+            areas.setdefault(str(name).strip(), []).append((float(x), float(y)))
+    if not areas:
         hint = "give the corners of areas, a row area,lon,lat each, or leave the table out"
         raise InputError(Problem(Place(str(path)), "no areas here", "", hint))
-    for name, corners in found.items():
+    for name, corners in areas.items():
         if len(corners) < 3:
             message = f"area '{name}' has {len(corners)} corners, at least 3 make an area"
             raise InputError(Problem(Place(str(path)), message))
-    return found
+    return areas
 
 
 def _whole(table: Table, columns: tuple[str, ...], what: str) -> Iterator[Chunk]:

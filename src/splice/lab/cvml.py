@@ -4,8 +4,7 @@ A file has a ``dataset`` of frames; a frame lists objects (persons) and groups, 
 an orientation, an appearance and one or more hypotheses of what it does. Elements that nobody
 asks for (``body``, ``head``, ...) are passed over with all that they hold.
 
-The files come from elsewhere, so nothing of XML's machinery is used: a DOCTYPE, and with it
-every entity, is refused, and so are files, texts and nestings beyond any sensible size.
+Files, texts and nestings beyond any sensible size are refused.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NoReturn, TypeAlias
-from xml.parsers import expat
+from typing import Final, TypeAlias
 
 import polars as pl
 
-from splice.errors import InputError, Place, Problem, SpliceError
+from splice.lab.strict_xml import StrictXml
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 32
@@ -114,11 +112,11 @@ class _Thing:
     belief: float = -1.0
 
 
-class _Reader:
+class _Reader(StrictXml):
     """Takes the events of an XML parser and keeps the rows."""
 
     def __init__(self, file: str, clip: str) -> None:
-        self._file = file
+        super().__init__(file, "is the file whole, and really a ground-truth file?")
         self._clip = clip
         self._open: list[str] = [""]
         self._passing = 0
@@ -131,30 +129,6 @@ class _Reader:
         self._belief = 0.0
         self._persons: list[tuple[object, ...]] = []
         self._groups: list[tuple[object, ...]] = []
-        self._parser = parser = expat.ParserCreate()
-        parser.buffer_text = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._characters
-        parser.StartDoctypeDeclHandler = lambda *_: self._refuse("a DOCTYPE")
-        parser.EntityDeclHandler = lambda *_: self._refuse("an entity")
-        parser.ExternalEntityRefHandler = lambda *_: self._refuse("an external entity")
-
-    def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Read some more of the file."""
-        try:
-            self._parser.Parse(data, last)
-        except expat.ExpatError as error:
-            self.fail_at(
-                error.lineno,
-                error.offset + 1,
-                f"not well-formed XML: {expat.ErrorString(error.code)}",
-                hint="is the file whole, and really a ground-truth file?",
-            )
-        except SpliceError:  # what the handlers say, and a ValueError, too
-            raise
-        except (LookupError, ValueError) as error:
-            self.fail_at(1, 1, f"an encoding that cannot be read: {error}", hint="save it as UTF-8")
 
     def result(self) -> Annotation:
         """Return the rows."""
@@ -165,34 +139,19 @@ class _Reader:
             pl.DataFrame(self._groups, GROUPS, orient="row"),
         )
 
-    def fail_at(
-        self, line: int, column: int, message: str, text: str = "", hint: str = ""
-    ) -> NoReturn:
-        """Say what is wrong at a place."""
-        raise InputError(Problem(Place(self._file, line, column), message, text, hint)) from None
-
-    def _fail(self, message: str, text: str = "", hint: str = "") -> NoReturn:
-        self.fail_at(*self._place(), message, text, hint)
-
-    def _place(self) -> tuple[int, int]:
-        return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
-
-    def _refuse(self, what: str) -> NoReturn:
-        self._fail(f"{what} is not read", hint="a ground-truth file declares nothing")
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) + self._passing > MAX_DEPTH:
-            self._fail(f"elements nest more than {MAX_DEPTH} deep", f"<{name}>")
+            self.fail(f"elements nest more than {MAX_DEPTH} deep", f"<{name}>")
         inside = self._open[-1]
         if self._passing or (name not in _PARENTS and inside):
             self._passing += 1
             return
         if not inside and name != "dataset":
-            self._fail(f"<{name}> is not a ground-truth file", hint="it begins with <dataset>")
+            self.fail(f"<{name}> is not a ground-truth file", hint="it begins with <dataset>")
         if inside not in _PARENTS[name]:
             homes = " or ".join(f"<{home}>" for home in _PARENTS[name] if home)
             hint = f"it belongs into {homes}" if homes else "there is one in a file"
-            self._fail(f"<{name}> cannot be inside <{inside}>", hint=hint)
+            self.fail(f"<{name}> cannot be inside <{inside}>", hint=hint)
         self._open.append(name)
         self._text.clear()
         match name:
@@ -202,20 +161,20 @@ class _Reader:
                 self._begin_thing(name, attributes)
             case "box":
                 numbers = self._current.numbers
-                for given, column in _BOX.items():
-                    numbers[column] = self._pixels(self._attribute(name, attributes, given))
+                for attribute, column in _BOX.items():
+                    numbers[column] = self._pixels(self._attribute(name, attributes, attribute))
             case "hypothesis":
                 self._guess = {}
                 self._belief = self._share(attributes.get("evaluation", "0"))
 
-    def _characters(self, text: str) -> None:
+    def characters(self, text: str) -> None:
         if self._passing or self._open[-1] not in _TEXTS:
             return
         self._text.append(text)
         if sum(map(len, self._text)) > MAX_TEXT:
-            self._fail(f"a text of more than {MAX_TEXT} characters in <{self._open[-1]}>")
+            self.fail(f"a text of more than {MAX_TEXT} characters in <{self._open[-1]}>")
 
-    def _end(self, name: str) -> None:
+    def end(self, name: str) -> None:
         if self._passing:
             self._passing -= 1
             return
@@ -248,7 +207,7 @@ class _Reader:
     def _begin_frame(self, attributes: dict[str, str]) -> None:
         number = self._natural(self._attribute("frame", attributes, "number"), "a frame")
         if number in self._frames:
-            self._fail(f"frame {number} comes twice", hint="one file is one clip")
+            self.fail(f"frame {number} comes twice", hint="one file is one clip")
         self._frames.add(number)
         self._frame = number
         self._seen.clear()
@@ -256,12 +215,12 @@ class _Reader:
     def _begin_thing(self, what: str, attributes: dict[str, str]) -> None:
         number = self._natural(self._attribute(what, attributes, "id"), f"the id of {what}s")
         if (what, number) in self._seen:
-            self._fail(f"{what} {number} comes twice in frame {self._frame}")
+            self.fail(f"{what} {number} comes twice in frame {self._frame}")
         self._seen.add((what, number))
-        self._thing = _Thing(what, number, self._place())
+        self._thing = _Thing(what, number, self.place())
 
     def _end_thing(self, thing: _Thing) -> None:
-        wanted = {
+        present = {
             "<box>": thing.numbers.keys() >= {*_BOX.values()},
             "<orientation>": "orientation" in thing.numbers,
             "<appearance>": bool(thing.appearance),
@@ -269,7 +228,7 @@ class _Reader:
             "<movement>": thing.what == "group" or bool(thing.words.get("movement")),
             "<situation>": thing.what == "object" or bool(thing.words.get("situation")),
         }
-        missing = [name for name, there in wanted.items() if not there]
+        missing = [name for name, there in present.items() if not there]
         if missing:
             self.fail_at(
                 *thing.place, f"{thing.what} {thing.number} has no {', no '.join(missing)}"
@@ -284,22 +243,22 @@ class _Reader:
 
     def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
         if name not in attributes:
-            self._fail(f"<{element}> has no '{name}'", hint=f'such as {name}="0"')
+            self.fail(f"<{element}> has no '{name}'", hint=f'such as {name}="0"')
         return attributes[name]
 
     def _pixels(self, text: str) -> int:
         if not _PIXELS.fullmatch(text.strip()):
-            self._fail("a whole number of at most four digits is needed", text or '""')
+            self.fail("a whole number of at most four digits is needed", text or '""')
         return int(text)
 
     def _share(self, text: str) -> float:
         if not _SHARE.fullmatch(text.strip()):
-            self._fail("a number is needed", text or '""', "such as 1.0")
+            self.fail("a number is needed", text or '""', "such as 1.0")
         return float(text)
 
     def _natural(self, text: str, what: str) -> int:
         if not _NATURAL.fullmatch(text.strip()):
-            self._fail(f"{what} is a number: 0, 1, 2, ...", text or '""')
+            self.fail(f"{what} is a number: 0, 1, 2, ...", text or '""')
         return int(text)
 
 

@@ -12,7 +12,8 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NoReturn
 from urllib.error import HTTPError, URLError
@@ -29,7 +30,7 @@ from urllib.request import (
 )
 
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError
-from splice.io.outputs import new_file, sweep
+from splice.io.outputs import new_file, sweep, write_text
 
 SUMS: Final = "sums.json"
 """The file beside downloads that keeps the sum which each had at first."""
@@ -98,19 +99,30 @@ def download(
     errors, and then nothing appears at ``path``.
     """
     check_address(address)
-    sweep(path)
-    with new_file(path) as partial:
-        total = hashlib.sha256()
-        with partial.open("wb") as out:
-            for block in _blocks(address, limit, timeout):
-                total.update(block)
-                out.write(block)
-                yield len(block)
-        if expected is not None and total.hexdigest() != expected:
+
+    def check(checksum: str) -> None:
+        if expected is not None and checksum != expected:
             raise SpliceError(
                 f"'{address}' has changed: it is not the file that was downloaded at first",
                 f"what is here stays; remove '{path.name}' from {path.parent / SUMS} to take the new one",
             )
+
+    return _write(_blocks(address, limit, timeout), path, check)
+
+
+def _write(
+    blocks: Iterable[bytes], path: Path, check: Callable[[str], None] = lambda _: None
+) -> Steps:
+    """Write blocks as a file, which appears if its sum passes a check."""
+    sweep(path)
+    with new_file(path) as partial:
+        total = hashlib.sha256()
+        with partial.open("wb") as out:
+            for block in blocks:
+                total.update(block)
+                out.write(block)
+                yield len(block)
+        check(total.hexdigest())
     return total.hexdigest()
 
 
@@ -171,64 +183,61 @@ def _opener() -> OpenerDirector:
     return opener
 
 
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive; what is wrong with it is told as an error of its file."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            yield packed
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        _damaged(archive, f"not a whole zip archive: {error}", "download it again")
+    except OSError as error:
+        _damaged(archive, f"cannot read: {_reason(error)}", "check the path")
+
+
 def unpack(archive: Path, member: str, path: Path, *, limit: int) -> Steps:
     """Unpack the one file of a zip archive that has a name, wherever it stands in it."""
-    try:
-        with zipfile.ZipFile(archive) as packed:
-            found = [i for i in packed.infolist() if PurePosixPath(i.filename).name == member]
-            if len(found) != 1:
-                names = ", ".join(packed.namelist()[:5])
-                _damaged(archive, f"'{member}' is in it {len(found)} times", f"it has: {names}")
-            if found[0].file_size > limit:
-                _damaged(archive, f"'{member}' has more than {limit:,} bytes")
-            with packed.open(found[0]) as stream:
-                return (yield from _copy(stream, path, limit))
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        _damaged(archive, f"not a whole zip archive: {error}", "download it again")
-    except OSError as error:
-        _damaged(archive, f"cannot read: {_reason(error)}", "check the path")
+    with _opened(archive) as packed:
+        entries = [i for i in packed.infolist() if PurePosixPath(i.filename).name == member]
+        if len(entries) != 1:
+            names = ", ".join(packed.namelist()[:5])
+            _damaged(archive, f"'{member}' is in it {len(entries)} times", f"it has: {names}")
+        if entries[0].file_size > limit:
+            _damaged(archive, f"'{member}' has more than {limit:,} bytes")
+        with packed.open(entries[0]) as stream:
+            return (yield from _write(_limited(stream, path, limit), path))
 
 
-def members(archive: Path, wanted: re.Pattern[str], *, limit: int) -> dict[str, bytes]:
+def members(archive: Path, pattern: re.Pattern[str], *, limit: int) -> dict[str, bytes]:
     """Return the files of a zip archive whose paths match, at most so many bytes of them in all."""
-    try:
-        with zipfile.ZipFile(archive) as packed:
-            found = [info for info in packed.infolist() if wanted.fullmatch(info.filename)]
-            if not found:
-                names = ", ".join(packed.namelist()[:5])
-                _damaged(archive, "nothing in it is what is looked for", f"it has: {names}")
-            if sum(info.file_size for info in found) > limit:
-                _damaged(archive, f"unpacked it has more than {limit:,} bytes")
-            # A size that the archive states wrongly ends the reading: zipfile reads no more than that.
-            return {info.filename: packed.read(info) for info in found}
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        _damaged(archive, f"not a whole zip archive: {error}", "download it again")
-    except OSError as error:
-        _damaged(archive, f"cannot read: {_reason(error)}", "check the path")
+    with _opened(archive) as packed:
+        entries = [info for info in packed.infolist() if pattern.fullmatch(info.filename)]
+        if not entries:
+            names = ", ".join(packed.namelist()[:5])
+            _damaged(archive, "nothing in it is what is looked for", f"it has: {names}")
+        if sum(info.file_size for info in entries) > limit:
+            _damaged(archive, f"unpacked it has more than {limit:,} bytes")
+        # A size that the archive states wrongly ends the reading: zipfile reads no more than that.
+        return {info.filename: packed.read(info) for info in entries}
 
 
 def copy_file(source: Path, path: Path, *, limit: int) -> Steps:
     """Copy a file that is here already."""
     try:
         with source.open("rb") as stream:
-            return (yield from _copy(stream, path, limit))
+            return (yield from _write(_limited(stream, path, limit), path))
     except OSError as error:
         _damaged(source, f"cannot read: {_reason(error)}", "check the path")
 
 
-def _copy(stream: IO[bytes], path: Path, limit: int) -> Steps:
-    sweep(path)
-    with new_file(path) as partial:
-        total, done = hashlib.sha256(), 0
-        with partial.open("wb") as out:
-            while block := stream.read(_BLOCK):
-                done += len(block)
-                if done > limit:
-                    raise OutputError(f"'{path.name}' has more than {limit:,} bytes")
-                total.update(block)
-                out.write(block)
-                yield len(block)
-    return total.hexdigest()
+def _limited(stream: IO[bytes], path: Path, limit: int) -> Iterator[bytes]:
+    """Yield the blocks of a file; more than so many bytes are an error."""
+    done = 0
+    while block := stream.read(_BLOCK):
+        done += len(block)
+        if done > limit:
+            raise OutputError(f"'{path.name}' has more than {limit:,} bytes")
+        yield block
 
 
 def _damaged(archive: Path, message: str, hint: str = "") -> NoReturn:
@@ -251,11 +260,11 @@ def read_sums(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        sums = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        kept = None
-    if not isinstance(kept, dict) or not all(
-        isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in kept.values()
+        sums = None
+    if not isinstance(sums, dict) or not all(
+        isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in sums.values()
     ):
         raise InputError(
             Problem(
@@ -264,10 +273,9 @@ def read_sums(folder: Path) -> dict[str, str]:
                 hint="remove it to trust the files as they are now",
             )
         )
-    return kept
+    return sums
 
 
 def write_sums(folder: Path, sums: dict[str, str]) -> None:
     """Keep the sums of the files in a folder."""
-    with new_file(folder / SUMS) as partial:
-        partial.write_text(json.dumps(sums, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_text(folder / SUMS, json.dumps(sums, indent=1, sort_keys=True) + "\n")

@@ -39,7 +39,7 @@ from splice.lab.foreign.tables import EventTables
 
 Steps = Generator[int]
 Maker = Callable[[Mapping[str, Path], list[Path]], Iterator[int]]
-"""Makes what is wanted of files that are here, by their names."""
+"""Makes targets of files that are here, given by their names."""
 
 _AIS_LIMIT: Final = 8 * 2**30
 """The most bytes that the unpacked positions of vessels may have."""
@@ -90,17 +90,17 @@ def fetch(
     if home:
         check_address(home)
     targets = [data_home() / target for target in archive.targets]
-    wanted = [target for target in targets if force or not _is_there(target)]
-    for target in wanted:
+    to_make = [target for target in targets if force or not _is_there(target)]
+    for target in to_make:
         if not target.suffix:
             check_output(target, force=force)
-    job = _Job(archive, wanted)
+    job = _Job(archive, to_make)
     steps = _from_folder(job, local) if local else _from_home(job, home, force=force)
     with closing(steps):
         for _ in progress(steps, lambda: job.now) if progress else steps:
             pass
-    left = tuple(target for target in targets if target not in wanted)
-    return Fetched(archive, job.downloaded, job.kept, tuple(wanted), left)
+    left = tuple(target for target in targets if target not in to_make)
+    return Fetched(archive, job.downloaded, job.kept, tuple(to_make), left)
 
 
 def _is_there(target: Path) -> bool:
@@ -112,17 +112,17 @@ class _Job:
     """A fetching on its way."""
 
     archive: Archive
-    wanted: list[Path]
+    to_make: list[Path]
     now: str = ""
     downloaded: int = 0
     kept: int = 0
     paths: dict[str, Path] = field(default_factory=dict)
 
     def make(self) -> Steps:
-        """Make what is wanted of the files that are here."""
-        if self.wanted:
+        """Make the targets of the files that are here."""
+        if self.to_make:
             self.now = f"making {self.archive.name}"
-            yield from _MAKERS[self.archive.name](self.paths, self.wanted)
+            yield from _MAKERS[self.archive.name](self.paths, self.to_make)
 
 
 def _from_home(job: _Job, home: str | None, *, force: bool) -> Steps:
@@ -140,15 +140,15 @@ def _from_home(job: _Job, home: str | None, *, force: bool) -> Steps:
     if sums != before:
         write_sums(folder, sums)
     job.kept = len(here)
-    missing = (n for n in archive.files if n not in here and job.wanted)
+    missing = (n for n in archive.files if n not in here and job.to_make)
     waiting = {name: archive.addresses(home)[name] for name in missing}
     for name, addresses in list(waiting.items()):
         job.now = f"downloading {name}"
         try:
-            found = yield from _download(addresses, folder / name, archive.limit, sums.get(name))
+            checksum = yield from _download(addresses, folder / name, archive.limit, sums.get(name))
         except DownloadError as error:
             raise _unreachable(archive, error, waiting, folder) from None
-        sums[name] = found
+        sums[name] = checksum
         write_sums(folder, sums)
         job.downloaded += 1
         del waiting[name]
@@ -157,8 +157,8 @@ def _from_home(job: _Job, home: str | None, *, force: bool) -> Steps:
 
 def _check(path: Path, name: str, sums: dict[str, str]) -> None:
     """Compare a file with its first sum, which it gets now if it has none."""
-    found = file_sum(path)
-    if sums.setdefault(name, found) != found:
+    checksum = file_sum(path)
+    if sums.setdefault(name, checksum) != checksum:
         raise InputError(
             Problem(
                 Place(str(path)),
@@ -197,13 +197,13 @@ def _from_folder(job: _Job, folder: Path) -> Steps:
     """Take the files from a folder, wherever in it they stand."""
     if not folder.is_dir():
         raise SpliceError(f"'{folder}' is not a folder", "name the folder that holds the files")
-    known: dict[str, list[Path]] = {}
+    by_name: dict[str, list[Path]] = {}
     for path in folder.rglob("*"):
         if path.is_file():
-            known.setdefault(path.name, []).append(path)
+            by_name.setdefault(path.name, []).append(path)
     unpacked = {Path(target).name for target in job.archive.targets if Path(target).suffix}
     for name in sorted({*job.archive.needed, *unpacked}):
-        places = known.get(name, [])
+        places = by_name.get(name, [])
         if len(places) > 1:
             first, second = sorted(places)[:2]
             message = f"'{name}' is there more than once: '{first}' and '{second}'"
@@ -223,21 +223,21 @@ def _from_folder(job: _Job, folder: Path) -> Steps:
     yield from job.make()
 
 
-def _make_caviar(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
+def _make_caviar(paths: Mapping[str, Path], targets: list[Path]) -> Steps:
     """Derive the published sequences and write them as evidence files."""
     needed = dict.fromkeys(pair.clip for pair in PUBLISHED)
     annotation = read_cvml_files({clip: paths[CLIPS[clip]] for clip in needed})
     yield 0
     for composite in ("meet", "move"):
         target = data_home() / DATASETS[f"caviar-{composite}"].folder
-        if target in wanted:
+        if target in targets:
             write_source(caviar_source(annotation, composite), target, "db")
             yield 0
 
 
-def _make_brest(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
+def _make_brest(paths: Mapping[str, Path], targets: list[Path]) -> Steps:
     """Unpack the positions."""
-    (target,) = wanted
+    (target,) = targets
     if AIS_CSV in paths:
         yield from copy_file(paths[AIS_CSV], target, limit=_AIS_LIMIT)
     else:
@@ -245,13 +245,13 @@ def _make_brest(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
 
 
 def _make_tables(
-    name: str, wanted_members: re.Pattern[str], read: Callable[[dict[str, bytes]], EventTables]
+    name: str, pattern: re.Pattern[str], read: Callable[[dict[str, bytes]], EventTables]
 ) -> Maker:
     """Return what makes the two tables of a zip archive."""
 
-    def make(paths: Mapping[str, Path], wanted: list[Path]) -> Steps:
-        (target,) = wanted
-        files = members(paths[f"{name}.zip"], wanted_members, limit=_TABLES_LIMIT)
+    def make(paths: Mapping[str, Path], targets: list[Path]) -> Steps:
+        (target,) = targets
+        files = members(paths[f"{name}.zip"], pattern, limit=_TABLES_LIMIT)
         yield 0
         read(files).write(target)
 

@@ -252,7 +252,7 @@ def rgba(code: str, opacity: float) -> str:
 
 
 def _hover(curve: Curve, panel: Panel) -> list[str]:
-    said = []
+    texts = []
     for i, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
         if panel.names:
             at = f"{escaped(panel.names[int(y)])}<br>{escaped(panel.x)} {x:.3f}"
@@ -260,8 +260,8 @@ def _hover(curve: Curve, panel: Panel) -> list[str]:
             at = f"{escaped(panel.x)} {x:g}<br>{escaped(panel.y)} {y:.3f}"
         error = f" ± {curve.spread[i]:.3f}" if i < len(curve.spread) and curve.spread[i] else ""
         note = f"<br>{escaped(curve.notes[i])}" if i < len(curve.notes) else ""
-        said.append(f"<b>{escaped(curve.name)}</b><br>{at}{error}{note}")
-    return said
+        texts.append(f"<b>{escaped(curve.name)}</b><br>{at}{error}{note}")
+    return texts
 
 
 _ROW: Final = 19
@@ -280,8 +280,8 @@ def timeline_spec(timeline: Timeline) -> Spec:
             layout["annotations"].append(_lane_heading(above, place))
             place += 1
         traces.append(_bars(lane, place, timeline.times))
-        told = lane.about or lane.role.value
-        ticks.append((place, lane.name if lane.role is Role.EVENT else told))
+        tick = lane.name if lane.role is Role.EVENT else lane.about or lane.role.value
+        ticks.append((place, tick))
         place += 1
     layout["xaxis"] = {
         **axis_of("time"),
@@ -340,7 +340,7 @@ def _bars(lane: Lane, place: float, times: TimeFormat) -> Spec:
 
 
 def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
-    said = []
+    texts = []
     for span in lane.spans:
         label = "true" if span.value > 0 else "false" if span.value < 0 else "unknown"
         what = "happens" if lane.role is Role.EVENT else f"{lane.role.value}: {label}"
@@ -348,8 +348,8 @@ def _bar_hover(lane: Lane, times: TimeFormat) -> Sequence[str]:
         value = f", value {span.value:+.2f}" if lane.role is Role.COMPLETED else ""
         note = f"<br>{escaped(span.note)}" if span.note else ""
         points = f"{span.points} {plural('time-point', span.points)}"
-        said.append(
+        texts.append(
             f"<b>{escaped(lane.name)}</b><br>{what}{value}<br>"
             f"from {times.text(span.start)} to before {times.text(span.end)} ({points}){note}"
         )
-    return said
+    return texts

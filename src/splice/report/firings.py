@@ -50,25 +50,25 @@ def asked_for(rules: Iterable[Rule], evidence: AtomTable, entities: set[int]) ->
 
     A variable of the head stands for one of the entities, any other for anything, a constant for itself.
     """
-    found = np.zeros(len(evidence), bool)
+    mask = np.zeros(len(evidence), bool)
     for condition, bound in _conditions(rules):
         for code, kind in enumerate(evidence.vocabulary.kinds):
             leaves = _leaves(kind.template.args)
-            own = _leaves(condition.args)
-            if kind.predicate != condition.predicate or len(own) != len(leaves):
+            terms = _leaves(condition.args)
+            if kind.predicate != condition.predicate or len(terms) != len(leaves):
                 continue
             if _template(kind.template) != _template(condition):
                 continue
             rows = evidence.kind == code
-            columns = [leaf for i, leaf in enumerate(own) if i != kind.time]
+            columns = [leaf for i, leaf in enumerate(terms) if i != kind.time]
             for column, leaf in enumerate(columns):
                 value = evidence.args[:, column]
                 if isinstance(leaf, Constant):
                     rows &= value == evidence.vocabulary.constants.known_code(leaf.name)
                 elif leaf in bound:
                     rows &= np.isin(value, list(entities))
-            found |= rows
-    return found
+            mask |= rows
+    return mask
 
 
 def _conditions(rules: Iterable[Rule]) -> Iterator[tuple[Atom, frozenset[Term]]]:
@@ -80,18 +80,18 @@ def _conditions(rules: Iterable[Rule]) -> Iterator[tuple[Atom, frozenset[Term]]]
 
 
 def _leaves(terms: Sequence[Term]) -> list[Term]:
-    found: list[Term] = []
+    leaves: list[Term] = []
     for term in terms:
-        found += _leaves(term.args) if isinstance(term, Function) else [term]
-    return found
+        leaves += _leaves(term.args) if isinstance(term, Function) else [term]
+    return leaves
 
 
 def _template(atom: Atom) -> str:
     """Return an atom with nothing at its leaves: ``happensAt(walking(_),_)``."""
 
-    def told(term: Term) -> str:
+    def skeleton(term: Term) -> str:
         if isinstance(term, Variable | Constant):
             return "_"
-        return f"{term.functor}({','.join(map(told, term.args))})"
+        return f"{term.functor}({','.join(map(skeleton, term.args))})"
 
-    return f"{atom.predicate}({','.join(map(told, atom.args))})"
+    return f"{atom.predicate}({','.join(map(skeleton, atom.args))})"

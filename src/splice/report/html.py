@@ -50,7 +50,7 @@ def report_page(report: Report) -> str:
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("splice.report"),
         autoescape=True,
         undefined=StrictUndefined,  # a misspelt field is an error, not a gap in the page
@@ -58,9 +58,9 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    made.globals["asset"] = _asset
-    made.filters |= {
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    environment.globals["asset"] = _asset
+    environment.filters |= {
         "cell": _cell,
         "colour_key": _colour_key,
         "column_classes": _column_classes,
@@ -68,7 +68,7 @@ def _templates() -> Environment:
         "plotly_spec": _plotly_spec,
         "rule_facts": _rule_facts,
     }
-    return made
+    return environment
 
 
 @cache
@@ -83,7 +83,7 @@ def _slugs(titles: Sequence[str]) -> list[str]:
     slugs: list[str] = []
     for title in titles:
         slug = "-".join(re.findall(r"[a-z0-9]+", title.lower())) or "tab"
-        taken = sum(other == slug or other.startswith(f"{slug}--") for other in slugs)
+        taken = sum(earlier == slug or earlier.startswith(f"{slug}--") for earlier in slugs)
         slugs.append(f"{slug}--{taken + 1}" if taken else slug)
     return slugs
 

@@ -56,23 +56,28 @@ class Labelling:
     """Rules whose firings are shown, and what they ask for."""
 
 
-def timeline(found: Labelling, name: str = "timeline") -> Timeline:
+def timeline(labelling: Labelling, name: str = "timeline") -> Timeline:
     """Return the timeline of a sequence."""
-    batch = found.batch
+    batch = labelling.batch
     times = batch.times
     if not len(times):
         return Timeline(name, f"Sequence {batch.sequence}", 0, 1, (), "It has no time-points.")
     clock = _Clock(times)
-    chosen, told = _chosen(found)
-    fired = [(_rule_text(rule), rule, firings(rule.rule, batch)) for rule in found.rules]
+    chosen, left_out = _chosen(labelling)
+    fired = [(_rule_text(rule), rule, firings(rule.rule, batch)) for rule in labelling.rules]
     lanes = [
         lane
         for names, rows in chosen
-        for lane in (*_lanes(found, clock, names, rows), *_fired(found, clock, names, rows, fired))
+        for lane in (
+            *_lanes(labelling, clock, names, rows),
+            *_fired(labelling, clock, names, rows, fired),
+        )
     ]
     entities = {int(c) for _, rows in chosen for c in batch.queries.args[rows[0]] if c >= 0}
-    events, more = _events(batch.evidence, clock, entities, [rule.rule for rule in found.rules])
-    notes = [told, more, *_warnings(found, (*lanes, *events))]
+    events, events_left_out = _events(
+        batch.evidence, clock, entities, [rule.rule for rule in labelling.rules]
+    )
+    notes = [left_out, events_left_out, *_warnings(labelling, (*lanes, *events))]
     return Timeline(
         name,
         f"Sequence {batch.sequence}",
@@ -84,14 +89,14 @@ def timeline(found: Labelling, name: str = "timeline") -> Timeline:
     )
 
 
-def recognised_timeline(table: AtomTable, found: Recognised) -> Timeline:
+def recognised_timeline(table: AtomTable, recognised: Recognised) -> Timeline:
     """Return the timeline of a sequence of which no label is known: what holds, and the events.
 
     Parameters
     ----------
     table
         The sequence.
-    found
+    recognised
         What is recognised in it.
     """
     names = table.vocabulary.sequences
@@ -99,26 +104,26 @@ def recognised_timeline(table: AtomTable, found: Recognised) -> Timeline:
     times = np.unique(table.time[table.time != NO_TIME])
     if not len(times):
         return Timeline("timeline", title, 0, 1, (), "It has no time-points.")
-    clock, spans = _Clock(times), found.intervals
-    lasting = np.zeros(len(found.fluents), np.int64)
+    clock, spans = _Clock(times), recognised.intervals
+    lasting = np.zeros(len(recognised.fluents), np.int64)
     np.add.at(lasting, spans.key, spans.end - spans.start)
     shown = np.argsort(-lasting, kind="stable")[:_FLUENTS]
     shown = shown[lasting[shown] > 0]
     lanes = []
     for row in shown.tolist():
-        own = np.flatnonzero(spans.key == row)[:_SPANS]
-        points = np.searchsorted(times, spans.end[own]) - np.searchsorted(times, spans.start[own])
-        columns = (spans.start[own].tolist(), spans.end[own].tolist(), points.tolist())
+        rows = np.flatnonzero(spans.key == row)[:_SPANS]
+        points = np.searchsorted(times, spans.end[rows]) - np.searchsorted(times, spans.start[rows])
+        columns = (spans.start[rows].tolist(), spans.end[rows].tolist(), points.tolist())
         drawn = (Span(a, b, 1.0, n) for a, b, n in zip(*columns, strict=True))
-        lanes.append(Lane(_name(found.fluents, row), Role.RECOGNISED, tuple(drawn)))
-    entities = {int(c) for row in shown for c in found.fluents.args[row] if c >= 0}
-    events, more = _events(table, clock, entities)
-    rest = int((lasting > 0).sum()) - len(lanes)
-    told = f"The longest fluents are shown; {rest} others are not." if rest else ""
-    note = " ".join(text for text in (told, more) if text)
+        lanes.append(Lane(_name(recognised.fluents, row), Role.RECOGNISED, tuple(drawn)))
+    entities = {int(c) for row in shown for c in recognised.fluents.args[row] if c >= 0}
+    events, events_left_out = _events(table, clock, entities)
+    hidden = int((lasting > 0).sum()) - len(lanes)
+    remark = f"The longest fluents are shown; {hidden} others are not." if hidden else ""
+    note = " ".join(text for text in (remark, events_left_out) if text)
     first, last = int(times[0]), int(clock.ends[-1])
-    every = (*lanes, *events)
-    return Timeline("timeline", title, first, last, every, note, table.vocabulary.times)
+    all_lanes = (*lanes, *events)
+    return Timeline("timeline", title, first, last, all_lanes, note, table.vocabulary.times)
 
 
 class _Clock:
@@ -158,37 +163,37 @@ def stretches(slot: Ints, code: Ints) -> tuple[Indices, Indices]:
 _Fluents = list[tuple[list[str], Indices]]
 
 
-def _chosen(found: Labelling) -> tuple[_Fluents, str]:
+def _chosen(labelling: Labelling) -> tuple[_Fluents, str]:
     """Return the busiest fluents with their rows, those alike together, and what is left out."""
-    queries = found.batch.queries
+    queries = labelling.batch.queries
     first, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
     order = np.lexsort((queries.time, which))
     pieces = np.split(order, np.cumsum(np.bincount(which, minlength=len(first)))[:-1])
-    busy = _true_anywhere(found)
+    busy = _true_anywhere(labelling)
     ranked = sorted(
         ((-int(busy[rows].sum()), _name(queries, int(rows[0])), rows) for rows in pieces),
         key=lambda item: item[:2],
     )
     groups: dict[bytes, tuple[list[str], Indices]] = {}
     for _, name, rows in ranked:
-        groups.setdefault(_appearance(found, rows), ([], rows))[0].append(name)
+        groups.setdefault(_appearance(labelling, rows), ([], rows))[0].append(name)
     shown = list(groups.values())[:_FLUENTS]
-    rest = len(pieces) - sum(len(names) for names, _ in shown)
-    told = f"The busiest fluents are shown; {rest} others are not." if rest else ""
-    return shown, told
+    hidden = len(pieces) - sum(len(names) for names, _ in shown)
+    remark = f"The busiest fluents are shown; {hidden} others are not." if hidden else ""
+    return shown, remark
 
 
-def _true_anywhere(found: Labelling) -> Mask:
-    said = [found.labels, found.recognised, found.truth]
-    busy: Mask = np.any([s > 0 for s in said if s is not None], axis=0)
+def _true_anywhere(labelling: Labelling) -> Mask:
+    labels = [labelling.labels, labelling.recognised, labelling.truth]
+    busy: Mask = np.any([s > 0 for s in labels if s is not None], axis=0)
     return busy
 
 
-def _appearance(found: Labelling, rows: Indices) -> bytes:
+def _appearance(labelling: Labelling, rows: Indices) -> bytes:
     """Return what a fluent's lanes look like; those of ``meet(a,b)`` and ``meet(b,a)`` may agree."""
-    columns: list[npt.NDArray[np.generic]] = [found.batch.queries.time, found.batch.labels]
-    columns.append(np.round(found.values, 2) + 0.0)
-    columns += [labels for labels in (found.recognised, found.truth) if labels is not None]
+    columns: list[npt.NDArray[np.generic]] = [labelling.batch.queries.time, labelling.batch.labels]
+    columns.append(np.round(labelling.values, 2) + 0.0)
+    columns += [labels for labels in (labelling.recognised, labelling.truth) if labels is not None]
     return b"|".join(column[rows].tobytes() for column in columns)
 
 
@@ -203,17 +208,19 @@ def _name(table: AtomTable, row: int) -> str:
     return f"{atom.predicate}({','.join(names)})" if names else atom.predicate
 
 
-def _lanes(found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices) -> Iterator[Lane]:
+def _lanes(
+    labelling: Labelling, clock: _Clock, names: Sequence[str], rows: Indices
+) -> Iterator[Lane]:
     """Yield what was given of a fluent, what was completed, recognised and true."""
     name = _joined(names)
-    given = found.batch.labels
-    yield _labels(Role.GIVEN, name, clock, found, rows, given)
-    if found.completed and (given[rows] == UNKNOWN).any():
-        yield _confidence(name, clock, found, rows)
-    if found.recognised is not None:
-        yield _labels(Role.RECOGNISED, name, clock, found, rows, found.recognised)
-    if found.truth is not None:
-        yield _labels(Role.TRUTH, name, clock, found, rows, found.truth)
+    given = labelling.batch.labels
+    yield _labels(Role.GIVEN, name, clock, labelling, rows, given)
+    if labelling.completed and (given[rows] == UNKNOWN).any():
+        yield _confidence(name, clock, labelling, rows)
+    if labelling.recognised is not None:
+        yield _labels(Role.RECOGNISED, name, clock, labelling, rows, labelling.recognised)
+    if labelling.truth is not None:
+        yield _labels(Role.TRUTH, name, clock, labelling, rows, labelling.truth)
 
 
 _Fired = Sequence[tuple[str, LearnedRule, LabelArray]]
@@ -226,14 +233,14 @@ def _rule_text(rule: LearnedRule) -> str:
 
 
 def _fired(
-    found: Labelling, clock: _Clock, names: Sequence[str], rows: Indices, fired: _Fired
+    labelling: Labelling, clock: _Clock, names: Sequence[str], rows: Indices, fired: _Fired
 ) -> Iterator[Lane]:
     """Yield where rules fire for a fluent; one that never does has no lane."""
-    for told, _, where in fired:
-        own = rows[where[rows] > 0]
-        if len(own):
-            lane = _labels(Role.FIRING, _joined(names), clock, found, own, where)
-            yield replace(lane, about=told)
+    for title, _, where in fired:
+        firing = rows[where[rows] > 0]
+        if len(firing):
+            lane = _labels(Role.FIRING, _joined(names), clock, labelling, firing, where)
+            yield replace(lane, about=title)
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -244,21 +251,23 @@ def _labels(
     role: Role,
     name: str,
     clock: _Clock,
-    found: Labelling,
+    labelling: Labelling,
     rows: Indices,
     labels: LabelArray,
 ) -> Lane:
     rows = rows[labels[rows] != UNKNOWN]
     label = labels[rows]
-    spans = clock.spans(found.batch.queries.time[rows], label.astype(np.int64), label.astype(float))
+    spans = clock.spans(
+        labelling.batch.queries.time[rows], label.astype(np.int64), label.astype(float)
+    )
     return Lane(name, role, tuple(spans[:_SPANS]))
 
 
-def _confidence(name: str, clock: _Clock, found: Labelling, rows: Indices) -> Lane:
+def _confidence(name: str, clock: _Clock, labelling: Labelling, rows: Indices) -> Lane:
     """Return the lane of completed labels: given ones are sure, unreached ones are told."""
-    given, reached = found.batch.labels[rows] != UNKNOWN, found.reached[rows]
-    value, time = found.values[rows], found.batch.queries.time[rows]
-    label = found.labels[rows].astype(np.int64)
+    given, reached = labelling.batch.labels[rows] != UNKNOWN, labelling.reached[rows]
+    value, time = labelling.values[rows], labelling.batch.queries.time[rows]
+    label = labelling.labels[rows].astype(np.int64)
     spans: list[Span] = []
     for steps in _STEPS:
         level = np.round(np.abs(value) * steps).astype(np.int64)
@@ -267,11 +276,12 @@ def _confidence(name: str, clock: _Clock, found: Labelling, rows: Indices) -> La
         if len(spans) <= _SPANS:
             break
     first = np.searchsorted(time, [span.start for span in spans])
-    told = [_remark(bool(given[i]), bool(reached[i]), int(label[i])) for i in first]
-    noted = (
-        Span(s.start, s.end, s.value, s.points, note) for s, note in zip(spans, told, strict=True)
+    remarks = [_remark(bool(given[i]), bool(reached[i]), int(label[i])) for i in first]
+    spans_told = (
+        Span(s.start, s.end, s.value, s.points, note)
+        for s, note in zip(spans, remarks, strict=True)
     )
-    return Lane(name, Role.COMPLETED, tuple(noted)[:_SPANS])
+    return Lane(name, Role.COMPLETED, tuple(spans_told)[:_SPANS])
 
 
 def _remark(given: bool, reached: bool, label: int) -> str:
@@ -287,10 +297,10 @@ def _events(
 ) -> tuple[list[Lane], str]:
     """Return a lane for each event of the entities and for all that rules ask for, and what is left out."""
     happens = evidence.of_predicates((HAPPENS_AT,))
-    own = np.isin(evidence.args, [*entities, -1]).all(axis=1) if entities else ~happens & False
+    shown = np.isin(evidence.args, [*entities, -1]).all(axis=1) if entities else ~happens & False
     if happens.any():
-        own &= happens
-    evidence = evidence.take(own | asked_for(rules, evidence, entities))
+        shown &= happens
+    evidence = evidence.take(shown | asked_for(rules, evidence, entities))
     first, which = unique_rows(np.concatenate((evidence.kind[:, None], evidence.args), axis=1))
     names = [_name(evidence, int(row)) for row in first]
     order = sorted(range(len(first)), key=lambda i: (evidence.args[first[i]].tolist(), names[i]))
@@ -299,13 +309,13 @@ def _events(
         time = np.unique(evidence.time[which == number])
         spans = clock.spans(time, np.zeros(len(time), np.int64), np.ones(len(time)))
         lanes.append(Lane(names[number], Role.EVENT, tuple(spans[:_SPANS])))
-    rest = len(order) - len(lanes)
-    return lanes, f"{rest} kinds of events are left out." if rest else ""
+    hidden = len(order) - len(lanes)
+    return lanes, f"{hidden} kinds of events are left out." if hidden else ""
 
 
-def _warnings(found: Labelling, lanes: Sequence[Lane]) -> Iterator[str]:
+def _warnings(labelling: Labelling, lanes: Sequence[Lane]) -> Iterator[str]:
     if any(len(lane.spans) == _SPANS for lane in lanes):
         yield f"A lane has at most {_SPANS} stretches: what follows is left out."
-    if found.cut:
-        last = found.batch.table.vocabulary.times.text(int(found.batch.times[-1]))
+    if labelling.cut:
+        last = labelling.batch.table.vocabulary.times.text(int(labelling.batch.times[-1]))
         yield f"The sequence goes on after {last}; the rest is left out."

@@ -116,11 +116,11 @@ class CompletionObserver:
         distance = np.abs(done.values[rows])
         for place in np.argsort(distance, kind="stable")[:_DOUBTS].tolist():
             row, pattern = int(rows[place]), int(done.patterns[rows[place]])
-            known = self._doubts.get(pattern)
+            kept = self._doubts.get(pattern)
             worst = max((abs(d.why.value) for d in self._doubts.values()), default=2.0)
-            limit = abs(known.why.value) if known else worst
+            limit = abs(kept.why.value) if kept else worst
             full = len(self._doubts) >= _DOUBTS
-            if (known or full) and distance[place] >= limit:
+            if (kept or full) and distance[place] >= limit:
                 continue
             queries = done.batch.queries.take(np.array([row]))
             if any(_alike(doubt.queries, queries) for doubt in self._doubts.values()):
@@ -143,13 +143,13 @@ class ObservedCompletion(CompletedSource):
             yield completer, done
 
 
-def _alike(one: AtomTable, other: AtomTable) -> bool:
+def _alike(first: AtomTable, second: AtomTable) -> bool:
     """Whether two atoms say the same of the same entities, in whatever order they stand."""
     return (
-        one.sequence[0] == other.sequence[0]
-        and one.time[0] == other.time[0]
-        and one.kind[0] == other.kind[0]
-        and sorted(one.args[0]) == sorted(other.args[0])
+        first.sequence[0] == second.sequence[0]
+        and first.time[0] == second.time[0]
+        and first.kind[0] == second.kind[0]
+        and sorted(first.args[0]) == sorted(second.args[0])
     )
 
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from splice.io.outputs import new_file
+from splice.io.outputs import write_text
 from splice.learners.learned_rule import LearnedRule
 from splice.logic.words import in_words
 from splice.report.document import Lane, Role, Span, Timeline
@@ -43,8 +43,7 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file, which appears whole or not at all."""
-        with new_file(Path(path)) as partial:
-            partial.write_text(self.svg, encoding="utf-8")
+        write_text(Path(path), self.svg)
 
 
 def timeline_picture(timeline: Timeline) -> Picture:
@@ -94,8 +93,8 @@ def _counts(rule: LearnedRule, row: float) -> Iterator[str]:
         width = _WIDTH * count / total
         yield _rectangle(left, row, width, colour, 0.9, f"{name}: {count:,}")
         left += width
-    told = ", ".join(f"{name} {count:,}" for name, count, _ in shares)
-    yield _text(0, row + 1.2, f"{told}; score {rule.score:.3f}")
+    summary = ", ".join(f"{name} {count:,}" for name, count, _ in shares)
+    yield _text(0, row + 1.2, f"{summary}; score {rule.score:.3f}")
 
 
 def _bar(timeline: Timeline, lane: Lane, span: Span, place: float) -> str:
@@ -108,9 +107,9 @@ def _bar(timeline: Timeline, lane: Lane, span: Span, place: float) -> str:
     sure = f", value {span.value:+.2f}" if lane.role is Role.COMPLETED else ""
     times = timeline.times
     when = f"from {times.text(span.start)} to before {times.text(span.end)}"
-    told = f"{lane.name}: {what}{sure}, {when}" + (f" ({span.note})" if span.note else "")
+    tooltip = f"{lane.name}: {what}{sure}, {when}" + (f" ({span.note})" if span.note else "")
     colour, opacity = shade(lane, span)
-    return _rectangle(_LEFT + left, place, max(right - left, 1), colour, opacity, told)
+    return _rectangle(_LEFT + left, place, max(right - left, 1), colour, opacity, tooltip)
 
 
 def _axis(timeline: Timeline, place: float) -> Iterator[str]:
@@ -134,12 +133,12 @@ def _text(left: float, row: float, text: str, *, weight: str = "normal") -> str:
 
 
 def _rectangle(
-    left: float, row: float, width: float, colour: str, opacity: float, told: str
+    left: float, row: float, width: float, colour: str, opacity: float, tooltip: str
 ) -> str:
     y, height = _ROW * row + 2, _ROW - 4
     return (
         f'<rect x="{left:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" fill="{colour}" '
-        f'fill-opacity="{opacity:.2f}"><title>{escape(told)}</title></rect>'
+        f'fill-opacity="{opacity:.2f}"><title>{escape(tooltip)}</title></rect>'
     )
 
 

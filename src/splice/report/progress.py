@@ -29,11 +29,11 @@ class ProgressBar:
         match event:
             case Begun(stage, total):
                 display = _display()
-                known = total or self._steps
+                steps = total or self._steps
                 self._shown = (
-                    _Notebook(stage.value, known, display)
+                    _Notebook(stage.value, steps, display)
                     if display
-                    else _Terminal(stage.value, known)
+                    else _Terminal(stage.value, steps)
                 )
             case Advanced() if self._shown:
                 rules = f"{event.rules} rules" if isinstance(event, LearnedBatch) else ""
@@ -56,10 +56,10 @@ class _Terminal:
         self._task = self._progress.add_task(what, total=total)
         self._progress.start()
 
-    def advance(self, told: str) -> None:
+    def advance(self, detail: str) -> None:
         self.count += 1
-        said = f"{self._what}: {told}" if told else self._what
-        self._progress.update(self._task, advance=1, description=said)
+        description = f"{self._what}: {detail}" if detail else self._what
+        self._progress.update(self._task, advance=1, description=description)
 
     def stop(self) -> None:
         self._progress.stop()
@@ -67,16 +67,18 @@ class _Terminal:
 
 class _Notebook:
     def __init__(self, what: str, total: int | None, display: Any) -> None:
-        self.count, self._what, self._total, self._told = 0, what, total, ""
+        self.count, self._what, self._total, self._detail = 0, what, total, ""
         self._handle = display({"text/html": self._bar()}, raw=True, display_id=True)
 
     def _bar(self) -> str:
         share = f' value="{self.count}" max="{self._total}"' if self._total else ""
-        said = ", ".join(word for word in (self._what, f"{self.count:,} steps", self._told) if word)
-        return f"<progress{share}></progress> {escape(said)}"
+        text = ", ".join(
+            word for word in (self._what, f"{self.count:,} steps", self._detail) if word
+        )
+        return f"<progress{share}></progress> {escape(text)}"
 
-    def advance(self, told: str) -> None:
-        self.count, self._told = self.count + 1, told
+    def advance(self, detail: str) -> None:
+        self.count, self._detail = self.count + 1, detail
         if self._handle and (self.count % 10 == 0 or self.count == self._total):
             self._handle.update({"text/html": self._bar()}, raw=True)
 

@@ -7,21 +7,21 @@ from splice.pipeline.calibrate import Calibrated
 from splice.report.document import Curve, Figure, Panel
 
 
-def reliability(found: Calibrated) -> Figure | None:
+def reliability(calibrated: Calibrated) -> Figure | None:
     """Return a panel for each fluent that has enough labels to hold some out; None: there is none."""
     panels = tuple(
         Panel(
-            f"{name}, {told.labels:,} labels held out",
+            f"{name}, {measured.labels:,} labels held out",
             "confidence",
             "share that is right",
             (
                 Curve("as it should be", (0.0, 1.0), (0.0, 1.0), colour=-1),
-                _curve("distance from zero", told.before, 0),
-                _curve("calibrated", told.after, 1),
+                _curve("distance from zero", measured.before, 0),
+                _curve("calibrated", measured.after, 1),
             ),
             unit_y=True,
         )
-        for name, told in sorted(found.fluents.items())
+        for name, measured in sorted(calibrated.fluents.items())
     )
     if not panels:
         return None
@@ -32,8 +32,12 @@ def reliability(found: Calibrated) -> Figure | None:
     return Figure("reliability", "How sure completed labels are", panels, note=note)
 
 
-def _curve(name: str, told: Reliability, colour: int) -> Curve:
-    notes = tuple(f"{count:,} labels" for count in told.count)
+def _curve(name: str, measured: Reliability, colour: int) -> Curve:
+    notes = tuple(f"{count:,} labels" for count in measured.count)
     return Curve(
-        f"{name} (error {told.error:.3f})", told.confidence, told.right, colour=colour, notes=notes
+        f"{name} (error {measured.error:.3f})",
+        measured.confidence,
+        measured.right,
+        colour=colour,
+        notes=notes,
     )

@@ -90,24 +90,24 @@ def _timeline_tab(
     """Yield the tab with a timeline for each sequence that was kept, each with the F1 of its rules."""
     shown: list[Section] = []
     for number, kept in enumerate(watcher.labellings()):
-        found = kept
+        labelling = kept
         if learner is not None:
-            found = replace(found, recognised=learner.predict(kept.batch), rules=rules)
+            labelling = replace(labelling, recognised=learner.predict(kept.batch), rules=rules)
         if truth is not None:
-            found = replace(found, truth=labels_in(truth, kept.batch.queries))
-        drawn = timeline(found, f"timeline-{number + 1}" if number else "timeline")
-        shown.append(replace(drawn, note=" ".join(filter(None, (_scored(found), drawn.note)))))
+            labelling = replace(labelling, truth=labels_in(truth, kept.batch.queries))
+        drawn = timeline(labelling, f"timeline-{number + 1}" if number else "timeline")
+        shown.append(replace(drawn, note=" ".join(filter(None, (_scored(labelling), drawn.note)))))
     if shown:
         yield Tab("Timeline", tuple(shown))
 
 
-def _scored(found: Labelling) -> str:
+def _scored(labelling: Labelling) -> str:
     """Return how well rules recognise a sequence, against all labels if they are known."""
-    known = found.batch.labels if found.truth is None else found.truth
-    if found.recognised is None or not (known > 0).any():
+    labels = labelling.batch.labels if labelling.truth is None else labelling.truth
+    if labelling.recognised is None or not (labels > 0).any():
         return ""
-    scores = Confusion.of(known, found.recognised)
-    what = "labels given" if found.truth is None else "true labels"
+    scores = Confusion.of(labels, labelling.recognised)
+    what = "labels given" if labelling.truth is None else "true labels"
     return f"F1 of the rules on the {scores.count:,} {what} of this sequence: {scores.f1:.3f}."
 
 
@@ -172,7 +172,7 @@ def _labels(watcher: CompletionObserver, truth: AtomTable | None) -> Iterator[Se
     yield Reasons("Why this label", reasons, note)
 
 
-def contradiction_table(found: Sequence[Contradiction]) -> Table:
+def contradiction_table(contradictions: Sequence[Contradiction]) -> Table:
     """Return what was labelled both ways, and what the filter of the cache did."""
     rows: list[dict[str, Any]] = [
         {
@@ -183,7 +183,7 @@ def contradiction_table(found: Sequence[Contradiction]) -> Table:
             "bound": c.bound,
             "what the filter did": c.outcome,
         }
-        for c in found
+        for c in contradictions
     ]
     if not rows:
         return Table("Contradictions", (), (), "No pattern was labelled both true and false.")
@@ -203,18 +203,18 @@ def _count(number: float) -> int | float:
 def reason(doubt: Doubt, truth: AtomTable | None = None) -> Reason:
     """Return why a query atom got its label, as a report shows it."""
     why = doubt.why
-    known = None if truth is None else decode(int(labels_in(truth, doubt.queries)[0]))
+    truth_label = None if truth is None else decode(int(labels_in(truth, doubt.queries)[0]))
     evidence = tuple(map(_text, why.evidence))
     return Reason(
-        _text(why.query), doubt.sequence, why.value, why.label, known, evidence, _parts(why)
+        _text(why.query), doubt.sequence, why.value, why.label, truth_label, evidence, _parts(why)
     )
 
 
 def _parts(why: Explanation) -> tuple[Influence, ...]:
     parts = []
     for n in why.neighbours:
-        said = "true" if n.label else "false"
-        text = f"a situation labelled {said} {n.count:g} {plural('time', n.count)}"
+        label = "true" if n.label else "false"
+        text = f"a situation labelled {label} {n.count:g} {plural('time', n.count)}"
         value = 1.0 if n.label else -1.0
         parts.append(Influence(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
     for p in why.peers:

@@ -19,9 +19,10 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
+from splice.arrays import Ints, Mask
 from splice.errors import SpliceError
 from splice.inputs.domains import load_domain
-from splice.lab.caviar.rows import CLIPS, EVENTS, PUBLISHED, Bools, Pair, Rows, Sight, Times
+from splice.lab.caviar.rows import CLIPS, EVENTS, PUBLISHED, Pair, Rows, Sight
 from splice.lab.cvml import Annotation
 from splice.lab.plaza.perception import MOVEMENTS
 from splice.stream.source import MemorySource
@@ -67,8 +68,8 @@ def caviar_source(
     for number, pair in enumerate(chosen):
         vocabulary.sequences.code(pair.name)
         if (pair.clip,) not in persons:
-            known = ", ".join(sorted(name for (name,) in persons)) or "none"
-            raise SpliceError(f"no annotation of clip '{pair.clip}'", f"there is: {known}")
+            clips = ", ".join(sorted(name for (name,) in persons)) or "none"
+            raise SpliceError(f"no annotation of clip '{pair.clip}'", f"there is: {clips}")
         sight = _sight_of(persons[(pair.clip,)], pair)
         labels = _labels(groups.get((pair.clip,)), pair, sight.time, SITUATIONS[composite])
         tables.append(Rows(vocabulary, number, pair, composite).table(sight, labels))
@@ -78,8 +79,8 @@ def caviar_source(
 
 def all_pairs(annotation: Annotation) -> Iterator[Pair]:
     """Yield every pair of persons of every clip, in order."""
-    known = annotation.persons.select("clip", "id").unique().sort("clip", "id")
-    for clip, ids in known.group_by("clip", maintain_order=True):
+    persons = annotation.persons.select("clip", "id").unique().sort("clip", "id")
+    for clip, ids in persons.group_by("clip", maintain_order=True):
         for first, second in combinations(ids["id"].to_list(), 2):
             yield Pair(str(clip[0]), first, second)
 
@@ -90,8 +91,8 @@ def _sight_of(persons: pl.DataFrame, pair: Pair) -> Sight:
     pieces = [persons.filter(pl.col("id") == number) for number in (pair.first, pair.second)]
     for number, piece in zip((pair.first, pair.second), pieces, strict=True):
         if piece.is_empty():
-            known = ", ".join(map(str, sorted(persons["id"].unique().to_list())))
-            raise SpliceError(f"clip '{pair.clip}' has no person {number}", f"it has: {known}")
+            ids = ", ".join(map(str, sorted(persons["id"].unique().to_list())))
+            raise SpliceError(f"clip '{pair.clip}' has no person {number}", f"it has: {ids}")
     leaving = [piece.filter(pl.col("appearance") == "disappear")["frame"] + 1 for piece in pieces]
     last = max([last, *(int(frame) for piece in leaving for frame in piece)])
     time = np.arange(first, last + 1, dtype=np.int64)
@@ -112,10 +113,10 @@ def _sight_of(persons: pl.DataFrame, pair: Pair) -> Sight:
     return Sight(time, **numbers, present=present, events=events)
 
 
-def _labels(groups: pl.DataFrame | None, pair: Pair, time: Times, situation: str) -> Bools:
+def _labels(groups: pl.DataFrame | None, pair: Pair, time: Ints, situation: str) -> Mask:
     if groups is None:
         return np.zeros(len(time), bool)
     members = pl.col("members")
-    together = members.list.contains(pair.first) & members.list.contains(pair.second)
-    frames = groups.filter((pl.col("situation") == situation) & together)["frame"]
+    both = members.list.contains(pair.first) & members.list.contains(pair.second)
+    frames = groups.filter((pl.col("situation") == situation) & both)["frame"]
     return np.isin(time, frames.to_numpy())

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Ints, Mask
 from splice.lab.plaza.perception import (
     DISTANCES,
     MOVEMENTS,
+    Pixels,
     close,
     distance_squared,
     orientation_move,
 )
-from splice.labels import FALSE, TRUE
+from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.schema import TIME
 from splice.logic.syntax import parse_atom
 from splice.stream.table import NO_TIME, AtomTable
@@ -99,9 +100,6 @@ PUBLISHED: Final = (
 
 EVENTS: Final = (*MOVEMENTS, "enter", "exit")
 
-Times: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Ints: TypeAlias = npt.NDArray[np.int32]
 
 _BOTH: Final = np.array([0], np.int32), np.array([1], np.int32)
 
@@ -110,12 +108,12 @@ _BOTH: Final = np.array([0], np.int32), np.array([1], np.int32)
 class Sight:
     """What is seen of a pair: matrices ``[time-point, person]``."""
 
-    time: Times
-    x: Ints
-    y: Ints
-    orientation: Ints
-    present: Bools
-    events: dict[str, Bools]
+    time: Ints
+    x: Pixels
+    y: Pixels
+    orientation: Pixels
+    present: Mask
+    events: dict[str, Mask]
 
 
 class Rows:
@@ -128,13 +126,13 @@ class Rows:
         self._ids = (f"ID{pair.first}", f"ID{pair.second}")
         self._parts: list[AtomTable] = []
 
-    def table(self, sight: Sight, labels: Bools) -> AtomTable:
+    def table(self, sight: Sight, labels: Mask) -> AtomTable:
         """Return the sequence: function facts, evidence and labels, in order of time."""
         self._functions()
         for name, happens in sight.events.items():
-            for person, one in enumerate(self._ids):
+            for person, entity in enumerate(self._ids):
                 times = sight.time[happens[:, person]]
-                self._add(f"happensAt({name}(V0),V1)", ("id",), times, one)
+                self._add(f"happensAt({name}(V0),V1)", ("id",), times, entity)
         squared = distance_squared(sight.x, sight.y, *_BOTH)
         both = sight.present[:, :1] & sight.present[:, 1:]
         near = close(squared, both, max(DISTANCES))
@@ -155,8 +153,8 @@ class Rows:
     def _functions(self) -> None:
         """Add the facts that name the events and the fluents, those with oneself included."""
         for name in EVENTS:
-            for one in self._ids:
-                self._fact("event", name, one)
+            for entity in self._ids:
+                self._fact("event", name, entity)
         for left in self._ids:
             for right in self._ids:
                 self._fact("fluent", self._composite, left, right)
@@ -167,7 +165,7 @@ class Rows:
         kind = Kind(parse_atom(f"V0={functor}({leaves})"), (returns, *["id"] * len(args)), None)
         self._append(kind, np.array([NO_TIME]), self._row(constant, *args))
 
-    def _clock(self, time: Times) -> None:
+    def _clock(self, time: Ints) -> None:
         """Add when the sequence starts, and which time-point follows which."""
         self._append(Kind(parse_atom("startTime(V0)"), (TIME,), 0), time[:1], self._row())
         kind = Kind(parse_atom("next(V0,V1)"), (TIME, TIME), 1)
@@ -178,23 +176,23 @@ class Rows:
         self,
         text: str,
         types: tuple[str, ...],
-        times: Times,
+        times: Ints,
         *args: str,
-        truth: npt.NDArray[np.int8] | None = None,
+        truth: LabelArray | None = None,
     ) -> None:
         if len(times):
             kind = Kind(parse_atom(text), (*types, TIME), len(types))
             self._append(kind, times, self._row(*args), truth)
 
-    def _row(self, *args: str) -> npt.NDArray[np.int32]:
+    def _row(self, *args: str) -> Codes:
         return self._vocabulary.constants.codes(args).reshape(1, -1)
 
     def _append(
         self,
         kind: Kind,
-        times: Times,
-        args: npt.NDArray[np.int32],
-        truth: npt.NDArray[np.int8] | None = None,
+        times: Ints,
+        args: Codes,
+        truth: LabelArray | None = None,
     ) -> None:
         rows = len(times)
         self._parts.append(

@@ -69,12 +69,12 @@ def work(parameters: Table) -> Result:
     dataset, length = canonical(parameters["dataset"]), int(parameters["length"])
     key = (dataset, length, str(parameters["strategy"]), int(parameters["sample"]))
     count = int(parameters["answers"])
-    if _asked(*key).count > count:  # cells may come in another order than that of their answers
-        _asked.cache_clear()
-    asked = _asked(*key)
-    session = asked.after(count)
+    if _interview(*key).count > count:  # cells may come in another order than that of their answers
+        _interview.cache_clear()
+    interview = _interview(*key)
+    session = interview.after(count)
     left = session.labels == UNKNOWN
-    counts = Confusion.of(asked.truth[left], session.completion.labels[left])
+    counts = Confusion.of(interview.truth[left], session.completion.labels[left])
     rules = _tested(session.learn(), dataset)
     return {
         **counts.as_json(),
@@ -86,7 +86,7 @@ def work(parameters: Table) -> Result:
 
 
 @dataclass(eq=False)
-class _Asked:
+class _Interview:
     """A session and its answers so far, which only grow: more answers begin with the fewer."""
 
     session: LabelSession
@@ -106,7 +106,7 @@ class _Asked:
 
 
 @lru_cache(maxsize=1)
-def _asked(dataset: str, length: int, strategy: str, sample: int) -> _Asked:
+def _interview(dataset: str, length: int, strategy: str, sample: int) -> _Interview:
     """Return a session without labels, and the expert's answers to come."""
     train, _ = _split(dataset)
     session = LabelSession(train, length=length)
@@ -118,7 +118,7 @@ def _asked(dataset: str, length: int, strategy: str, sample: int) -> _Asked:
         if strategy == _STRATIFIED
         else _rounds(session, strategy, rng)
     )
-    return _Asked(session, truth, picks)
+    return _Interview(session, truth, picks)
 
 
 def _rounds(session: LabelSession, strategy: str, rng: np.random.Generator) -> Iterator[Indices]:
@@ -146,9 +146,9 @@ def _stratified(
 def _split(dataset: str) -> tuple[MemorySource, MemorySource]:
     """Return the sequences that are asked about, and those held out."""
     source = source_of(dataset)
-    held = source.table.sequence % _HELD_OUT == _HELD_OUT - 1
-    asked, test = source.table.take(~held), source.table.take(held)
-    return MemorySource(asked, source.domain), MemorySource(test, source.domain)
+    held_out = source.table.sequence % _HELD_OUT == _HELD_OUT - 1
+    train, test = source.table.take(~held_out), source.table.take(held_out)
+    return MemorySource(train, source.domain), MemorySource(test, source.domain)
 
 
 @lru_cache(maxsize=2)

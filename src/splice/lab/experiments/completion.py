@@ -66,8 +66,8 @@ class _Completer(Protocol):
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration: methods with more samples first, then by sample."""
-    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "mask_size")
-    grid = table_of(configuration, "grid", known)
+    keys = ("datasets", "masks", "levels", "samples", "batch_sizes", "mask_size")
+    grid = table_of(configuration, "grid", keys)
     drawn = {"mask_size": whole_of(grid, "mask_size", 25)} if "mask_size" in grid else {}
     samples = whole_of(grid, "samples", 20)
     tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
@@ -79,8 +79,8 @@ def cells(configuration: Table) -> list[Cell]:
         list(map(mask_of, list_of(grid, "masks"))),
         numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
-    every = sum(count * len(methods) for count, methods in tiers.items())
-    check_cells(*(len(axis) for axis in axes), len(levels_of(grid)), every)
+    runs = sum(count * len(methods) for count, methods in tiers.items())
+    check_cells(*(len(axis) for axis in axes), len(levels_of(grid)), runs)
     settings = list(product(product(*axes), levels_of(grid)))
     return [
         Cell.of(
@@ -121,18 +121,18 @@ def work(parameters: Table) -> Result:
     mode, revise = Mode(parameters.get("mode", "online")), int(parameters.get("revise", 0))
     completions = list(_completed(completer, masked, mode, revise))
     seconds = time.process_time() - begun + reading
-    said = np.concatenate([c.labels for c in completions])
+    predicted = np.concatenate([c.labels for c in completions])
     reached = np.concatenate([c.reached for c in completions])
     missing = (given == UNKNOWN) & (stream.truth != UNKNOWN)
-    counts = Confusion.of(stream.truth[test & missing], said[test & missing])
-    overall = Confusion.of(stream.truth[missing], said[missing])
+    counts = Confusion.of(stream.truth[test & missing], predicted[test & missing])
+    overall = Confusion.of(stream.truth[missing], predicted[missing])
     return {
         **counts.as_json(),
         **{f"{name}_all": value for name, value in overall.as_json().items()},
         "given": int((given != UNKNOWN).sum()),
         "missing": int(missing.sum()),
         "unreached": int((missing & ~reached).sum()),
-        "abstained": int((missing & (said == UNKNOWN)).sum()),
+        "abstained": int((missing & (predicted == UNKNOWN)).sum()),
         "seconds": seconds,
         "ceiling": _ceiling(completions, stream.truth, test & missing),
         **_memory(completer, completions),
@@ -144,9 +144,9 @@ def _ceiling(completions: Sequence[Completion], truth: LabelArray, test: Mask) -
     patterns = np.concatenate([c.patterns for c in completions])
     size = int(patterns.max(initial=-1)) + 1
     share = np.bincount(patterns, (truth > 0).astype(np.float64), size)
-    known = np.bincount(patterns, (truth != UNKNOWN).astype(np.float64), size)
-    said = np.where(2 * share[patterns] > known[patterns], TRUE, FALSE).astype(np.int8)
-    return Confusion.of(truth[test], said[test]).f1
+    labelled = np.bincount(patterns, (truth != UNKNOWN).astype(np.float64), size)
+    best = np.where(2 * share[patterns] > labelled[patterns], TRUE, FALSE).astype(np.int8)
+    return Confusion.of(truth[test], best[test]).f1
 
 
 def _completed(
@@ -243,39 +243,42 @@ _ABOUT: Final = ("name", "samples", "published")
 
 def _choices(method: Table) -> dict[str, Any]:
     """Return what a method does: the words of it, and all the choices that follow from them."""
-    own = {key: value for key, value in method.items() if key not in _ABOUT}
-    baseline = own.pop("baseline", None)
+    changes = {key: value for key, value in method.items() if key not in _ABOUT}
+    baseline = changes.pop("baseline", None)
     if baseline is not None:
         if baseline not in BASELINES:
             raise UnknownName("baseline", str(baseline), BASELINES)
-        if own:
-            raise SpliceError(f"a baseline has no choice '{min(own)}'", "remove it")
+        if changes:
+            raise SpliceError(f"a baseline has no choice '{min(changes)}'", "remove it")
         return {"baseline": baseline}
-    name = str(own.pop("profile", "default"))
+    name = str(changes.pop("profile", "default"))
     # Online is the paper's: cells say a mode only where it is another.
-    mode = word_of(own.pop("mode", "online"), Mode, "a mode")
+    mode = word_of(changes.pop("mode", "online"), Mode, "a mode")
     hindsight = {"mode": mode.value} if mode is Mode.HINDSIGHT else {}
-    window = {"revise": whole_of(own, "revise", 0)} if "revise" in own else {}
-    own.pop("revise", None)
+    window = {"revise": whole_of(changes, "revise", 0)} if "revise" in changes else {}
+    changes.pop("revise", None)
     return {
         **hindsight,
         **window,
         "profile": name,
-        "changes": own,
-        "choices": as_plain(profile_of(name, own)),
+        "changes": changes,
+        "choices": as_plain(profile_of(name, changes)),
     }
 
 
 def series(configuration: Table) -> dict[str, str]:
     """Return the published series beside each method; ``by connector`` finds its own."""
     usual = str(configuration.get("published", ""))
-    found = {}
+    beside = {}
     for method in methods_of(configuration):
         name = str(method.get("published", usual))
         if name == "by connector":
-            name = _series_of(profile_of(str(method.get("profile", "default")), _changes(method)))
-        found[method["name"]] = name
-    return found
+            choices = _choices(method)
+            name = _series_of(
+                profile_of(choices.get("profile", "default"), choices.get("changes", {}))
+            )
+        beside[method["name"]] = name
+    return beside
 
 
 _SYMBOLS: Final = {"knn": ("k", "k"), "enn": ("eps", "epsilon")}
@@ -289,11 +292,3 @@ def _series_of(profile: Profile) -> str:
         return ""
     symbol, parameter = _SYMBOLS[connector.name]
     return f"{symbol}={getattr(connector, parameter):g}"
-
-
-def _changes(method: Table) -> dict[str, Any]:
-    return {
-        k: v
-        for k, v in method.items()
-        if k not in (*_ABOUT, "profile", "mode", "revise", "baseline")
-    }

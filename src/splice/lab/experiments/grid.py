@@ -22,7 +22,7 @@ from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engi
 from splice.engines.engine import WorkerLost
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.documents import parse_json
-from splice.io.outputs import new_file
+from splice.io.outputs import write_text
 from splice.io.text import read_text
 
 Result: TypeAlias = dict[str, Any]
@@ -67,8 +67,8 @@ class Cell:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters, by name."""
-        found: dict[str, Any] = json.loads(self.text)
-        return found
+        parsed: dict[str, Any] = json.loads(self.text)
+        return parsed
 
     @property
     def key(self) -> str:
@@ -116,21 +116,21 @@ def run_grid(
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
     distinct = {cell.key: cell for cell in cells}
-    there = [key for key in distinct if (folder / f"{key}.json").exists()]
-    found = {key: read_result(key, folder)[1] for key in there}
-    missing = [cell for key, cell in distinct.items() if key not in found]
-    reused, failed = len(found), list[str]()
+    finished = [key for key in distinct if (folder / f"{key}.json").exists()]
+    results = {key: read_result(key, folder)[1] for key in finished}
+    missing = [cell for key, cell in distinct.items() if key not in results]
+    reused, failed = len(results), list[str]()
     ends = deque([time.monotonic()], maxlen=_LATELY)
     begun = ends[0]
     for cell, result, trouble in _computed(missing, work, folder.resolve(), jobs, engine):
         if result is None:
             failed.append(f"{cell}: {trouble}")
             continue
-        found[cell.key] = result
+        results[cell.key] = result
         ends.append(time.monotonic())
         if progress:
             pace = (ends[-1] - ends[0]) / (len(ends) - 1)
-            progress(Progress(len(found), len(distinct), reused, ends[-1] - begun, pace))
+            progress(Progress(len(results), len(distinct), reused, ends[-1] - begun, pace))
     if failed:
         more = [f"... and {len(failed) - _SHOWN} more"] if len(failed) > _SHOWN else []
         raise SpliceError(
@@ -138,7 +138,7 @@ def run_grid(
             "the results of the others are kept; mend the cause and resume, "
             "or, where the experiment's file is the cause, run it again with --force",
         )
-    return [found[cell.key] for cell in cells]
+    return [results[cell.key] for cell in cells]
 
 
 def read_result(key: str, folder: Path) -> tuple[Cell, Result]:
@@ -212,5 +212,4 @@ def _write(cell: Cell, result: Result, folder: Path) -> None:
         "result": result,
         "sha256": digest([parameters, result]),
     }
-    with new_file(folder / f"{cell.key}.json") as partial:
-        partial.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    write_text(folder / f"{cell.key}.json", json.dumps(document, indent=1) + "\n")

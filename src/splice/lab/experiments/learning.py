@@ -71,8 +71,8 @@ _CLASSIFIERS: Final = {kind.value: kind for kind in Classifier}
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration; where all labels are kept, one sample says it all."""
-    known = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds", "rounds")
-    grid = table_of(configuration, "grid", known)
+    keys = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds", "rounds")
+    grid = table_of(configuration, "grid", keys)
     rounds = {"rounds": whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
     samples = whole_of(grid, "samples", 20)
     levels = levels_of(grid, (_ALL,))
@@ -107,21 +107,21 @@ def cells(configuration: Table) -> list[Cell]:
 
 def _choices(method: Table) -> dict[str, Any]:
     """Return what a method does: who completes, who learns, and how."""
-    own = {key: value for key, value in method.items() if key not in _ABOUT}
-    labels = str(own.pop("labels", "completed"))
+    changes = {key: value for key, value in method.items() if key not in _ABOUT}
+    labels = str(changes.pop("labels", "completed"))
     if labels not in _COMPLETE:
         raise UnknownName("way to treat missing labels", labels, _COMPLETE)
-    learner = str(own.pop("learner", "oled"))
-    profile = str(own.pop("profile", "default"))
+    learner = str(changes.pop("learner", "oled"))
+    profile = str(changes.pop("profile", "default"))
     profile_of(profile, {})
-    mode = {"mode": word_of(own.pop("mode"), Mode, "a mode").value} if "mode" in own else {}
+    mode = {"mode": word_of(changes.pop("mode"), Mode, "a mode").value} if "mode" in changes else {}
     if learner in _CLASSIFIERS:
         labels = "labelled"
-        for key in own:
+        for key in changes:
             raise UnknownName("choice for a classifier", key, ("learner",))
     else:
-        _learner(learner, own)
-    return {"labels": labels, "learner": learner, "profile": profile, "changes": own, **mode}
+        _learner(learner, changes)
+    return {"labels": labels, "learner": learner, "profile": profile, "changes": changes, **mode}
 
 
 def _learner(name: str, changes: Table) -> StructureLearner:
@@ -151,12 +151,12 @@ def work(parameters: Table) -> Result:
         seconds.append(time.process_time() - begun)
         theories.append(model.theory_ if isinstance(model, Splice) else Theory(()))
         for batch in batches(test, TimePoints(_WHOLE)):
-            said = model.predict(batch)
+            predicted = model.predict(batch)
             names, which = fluent_names(batch.queries)
             for number, name in enumerate(names):
-                own = which == number
-                found = Confusion.of(batch.labels[own], said[own])
-                fluents[name] = fluents.get(name, Confusion()) + found
+                rows = which == number
+                confusion = Confusion.of(batch.labels[rows], predicted[rows])
+                fluents[name] = fluents.get(name, Confusion()) + confusion
     return {
         **Confusion.total(fluents.values()).as_json(),
         "macro": float(np.mean([counts.f1 for counts in fluents.values()])),
@@ -206,23 +206,23 @@ def _fold_numbers(dataset: str, rule: str) -> np.ndarray:
     source = source_of(dataset)
     names = list(source.vocabulary.sequences)
     if rule != "file":
-        known = {r.value: r for r in FoldRule}
-        if rule not in known:
-            raise UnknownName("rule for folds", rule, [*known, "file"])
-        found = assigned(names, FOLDS, known[rule])
+        rules = {r.value: r for r in FoldRule}
+        if rule not in rules:
+            raise UnknownName("rule for folds", rule, [*rules, "file"])
+        folds = assigned(names, FOLDS, rules[rule])
     else:
         places = [
             folder / "folds.csv" for path in _paths(dataset) for folder in (path, *path.parents)
         ]
-        there = [place for place in places if place.is_file()]
-        if not there:
+        files = [place for place in places if place.is_file()]
+        if not files:
             raise SpliceError("there is no folds.csv beside the data", 'say folds = ["sequences"]')
-        found = read_folds(read_text(there[0]), names)
-    return np.array([found[name] for name in names])
+        folds = read_folds(read_text(files[0]), names)
+    return np.array([folds[name] for name in names])
 
 
 def _paths(dataset: str) -> list[Path]:
     """Return a dataset's files and folders; cells write datasets as JSON."""
-    given = json.loads(dataset)
-    name = given if isinstance(given, str) else str(given["name"])
+    parsed = json.loads(dataset)
+    name = parsed if isinstance(parsed, str) else str(parsed["name"])
     return [path / "." for path in input_paths(name)]

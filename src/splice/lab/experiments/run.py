@@ -24,7 +24,7 @@ from splice.engines.choice import LOCAL, EngineChoice
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.open import input_paths
 from splice.io.documents import parse_json, parse_toml
-from splice.io.outputs import new_file, sweep
+from splice.io.outputs import sweep, write_text
 from splice.io.text import files_in, read_text, sum_of
 from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
@@ -86,13 +86,13 @@ class Experiment:
 
     def cells(self) -> list[Cell]:
         """Return the cells, in their order."""
-        found: list[Cell] = self.kind.cells(self.configuration)
-        if not found:
+        made: list[Cell] = self.kind.cells(self.configuration)
+        if not made:
             raise SpliceError(
                 "the experiment has no cells",
                 "its grid needs datasets, and masks where labels are hidden",
             )
-        return found
+        return made
 
 
 def load(path: Path) -> Experiment:
@@ -126,7 +126,7 @@ def start(
     cells = experiment.cells()
     manifest = _manifest(experiment, cells)
     _make_room(folder, force=force)
-    _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     try:
         return _finish(experiment, cells, folder, jobs, engine, progress)
     except SpliceError:
@@ -181,7 +181,7 @@ def _finish(
     results = run_grid(cells, _work(experiment), folder / "cells", jobs, progress, engine)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
     sweep(folder / "table.csv")
-    _write(folder / "table.csv", to_csv(rows))
+    write_text(folder / "table.csv", to_csv(rows))
     return rows
 
 
@@ -207,16 +207,16 @@ def _make_room(folder: Path, *, force: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"'{folder}' is not a folder", "choose another place")
     sweep(folder / "manifest.json")
-    held = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if held and not force:
-        hint = "say --force to begin anew, or resume it" if "manifest.json" in held else ""
+    present = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if present and not force:
+        hint = "say --force to begin anew, or resume it" if "manifest.json" in present else ""
         raise OutputError(f"the folder '{folder}' is not empty", hint or "choose another folder")
-    foreign = {name for name in held if not name.startswith(".")}
+    foreign = {name for name in present if not name.startswith(".")}
     foreign -= {"manifest.json", "cells", "table.csv"}
-    if foreign or (held and "manifest.json" not in held):
-        what = f"holds what is not of a run: '{min(foreign or held)}'"
+    if foreign or (present and "manifest.json" not in present):
+        what = f"holds what is not of a run: '{min(foreign or present)}'"
         raise OutputError(f"the folder '{folder}' {what}", "choose another folder")
-    if held:
+    if present:
         _forget(folder)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -292,8 +292,3 @@ def _code() -> str:
         for path, name in files_in([_PACKAGE])
         if not _ELSEWHERE & set(Path(name).parts)
     )
-
-
-def _write(path: Path, text: str) -> None:
-    with new_file(path) as partial:
-        partial.write_text(text, "utf-8")

@@ -51,8 +51,8 @@ _OURS: Final = ("--out", "--shards", "--jobs", "--batch-size", "--report", "--ch
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration, small sizes first."""
-    known = ("datasets", "sizes", "levels", "samples", "batch_sizes", "shards")
-    grid = table_of(configuration, "grid", known)
+    keys = ("datasets", "sizes", "levels", "samples", "batch_sizes", "shards")
+    grid = table_of(configuration, "grid", keys)
     axes = (
         range(whole_of(grid, "samples", 1)),
         list(map(_growing, list_of(grid, "datasets"))),
@@ -79,14 +79,14 @@ def cells(configuration: Table) -> list[Cell]:
 
 
 def _growing(dataset: object) -> dict[str, Any]:
-    found: dict[str, Any] = dict(dataset) if isinstance(dataset, dict) else {"name": dataset}
-    if found.get("name") not in GROWS:
-        raise UnknownName("data set that grows", str(found.get("name")), GROWS)
-    dataset_of(found)
-    grows = GROWS[found["name"]]
-    if grows in found:
+    described: dict[str, Any] = dict(dataset) if isinstance(dataset, dict) else {"name": dataset}
+    if described.get("name") not in GROWS:
+        raise UnknownName("data set that grows", str(described.get("name")), GROWS)
+    dataset_of(described)
+    grows = GROWS[described["name"]]
+    if grows in described:
         raise SpliceError(f"'{grows}' stands beside 'sizes', which says it", f"remove '{grows}'")
-    return found
+    return described
 
 
 def _command(method: Table) -> list[str]:
@@ -125,19 +125,19 @@ def work(parameters: Table) -> Result:
 def _measured(command: list[str]) -> tuple[float, Any]:
     """Return how long a command takes, and what it and its processes use (memory: the largest)."""
     begun = time.perf_counter()
-    with TemporaryFile("w+", encoding="utf-8") as said:
+    with TemporaryFile("w+", encoding="utf-8") as stderr:
         process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=stderr,
             env={**os.environ, "POLARS_MAX_THREADS": "1"},
         )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            said.seek(0)
-            raise SpliceError(f"`splice {command[3]}` failed: {said.read().strip()}")
+            stderr.seek(0)
+            raise SpliceError(f"`splice {command[3]}` failed: {stderr.read().strip()}")
     return seconds, usage
 
 

@@ -34,17 +34,17 @@ _DESCRIBED: Final = {
     "maritime": ("vessels", "days", "seed", "vocabulary", "target"),
     "plaza": ("sequences", "people", "frames", "seed"),
 }
-
+"""What a dataset may say of each simulation."""
 
 _NUMBERS: Final = frozenset({"vessels", "days", "seed", "sequences", "people", "frames"})
 
 
 def methods_of(configuration: Table) -> list[dict[str, Any]]:
     """Return the methods, those with several values taken apart; each has a name of its own."""
-    given = list_of(configuration, "methods")
-    if not all(isinstance(method, Mapping) for method in given):
+    tables = list_of(configuration, "methods")
+    if not all(isinstance(method, Mapping) for method in tables):
         raise SpliceError("'methods' are tables", "write [[methods]]")
-    methods = [m for method in given for m in _expanded(method)]
+    methods = [m for method in tables for m in _expanded(method)]
     if not methods:
         raise SpliceError("the experiment has no method", "add a table: [[methods]]")
     names = {method["name"] for method in methods}
@@ -58,16 +58,16 @@ def methods_of(configuration: Table) -> list[dict[str, Any]]:
 
 def datasets(configuration: Table) -> list[str]:
     """Return the inputs that a configuration reads, by name."""
-    found = list_of(configuration["grid"], "datasets")
-    return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in found))
+    entries = list_of(configuration["grid"], "datasets")
+    return list(dict.fromkeys(str(d["name"] if isinstance(d, Mapping) else d) for d in entries))
 
 
 def list_of(table: Table, name: str, usual: Sequence[Any] = ()) -> list[Any]:
     """Return a list of a configuration."""
-    given = table.get(name, usual)
-    if not isinstance(given, list | tuple):
-        raise SpliceError(f"'{name}' is a list, not {given!r}", f"write {name} = [..]")
-    return list(given)
+    value = table.get(name, usual)
+    if not isinstance(value, list | tuple):
+        raise SpliceError(f"'{name}' is a list, not {value!r}", f"write {name} = [..]")
+    return list(value)
 
 
 def datasets_of(grid: Table) -> list[object]:
@@ -84,26 +84,29 @@ def dataset_of(dataset: object) -> object:
     fluent = described.get("fluent", "")
     if not isinstance(fluent, str):
         raise SpliceError(f"{fluent!r} is not a fluent of '{name}'", 'write fluent = "meet"')
-    known = ("name", "fluent", *_DESCRIBED.get(name, ("domain",)))
+    keys = ("name", "fluent", *_DESCRIBED.get(name, ("domain",)))
     for key in described:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
+        if key not in keys:
+            hint = did_you_mean(key, keys) or f"known: {', '.join(keys)}"
             raise SpliceError(f"the dataset '{name}' has no '{key}'", hint)
     for key in _NUMBERS & described.keys():
         least = 0 if key == "seed" else 1e-3 if key == "days" else 1
         numbers_of({key: [described[key]]}, key, (), least=least, whole=key != "days")
-    if name in _DESCRIBED:  # nothing is simulated yet: only whether it could be is looked at
-        _simulated(name, {k: v for k, v in described.items() if k not in ("name", "fluent")})
+    parameters: dict[str, Any] = {k: v for k, v in described.items() if k not in ("name", "fluent")}
+    if name == "plaza":
+        check_plaza(**parameters)
+    elif name == "maritime":
+        _maritime(parameters)
     return dataset
 
 
-def _simulated(name: str, described: Table, *, made: bool = False) -> Source | None:
-    """Return a simulated dataset, where it is wanted; what nobody could simulate is an error."""
-    if name == "plaza":
-        if made:
-            return make_plaza(**described).source
-        check_plaza(**described)
-        return None
+def _simulated(name: str, described: Table) -> Source:
+    """Return a simulated dataset; what nobody could simulate is an error."""
+    return make_plaza(**described).source if name == "plaza" else _maritime(described)
+
+
+def _maritime(described: Table) -> Source:
+    """Return vessels at sea, of whom nothing is made before it is read."""
     words = described.get("vocabulary", WordChoice.Y2019.value)
     if words not in [choice.value for choice in WordChoice]:
         raise UnknownName("vocabulary", str(words), [choice.value for choice in WordChoice])
@@ -120,20 +123,22 @@ def source_of(dataset: str) -> MemorySource:
 
 def opened(dataset: str, grown: int | None = None) -> Source:
     """Return a dataset as a stream; ``grown`` says how much of it is simulated."""
-    given = json.loads(dataset)
-    described = {"name": given} if isinstance(given, str) else dict(given)
+    parsed = json.loads(dataset)
+    described = {"name": parsed} if isinstance(parsed, str) else dict(parsed)
     name, fluent = described.pop("name"), described.pop("fluent", None)
     if grown is not None:
         described[GROWS[name]] = grown
-    source = _simulated(name, described, made=True) if name in _DESCRIBED else None
-    source = source or open_input(name, InputOptions(domain=described.get("domain")))
+    if name in _DESCRIBED:
+        source = _simulated(name, described)
+    else:
+        source = open_input(name, InputOptions(domain=described.get("domain")))
     if not fluent:
         return source
     table = collect(source)
     kinds = (k for k in source.vocabulary.kinds if k.signature == source.domain.query)
-    known = sorted({kind.functor for kind in kinds})
-    if fluent not in known:
-        raise UnknownName("fluent", str(fluent), known)
+    fluents = sorted({kind.functor for kind in kinds})
+    if fluent not in fluents:
+        raise UnknownName("fluent", str(fluent), fluents)
     return MemorySource(table, replace(source.domain, fluents=(fluent,)))
 
 
@@ -165,8 +170,8 @@ def _filled(name: str, chosen: Mapping[str, Any]) -> str:
         if isinstance(value, Mapping):
             words |= {f"{key}[{inner}]": str(word) for inner, word in value.items()}
     parts = _BRACES.split(name)
-    rest = "".join(parts[::2])
-    if not words.keys() >= set(parts[1::2]) or "{" in rest or "}" in rest:
+    literal = "".join(parts[::2])
+    if not words.keys() >= set(parts[1::2]) or "{" in literal or "}" in literal:
         hint = f"it may mention {', '.join(words) or 'nothing'} in braces"
         raise SpliceError(f"'{name}' is not a name for methods", hint)
     parts[1::2] = [words[part] for part in parts[1::2]]
@@ -192,11 +197,11 @@ def check_cells(*sizes: int) -> None:
 def check_plain(value: object, path: str = "the experiment") -> None:
     """Refuse what a manifest cannot hold: dates, and numbers that are none."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            check_plain(one, f"'{key}'")
+        for key, item in value.items():
+            check_plain(item, f"'{key}'")
     elif isinstance(value, list):
-        for one in value:
-            check_plain(one, path)
+        for item in value:
+            check_plain(item, path)
     elif isinstance(value, float) and not math.isfinite(value):
         raise SpliceError(f"{path} is {value}", "write a number")
     elif not isinstance(value, str | int | float):
@@ -222,14 +227,14 @@ def mask_of(mask: object) -> tuple[str, str]:
     return STRATIFIED if stratify else scope, str(unit)
 
 
-def table_of(configuration: Table, name: str, known: Sequence[str]) -> Table:
+def table_of(configuration: Table, name: str, keys: Sequence[str]) -> Table:
     """Return a table of a configuration, which holds known keys only."""
     table = configuration.get(name)
     if not isinstance(table, Mapping):
-        raise SpliceError(f"the experiment has no table [{name}]", f"it holds {', '.join(known)}")
+        raise SpliceError(f"the experiment has no table [{name}]", f"it holds {', '.join(keys)}")
     for key in table:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"known: {', '.join(known)}"
+        if key not in keys:
+            hint = did_you_mean(key, keys) or f"known: {', '.join(keys)}"
             raise SpliceError(f"[{name}] has no '{key}'", hint)
     return table
 
@@ -248,10 +253,10 @@ def numbers_of(
     >>> numbers_of({"levels": [5, 10.0]}, "levels", ())
     [5, 10]
     """
-    given = table.get(name, usual)
-    if not isinstance(given, list | tuple) or not given:
-        raise SpliceError(f"'{name}' is a list of numbers, not {given!r}", f"write {name} = [..]")
-    for value in given:
+    values = table.get(name, usual)
+    if not isinstance(values, list | tuple) or not values:
+        raise SpliceError(f"'{name}' is a list of numbers, not {values!r}", f"write {name} = [..]")
+    for value in values:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         number = number and math.isfinite(value)
         if not number or not least <= value <= most or (whole and value != int(value)):
@@ -262,7 +267,7 @@ def numbers_of(
             raise SpliceError(
                 f"{value!r} is not of '{name}'", f"it holds {kind} from {least:g}{upto}"
             )
-    return [number_of(value) for value in given]
+    return [number_of(value) for value in values]
 
 
 def levels_of(table: Table, usual: Sequence[float] = ()) -> list[float]:
@@ -302,9 +307,13 @@ def in_order(source: MemorySource, scope: str, sample: int) -> MemorySource:
     rows = query_rows(table, source.domain)
     number = table.sequence
     distinct = list(dict.fromkeys(number.tolist()))
-    both = [one for one in distinct if {-1, 1} <= set(table.truth[rows & (number == one)].tolist())]
+    both = [
+        sequence
+        for sequence in distinct
+        if {-1, 1} <= set(table.truth[rows & (number == sequence)].tolist())
+    ]
     first = np.random.default_rng(sample).permutation(both).tolist() if both else []
     chosen = set(first)
-    order = [*first, *(one for one in distinct if one not in chosen)]
-    parts = [np.flatnonzero(number == one) for one in order]
+    order = [*first, *(sequence for sequence in distinct if sequence not in chosen)]
+    parts = [np.flatnonzero(number == sequence) for sequence in order]
     return MemorySource(table.take(np.concatenate(parts)), source.domain) if parts else source

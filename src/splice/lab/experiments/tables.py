@@ -1,6 +1,4 @@
-"""From the results of a grid to tables: mean, deviation, standard error, the published number.
-
-The numbers of the paper's figures, to stand beside ours.
+"""From the results of a grid to tables: mean, deviation, standard error, the published number beside ours.
 
 ``published.csv`` holds Figures 3 to 7 of the paper (doi 10.1007/s10994-019-05794-2) and, of its successor
 SPLICE+ (doi 10.1007/s10994-023-06447-1), Figures 5 and 7 to 9 on CAVIAR and vessels: there the scopes are
@@ -42,14 +40,14 @@ def published(
     >>> published("meet", "batches", "k=2", 5)
     Published(value=0.4446, sd=0.3541, unit='F1', figure='4')
     """
-    return _table().get((panel, task, ce, scope, series, float(level)))
+    return _published_numbers().get((panel, task, ce, scope, series, float(level)))
 
 
 @cache
-def _table() -> dict[tuple[str, str, str, str, str, float], Published]:
+def _published_numbers() -> dict[tuple[str, str, str, str, str, float], Published]:
     """Read the table; of what is drawn twice the first figure counts."""
     text = (resources.files(__name__.rpartition(".")[0]) / "published.csv").read_text("utf-8")
-    found: dict[tuple[str, str, str, str, str, float], Published] = {}
+    numbers: dict[tuple[str, str, str, str, str, float], Published] = {}
     for row in csv.DictReader(text.splitlines()):
         key = (
             row["panel"],
@@ -60,8 +58,8 @@ def _table() -> dict[tuple[str, str, str, str, str, float], Published]:
             float(row["level"]),
         )
         number = Published(float(row["value"]), float(row["sd"]), row["unit"], row["figure"])
-        found.setdefault(key, number)
-    return found
+        numbers.setdefault(key, number)
+    return numbers
 
 
 Row: TypeAlias = dict[str, Any]
@@ -91,8 +89,8 @@ def summarise(
         key = tuple(label_of(parameters.get(name)) for name in by)
         groups.setdefault(key, []).append(result)
     return [
-        _row(dict(zip(by, key, strict=True)), found, measures, reference)
-        for key, found in groups.items()
+        _row(dict(zip(by, key, strict=True)), group, measures, reference)
+        for key, group in groups.items()
     ]
 
 
@@ -103,16 +101,16 @@ def _row(
     reference: Callable[[Row], Mapping[str, Any]] | None,
 ) -> Row:
     first, *others = measures
-    found = {name: [float(result[name]) for result in results] for name in measures}
-    mean, sd = _mean(found[first]), _sd(found[first])
+    values = {name: [float(result[name]) for result in results] for name in measures}
+    mean, sd = _mean(values[first]), _sd(values[first])
     beside = dict(reference(row)) if reference else {}
     row = {**row, "n": len(results), first: mean, f"{first}_sd": sd}
     row[f"{first}_se"] = None if sd is None else round(sd / math.sqrt(len(results)), _DIGITS)
     if beside:
-        known = beside.get("published")
-        row |= beside | {"difference": None if known is None else round(mean - known, _DIGITS)}
+        number = beside.get("published")
+        row |= beside | {"difference": None if number is None else round(mean - number, _DIGITS)}
     for name in others:
-        row |= {name: _mean(found[name]), f"{name}_sd": _sd(found[name])}
+        row |= {name: _mean(values[name]), f"{name}_sd": _sd(values[name])}
     return row
 
 
@@ -151,23 +149,23 @@ def wide(rows: Sequence[Row], across: str, measure: str) -> list[Row]:
     names = list(rows[0])[: list(rows[0]).index(across)]
     columns = [str(value) for value in sorted({row[across] for row in rows})]
     blank = dict.fromkeys(columns, "")
-    made: dict[tuple[Any, ...], Row] = {}
+    lines: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         *setting, method = (row[name] for name in names)
         series = row.get("series")
         if series:
             key = (*setting, f"published {series}")
-            line = made.setdefault(key, dict(zip(names, key, strict=True)) | {"n": ""} | blank)
+            line = lines.setdefault(key, dict(zip(names, key, strict=True)) | {"n": ""} | blank)
             line[str(row[across])] = _short(row["published"])
         key = (*setting, method)
-        line = made.setdefault(key, dict(zip(names, key, strict=True)) | {"n": row["n"]} | blank)
+        line = lines.setdefault(key, dict(zip(names, key, strict=True)) | {"n": row["n"]} | blank)
         sd = row[f"{measure}_sd"]
         deviation = "" if sd is None else f" ±{_short(sd, 2)}"
         line[str(row[across])] = _short(row[measure]) + deviation
-    return _settings_together(list(made.values()), names[:-1])
+    return _by_setting(list(lines.values()), names[:-1])
 
 
-def _settings_together(rows: list[Row], names: Sequence[str]) -> list[Row]:
+def _by_setting(rows: list[Row], names: Sequence[str]) -> list[Row]:
     order = {
         key: i for i, key in enumerate(dict.fromkeys(tuple(r[n] for n in names) for r in rows))
     }

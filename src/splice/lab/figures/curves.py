@@ -1,8 +1,7 @@
-"""Figures of many methods: sweeps of k and epsilon as lines, one choice at a time as dots.
+"""Figures of sweeps and of many methods, of what chosen labels are worth, and of what growing data costs.
 
-Figures of what chosen labels are worth: F1 over the number of answers, a curve for each strategy.
-
-Figures of what growing data costs: time and memory over events, beside proportional time.
+A sweep of k or epsilon is a line, one choice at a time a dot; chosen labels are F1 over the number of
+answers, a curve for each strategy; growing data is time and memory over events, beside proportional time.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _FEWEST: Final = 3
 
 def sweeps_in(rows: Rows) -> tuple[dict[tuple[str, str], list[Row]], list[Row]]:
     """Return the rows of each sweep of k or epsilon, with its value, and all others."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    sweeps: dict[tuple[str, str], list[Row]] = {}
     others = []
     for row in rows:
         match = _SWEEP.fullmatch(str(row["method"]))
@@ -45,11 +44,13 @@ def sweeps_in(rows: Rows) -> tuple[dict[tuple[str, str], list[Row]], list[Row]]:
         symbol = _SYMBOL[match["kind"]]
         words = [part.strip(" :,") for part in (match["family"], match["rest"])]
         key = (", ".join([*filter(None, words), f"{symbol} swept"]), symbol)
-        found.setdefault(key, []).append({**row, "swept": float(match["value"].rstrip("."))})
-    short = [key for key, own in found.items() if len({row["swept"] for row in own}) < _FEWEST]
+        sweeps.setdefault(key, []).append({**row, "swept": float(match["value"].rstrip("."))})
+    short = [
+        key for key, points in sweeps.items() if len({row["swept"] for row in points}) < _FEWEST
+    ]
     for key in short:
-        others += [{k: v for k, v in row.items() if k != "swept"} for row in found.pop(key)]
-    return found, others
+        others += [{k: v for k, v in row.items() if k != "swept"} for row in sweeps.pop(key)]
+    return sweeps, others
 
 
 def sweep_figure(name: str, title: str, symbol: str, rows: Rows) -> Figure:
@@ -57,17 +58,16 @@ def sweep_figure(name: str, title: str, symbol: str, rows: Rows) -> Figure:
     colours = numbered(str(level) for level in sorted({row["level"] for row in rows}))
     panels = []
     for mask, part in parted(rows, mask_of).items():
-        for dataset, own in parted(part, lambda row: str(row["dataset"])).items():
+        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items():
             curves = []
-            for level, line in parted(own, lambda row: str(row["level"])).items():
+            for level, line in parted(of_dataset, lambda row: str(row["level"])).items():
                 colour = colours[level]
                 curves.append(curve(f"{level} %", line, "swept", F1, colour))
-                known = [row for row in line if row.get("published") is not None]
-                points = sorted((row["swept"], float(row["published"])) for row in known)
+                with_published = [row for row in line if row.get("published") is not None]
+                points = sorted((row["swept"], float(row["published"])) for row in with_published)
                 x, y = zip(*points, strict=True) if points else ((), ())
-                said = f"published {level} %"
-                curves.append(Curve(said, x, y, published=True, colour=colour))
-            panels.append(panel(f"{dataset}, {mask}", symbol, curves, F1, own))
+                curves.append(Curve(f"published {level} %", x, y, published=True, colour=colour))
+            panels.append(panel(f"{dataset}, {mask}", symbol, curves, F1, of_dataset))
     return Figure(name, f"F1, {title}", tuple(panels), columns_of(rows), DASHED)
 
 
@@ -77,9 +77,9 @@ def dots_figure(name: str, title: str, rows: Rows) -> Figure:
     colours = numbered(str(level) for level in sorted({row["level"] for row in rows}))
     panels = []
     for mask, part in parted(rows, mask_of).items():
-        for dataset, own in parted(part, lambda row: str(row["dataset"])).items():
+        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items():
             curves = []
-            for level, dots in parted(own, lambda row: str(row["level"])).items():
+            for level, dots in parted(of_dataset, lambda row: str(row["level"])).items():
                 points = [
                     (float(row["f1"]), float(methods[row["method"]]), F1.spread(row), note_of(row))
                     for row in dots
@@ -97,11 +97,11 @@ def dots_figure(name: str, title: str, rows: Rows) -> Figure:
 
 
 def _known_dots(level: str, rows: Rows, methods: Mapping[str, int], colour: int) -> list[Curve]:
-    known = [row for row in rows if row.get("published") is not None]
-    if not known:
+    with_published = [row for row in rows if row.get("published") is not None]
+    if not with_published:
         return []
-    x = tuple(float(row["published"]) for row in known)
-    y = tuple(float(methods[row["method"]]) for row in known)
+    x = tuple(float(row["published"]) for row in with_published)
+    y = tuple(float(methods[row["method"]]) for row in with_published)
     return [Curve(f"published {level} %", x, y, published=True, colour=colour)]
 
 
@@ -123,9 +123,11 @@ def is_answers(columns: Iterable[str]) -> bool:
 def answers_figures(name: str, rows: Rows) -> Iterator[Figure]:
     """Yield a figure for each dataset: completion to the left, rules to the right."""
     colours = numbered(str(row["method"]) for row in rows)
-    for number, (dataset, own) in enumerate(parted(rows, lambda r: str(r["dataset"])).items(), 1):
-        methods = parted(own, lambda row: str(row["method"]))
-        ticks = tuple(sorted({float(row["answers"]) for row in own}))
+    for number, (dataset, of_dataset) in enumerate(
+        parted(rows, lambda r: str(r["dataset"])).items(), 1
+    ):
+        methods = parted(of_dataset, lambda row: str(row["method"]))
+        ticks = tuple(sorted({float(row["answers"]) for row in of_dataset}))
         panels = tuple(
             Panel(
                 measure.title,
@@ -146,13 +148,13 @@ def answers_figures(name: str, rows: Rows) -> Iterator[Figure]:
 def enough(rows: Rows) -> list[Row]:
     """Return how many answers give 95 % of what rules learned from all labels reach, by method."""
     made = []
-    for (dataset, method), own in parted(
+    for (dataset, method), points in parted(
         rows, lambda row: (str(row["dataset"]), str(row["method"]))
     ).items():
-        good = [int(row["answers"]) for row in own if float(row["share"]) >= _GOAL]
-        most = max(int(row["answers"]) for row in own)
-        told = str(min(good)) if good else f"more than {most}"
-        made.append({"dataset": dataset, "method": method, "answers for 95 %": told})
+        good = [int(row["answers"]) for row in points if float(row["share"]) >= _GOAL]
+        most = max(int(row["answers"]) for row in points)
+        answers = str(min(good)) if good else f"more than {most}"
+        made.append({"dataset": dataset, "method": method, "answers for 95 %": answers})
     return made
 
 
@@ -180,17 +182,17 @@ def scale_figure(name: str, rows: Rows) -> Figure:
     """Return time and memory over the number of events, a line for each method."""
     colours = numbered(str(row["method"]) for row in rows)
     time, memory = list[Curve](), list[Curve]()
-    for method, own in parted(rows, lambda row: str(row["method"])).items():
-        line = sorted(own, key=lambda row: float(row["events"]))
+    for method, points in parted(rows, lambda row: str(row["method"])).items():
+        line = sorted(points, key=lambda row: float(row["events"]))
         x = tuple(float(row["events"]) / 1e6 for row in line)
         seconds = tuple(float(row["seconds"]) for row in line)
         notes = tuple(_hover_text(row) for row in line)
         time.append(Curve(method, x, seconds, colour=colours[method], notes=notes))
         even = tuple(seconds[0] * at / x[0] for at in x)
-        said = f"{method}, in proportion"
-        time.append(Curve(said, x, even, published=True, colour=colours[method]))
-        held = tuple(float(row["memory"]) for row in line)
-        memory.append(Curve(method, x, held, colour=colours[method], notes=notes))
+        proportional = f"{method}, in proportion"
+        time.append(Curve(proportional, x, even, published=True, colour=colours[method]))
+        peaks = tuple(float(row["memory"]) for row in line)
+        memory.append(Curve(method, x, peaks, colour=colours[method], notes=notes))
     panels = (
         Panel("time", "million events", "seconds", tuple(time), log_x=True, log_y=True),
         Panel("most memory of a process", "million events", "GiB", tuple(memory), log_x=True),
@@ -206,9 +208,9 @@ def _hover_text(row: Row) -> str:
 def scale_rows(rows: Rows) -> list[Row]:
     """Return a table: rates, and how each time compares with proportional time."""
     made = []
-    for method, own in parted(rows, lambda row: str(row["method"])).items():
-        least = min(own, key=lambda row: float(row["events"]))
-        for row in own:
+    for method, points in parted(rows, lambda row: str(row["method"])).items():
+        least = min(points, key=lambda row: float(row["events"]))
+        for row in points:
             share = float(row["events"]) / float(least["events"])
             made.append(
                 {

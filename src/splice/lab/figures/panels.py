@@ -31,22 +31,22 @@ _SIMULATED: Final = (
 
 def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     """Return rows by a key, in order of first appearance."""
-    found: dict[K, list[Row]] = {}
+    groups: dict[K, list[Row]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def mask_of(row: Row) -> str:
     """Return which labels were hidden, in words."""
     batches = "some batches labelled"
-    known = {
+    words = {
         "batches": batches,
         "batches, stratified": f"{batches}, stratified",
         "sequences": "the first sequences labelled",
     }
-    if row.get("scope") in known:
-        return known[str(row["scope"])]
+    if row.get("scope") in words:
+        return words[str(row["scope"])]
     pair = ", both directions at once" if row.get("unit") == "pair" else ""
     return f"labels in every batch{pair}"
 
@@ -58,8 +58,8 @@ class Measure:
         self.column, self.title, self.log = column, title, log
 
     def value(self, row: Row) -> float | None:
-        found = row.get(self.column)
-        return None if found is None or (self.log and found <= 0) else float(found)
+        value = row.get(self.column)
+        return None if value is None or (self.log and value <= 0) else float(value)
 
     def spread(self, row: Row) -> float:
         sd = row.get(f"{self.column}_sd")
@@ -67,8 +67,8 @@ class Measure:
 
     def published(self, row: Row) -> float | None:
         if self.column == "f1":
-            found = row.get("published")
-            return None if found is None else float(found)
+            beside = row.get("published")
+            return None if beside is None else float(beside)
         series = str(row.get("series") or "")
         number = _published(row, series, "runtime") if series else None
         return None if number is None else number.value * _SECONDS.get(number.unit, 1.0)
@@ -89,9 +89,9 @@ def level_figure(name: str, title: str, rows: Rows, measure: Measure) -> Figure:
     """Return a panel for each way of hiding labels and each data set."""
     colours = numbered(row["method"] for row in rows)
     panels = [
-        _level_panel(f"{dataset}, {mask}", own, measure, colours)
+        _level_panel(f"{dataset}, {mask}", of_dataset, measure, colours)
         for mask, part in parted(rows, mask_of).items()
-        for dataset, own in parted(part, lambda row: str(row["dataset"])).items()
+        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items()
     ]
     return Figure(name, title, tuple(panels), columns_of(rows), DASHED)
 
@@ -99,7 +99,8 @@ def level_figure(name: str, title: str, rows: Rows, measure: Measure) -> Figure:
 def _level_panel(title: str, rows: Rows, measure: Measure, colours: Mapping[str, int]) -> Panel:
     by_method = parted(rows, lambda row: str(row["method"]))
     curves = [
-        curve(method, own, "level", measure, colours[method]) for method, own in by_method.items()
+        curve(method, of_method, "level", measure, colours[method])
+        for method, of_method in by_method.items()
     ]
     curves += _published_curves(rows, measure, colours)
     return panel(title, _LEVEL, curves, measure, rows)
@@ -107,16 +108,16 @@ def _level_panel(title: str, rows: Rows, measure: Measure, colours: Mapping[str,
 
 def _published_curves(rows: Rows, measure: Measure, colours: Mapping[str, int]) -> list[Curve]:
     """Return the published series; one beside a single method has that method's colour."""
-    found = []
-    for series, own in parted(rows, lambda row: str(row.get("series") or "")).items():
-        methods = {str(row["method"]) for row in own}
+    curves = []
+    for series, of_series in parted(rows, lambda row: str(row.get("series") or "")).items():
+        methods = {str(row["method"]) for row in of_series}
         colour = colours[next(iter(methods))] if len(methods) == 1 else -1
-        points = {float(row["level"]): measure.published(row) for row in own}
-        known = sorted((x, y) for x, y in points.items() if y is not None)
-        if series and known:
-            x, y = zip(*known, strict=True)
-            found.append(Curve(f"published {series}", x, y, published=True, colour=colour))
-    return found
+        points = {float(row["level"]): measure.published(row) for row in of_series}
+        drawn = sorted((x, y) for x, y in points.items() if y is not None)
+        if series and drawn:
+            x, y = zip(*drawn, strict=True)
+            curves.append(Curve(f"published {series}", x, y, published=True, colour=colour))
+    return curves
 
 
 def panel(title: str, x: str, curves: Sequence[Curve], measure: Measure, rows: Rows) -> Panel:
@@ -145,10 +146,10 @@ def curve(name: str, rows: Rows, across: str, measure: Measure, colour: int) -> 
 
 def note_of(row: Row) -> str:
     """Return what there is to say about a point."""
-    said = [f"{row['n']} {plural('sample', row['n'])}"]
+    words = [f"{row['n']} {plural('sample', row['n'])}"]
     if row.get("published") is not None:
-        said.append(f"published {row['published']:.3f}, difference {row['difference']:+.3f}")
-    return "; ".join(said)
+        words.append(f"published {row['published']:.3f}, difference {row['difference']:+.3f}")
+    return "; ".join(words)
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
@@ -168,17 +169,17 @@ def paper_figures(rows: Rows) -> list[Figure]:
     """
     made = []
     for ce, figure in _FIGURE.items():
-        own = [row for row in rows if row.get("series") and ce_of(row["dataset"]) == ce]
-        own = [row for row in own if row["scope"] == "batches" and _usual(row)]
-        completion = _preferred([row for row in own if "folds" not in row])
-        learning = [row for row in own if "folds" in row]
+        comparable = [row for row in rows if row.get("series") and ce_of(row["dataset"]) == ce]
+        comparable = [row for row in comparable if row["scope"] == "batches" and _usual(row)]
+        completion = _preferred([row for row in comparable if "folds" not in row])
+        learning = [row for row in comparable if "folds" in row]
         parts = (("completion", completion), ("structure learning", _once(learning)))
         colours = numbered(row["method"] for _, part in parts for row in part)
         panels = []
         for what, part in parts:
             panels += [
-                _level_panel(f"{what}, {said}", part, measure, colours)
-                for measure, said in ((F1, "F1"), (RUNTIME, "runtime"))
+                _level_panel(f"{what}, {name}", part, measure, colours)
+                for measure, name in ((F1, "F1"), (RUNTIME, "runtime"))
                 if part
             ]
         if panels:
@@ -195,12 +196,12 @@ def _usual(row: Row) -> bool:
 
 def _preferred(rows: Rows) -> list[Row]:
     """Return the rows of the default method beside k = 2, or of the first there is."""
-    own = [row for row in rows if row["series"] == "k=2"]
-    methods = [str(row["method"]) for row in own]
+    beside = [row for row in rows if row["series"] == "k=2"]
+    methods = [str(row["method"]) for row in beside]
     if not methods:
         return []
     chosen = "default" if "default" in methods else methods[0]
-    return _once([{**row, "method": "ours"} for row in own if row["method"] == chosen])
+    return _once([{**row, "method": "ours"} for row in beside if row["method"] == chosen])
 
 
 def _once(rows: Rows) -> list[Row]:

@@ -66,13 +66,13 @@ def read_results(path: Path) -> list[Results]:
         return [_read_run(path)]
     tables = sorted(path.glob("*.csv"), key=lambda file: natural_key(file.stem))
     runs = sorted(path.glob(f"*/{MANIFEST}"), key=lambda file: natural_key(str(file)))
-    found = [_read_table(file) for file in tables] + [_read_run(file.parent) for file in runs]
-    if not found:
+    results = [_read_table(file) for file in tables] + [_read_run(file.parent) for file in runs]
+    if not results:
         raise SpliceError(
             f"'{path}' holds no results",
             "name a table (CSV) or the folder of `splice experiment run`",
         )
-    return found
+    return results
 
 
 def _read_run(folder: Path) -> Results:
@@ -114,8 +114,8 @@ def _bad(path: Path, line: int, column: int, what: str, text: str = "") -> Input
 
 def _row(path: Path, number: int, header: Sequence[str], line: Sequence[str]) -> Row:
     if len(line) != len(header):
-        said = f"{len(line)} cells, and there are {len(header)} columns"
-        raise _bad(path, number, 1, said, ",".join(line))
+        message = f"{len(line)} cells, and there are {len(header)} columns"
+        raise _bad(path, number, 1, message, ",".join(line))
     row: Row = {}
     for place, (name, text) in enumerate(zip(header, line, strict=True)):
         try:
@@ -153,25 +153,25 @@ def results_report(tables: Sequence[Results]) -> Report:
     tables
         What ``read_results`` returns.
     """
-    every = [row for table in tables for row in table.rows]
-    overview: list[Section] = [_summary(tables), *paper_figures(every)]
+    rows = [row for table in tables for row in table.rows]
+    overview: list[Section] = [_summary(tables), *paper_figures(rows)]
     tabs = [Tab("Overview", tuple(overview))]
     names = _distinct([table.name for table in tables])
     for name, table in zip(names, tables, strict=True):
         tabs.append(Tab(name, tuple(_sections(name, table))))
-    told = [section for table in tables for section in _manifest(table)]
-    if told:
-        tabs.append(Tab("Runs", tuple(told)))
+    manifests = [section for table in tables for section in _manifest(table)]
+    if manifests:
+        tabs.append(Tab("Runs", tuple(manifests)))
     title = names[0] if len(names) == 1 else "Results"
     return Report(title, tuple(tabs), "Published numbers: doi 10.1007/s10994-019-05794-2.")
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
-        copies = sum(other.split(" (")[0] == name for other in found)
-        found.append(f"{name} ({copies + 1})" if copies else name)
-    return found
+        copies = sum(other.split(" (")[0] == name for other in distinct)
+        distinct.append(f"{name} ({copies + 1})" if copies else name)
+    return distinct
 
 
 def _summary(tables: Sequence[Results]) -> Table:
@@ -198,17 +198,17 @@ def _summary(tables: Sequence[Results]) -> Table:
 def _by_method(rows: Rows) -> list[Row]:
     """Return how each method does beside the published numbers, over all settings."""
     made = []
-    for method, own in parted(rows, lambda row: str(row["method"])).items():
-        known = [float(row["difference"]) for row in own if row.get("difference") is not None]
+    for method, points in parted(rows, lambda row: str(row["method"])).items():
+        gaps = [float(row["difference"]) for row in points if row.get("difference") is not None]
         made.append(
             {
                 "method": method,
-                "points": len(own),
-                "mean F1": sum(float(row["f1"]) for row in own) / len(own),
-                "beside a published number": len(known),
-                "at or above it": sum(gap >= 0 for gap in known),
-                "below it": sum(gap < 0 for gap in known),
-                "mean difference": sum(known) / len(known) if known else None,
+                "points": len(points),
+                "mean F1": sum(float(row["f1"]) for row in points) / len(points),
+                "beside a published number": len(gaps),
+                "at or above it": sum(gap >= 0 for gap in gaps),
+                "below it": sum(gap < 0 for gap in gaps),
+                "mean difference": sum(gaps) / len(gaps) if gaps else None,
             }
         )
     return made
@@ -248,17 +248,20 @@ def _slug(name: str) -> str:
 def _figures(name: str, rows: Rows) -> Iterator[Figure]:
     """Yield the figures of one result table."""
     sweeps, others = sweeps_in(rows)
-    for number, ((title, symbol), own) in enumerate(sweeps.items(), 1):
-        yield sweep_figure(f"{name}-sweep-{number}", title, symbol, own)
+    for number, ((title, symbol), of_setting) in enumerate(sweeps.items(), 1):
+        yield sweep_figure(f"{name}-sweep-{number}", title, symbol, of_setting)
     settings = parted(others, _setting)
-    for setting, own in settings.items():
+    for setting, of_setting in settings.items():
         several = len(settings) > 1
-        slug, said = (f"{name}-{_slug(setting)}", f", {setting}") if several else (name, "")
-        if len({row["method"] for row in own}) > _LINES or len({r["level"] for r in own}) == 1:
-            yield dots_figure(f"{slug}-f1", f"F1 by method{said}", own)
+        slug, suffix = (f"{name}-{_slug(setting)}", f", {setting}") if several else (name, "")
+        if (
+            len({row["method"] for row in of_setting}) > _LINES
+            or len({r["level"] for r in of_setting}) == 1
+        ):
+            yield dots_figure(f"{slug}-f1", f"F1 by method{suffix}", of_setting)
         else:
-            yield level_figure(f"{slug}-f1", f"F1{said}", own, F1)
-            yield level_figure(f"{slug}-runtime", f"Runtime{said}", own, RUNTIME)
+            yield level_figure(f"{slug}-f1", f"F1{suffix}", of_setting, F1)
+            yield level_figure(f"{slug}-runtime", f"Runtime{suffix}", of_setting, RUNTIME)
 
 
 def _setting(row: Row) -> str:
@@ -271,12 +274,14 @@ def by_setting(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
     """Yield a small table for each setting of a wide one, with its title."""
     names = list(rows[0] if rows else ())
     setting = names[: names.index("method")] if names else []
-    for values, own in parted(rows, lambda row: tuple(row[name] for name in setting)).items():
-        said = ", ".join(
+    for values, of_setting in parted(
+        rows, lambda row: tuple(row[name] for name in setting)
+    ).items():
+        title = ", ".join(
             f"{name.replace('_', ' ')} {value}" if isinstance(value, int) else str(value)
             for name, value in zip(setting, values, strict=True)
         )
-        yield said, [{k: row[k] for k in names if k not in setting} for row in own]
+        yield title, [{k: row[k] for k in names if k not in setting} for row in of_setting]
 
 
 def _below(rows: Rows) -> list[Row]:
@@ -306,5 +311,5 @@ def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[Cell, ...]
         if isinstance(value, Mapping):
             yield from _flat(value, f"{path}{key}.")
         else:
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"{path}{key}", told
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"{path}{key}", text

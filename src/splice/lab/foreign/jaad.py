@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
-from xml.parsers import expat
+from typing import Final
 
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
 from splice.lab.foreign.tables import EventTables, label_intervals
+from splice.lab.strict_xml import StrictXml
 
 MEMBERS: Final = re.compile(
     r"(?:.*/)?(annotations|annotations_vehicle|annotations_traffic)/(video_[0-9]{4})(?:_[a-z]+)?\.xml"
@@ -33,6 +33,7 @@ _DRIFT: Final = 0.006
 """A box that moves by this share of the width between two time-points drifts."""
 _SIGNS: Final = ("ped_crossing", "ped_sign", "stop_sign")
 _TEXT: Final = 200
+_BROKEN: Final = "download it again"
 
 _Row = tuple[str, int, str, str | None]
 
@@ -41,10 +42,10 @@ def read_jaad(files: Mapping[str, bytes]) -> EventTables:
     """Return the tables of the clips, given by the paths of their files in the archive."""
     clips: dict[str, dict[str, str]] = {}
     for path in files:
-        found = MEMBERS.fullmatch(path)
-        if not found:
+        match = MEMBERS.fullmatch(path)
+        if not match:
             raise InputError(Problem(Place(path), "not an annotation of JAAD"))
-        clips.setdefault(found[2], {})[found[1]] = path
+        clips.setdefault(match[2], {})[match[1]] = path
     events: list[_Row] = []
     points: list[tuple[str, int, str, bool]] = []
     for clip, paths in sorted(clips.items()):
@@ -88,9 +89,9 @@ def _events(clip: str, read: Mapping[str, _Clip]) -> Iterator[_Row]:
     nothing = _Clip()
     vehicle, road = (read.get(f"annotations_{w}", nothing).frames for w in ("vehicle", "traffic"))
     for time in sorted(seen):
-        said = vehicle.get(time * EVERY, {}).get("action")
-        if said:
-            yield clip, time, f"vehicle_{said}", None
+        action = vehicle.get(time * EVERY, {}).get("action")
+        if action:
+            yield clip, time, f"vehicle_{action}", None
         scene = road.get(time * EVERY, {})
         yield from ((clip, time, sign, None) for sign in _SIGNS if scene.get(sign) == "1")
         light = scene.get("traffic_light", "n/a")
@@ -117,72 +118,53 @@ def _points(clip: str, read: _Clip) -> Iterator[tuple[str, int, str, bool]]:
 
 def _read(path: str, text: bytes) -> _Clip:
     reader = _Reader(path)
-    return reader.read(text)
+    reader.feed(text, last=True)
+    return reader.clip
 
 
-class _Reader:
-    """Takes the events of an XML parser; a DOCTYPE, and with it every entity, is refused."""
+class _Reader(StrictXml):
+    """Takes the events of an XML parser and keeps boxes of pedestrians and attributes of frames."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._clip = _Clip()
+        super().__init__(path, _BROKEN)
+        self.clip = _Clip()
         self._tracks = 0
         self._label = ""
         self._box: _Box | None = None
         self._attribute = ""
-        self._said = ""
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartDoctypeDeclHandler = lambda *_: self._fail("a DOCTYPE is not read")
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._text
+        self._value = ""
 
-    def read(self, text: bytes) -> _Clip:
-        """Return what a file tells."""
-        try:
-            self._parser.Parse(text, True)
-        except expat.ExpatError as error:
-            self._fail(f"not XML: {expat.ErrorString(error.code)}")
-        return self._clip
-
-    def _fail(self, message: str) -> NoReturn:
-        place = Place(
-            self._path, self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
-        )
-        raise InputError(Problem(place, message, hint="download it again"))
-
-    def _start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "track":
-            self._label = given.get("label", "")
+            self._label = attributes.get("label", "")
             self._tracks += self._label == "pedestrian"
-        elif name == "box" and self._label == "pedestrian" and given.get("outside") != "1":
-            frame = int(self._number(given, "frame"))
+        elif name == "box" and self._label == "pedestrian" and attributes.get("outside") != "1":
+            frame = int(self._number(attributes, "frame"))
             if frame % EVERY == 0:
                 left, right, top, bottom = (
-                    self._number(given, side) for side in ("xtl", "xbr", "ytl", "ybr")
+                    self._number(attributes, side) for side in ("xtl", "xbr", "ytl", "ybr")
                 )
                 middle, height = (left + right) / 2 / _WIDTH, (bottom - top) / _HEIGHT
                 self._box = _Box(f"p{self._tracks}", frame, middle, height)
         elif name == "attribute" and self._box:
-            self._attribute, self._said = given.get("name", ""), ""
+            self._attribute, self._value = attributes.get("name", ""), ""
         elif name == "frame":
-            self._clip.frames[int(self._number(given, "id"))] = given
+            self.clip.frames[int(self._number(attributes, "id"))] = attributes
 
-    def _number(self, given: dict[str, str], name: str) -> float:
+    def _number(self, attributes: dict[str, str], name: str) -> float:
         try:
-            return float(given[name])
+            return float(attributes[name])
         except (KeyError, ValueError):
-            self._fail(f"no number for '{name}'")
+            self.fail(f"no number for '{name}'", hint=_BROKEN)
 
-    def _text(self, text: str) -> None:
+    def characters(self, text: str) -> None:
         if self._attribute:
-            self._said = (self._said + text)[:_TEXT]
+            self._value = (self._value + text)[:_TEXT]
 
-    def _end(self, name: str) -> None:
+    def end(self, name: str) -> None:
         if name == "attribute" and self._box:
-            self._box.words[self._attribute] = self._said.strip()
+            self._box.words[self._attribute] = self._value.strip()
             self._attribute = ""
         elif name == "box" and self._box:
-            self._clip.boxes.append(self._box)
+            self.clip.boxes.append(self._box)
             self._box = None

@@ -13,17 +13,11 @@ from typing import Final
 
 import polars as pl
 
-from splice.errors import InputError, Place, Problem
-from splice.lab.foreign.tables import EventTables, label_intervals, readings
+from splice.lab.foreign.tables import EventTables, label_intervals, reading, readings
 
 MEMBERS: Final = re.compile(r"(?:.*/)?(datatest|datatraining|datatest2)\.txt")
 
-_COLUMNS: Final = {
-    "temperature": "temperature",
-    "humidity": "humidity",
-    "light": "light",
-    "co2": "co2",
-}
+_COLUMNS: Final = ("temperature", "humidity", "light", "co2")
 _SCHEMA: Final = {
     "number": pl.String,
     "date": pl.String,
@@ -38,8 +32,7 @@ def read_occupancy(files: Mapping[str, bytes]) -> EventTables:
     A minute that two files tell of counts once.
     """
     parts = [_read(path, files[path]) for path in sorted(files)]
-    minute = pl.col("date").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=True).dt.round("1m")
-    table = pl.concat(parts).with_columns(date=minute).unique("date", keep="first").sort("date")
+    table = pl.concat(parts).unique("date", keep="first").sort("date")
     table = table.with_columns(
         sequence=pl.col("date").dt.strftime("%Y-%m-%d"),
         time=pl.col("date").dt.hour().cast(pl.Int64) * 60 + pl.col("date").dt.minute(),
@@ -47,16 +40,13 @@ def read_occupancy(files: Mapping[str, bytes]) -> EventTables:
     points = table.select(
         "sequence", "time", fluent=pl.lit("occupied"), label=pl.col("occupied") == 1
     )
-    return EventTables(readings(table, _COLUMNS), label_intervals(points))
+    return EventTables(readings(table, {name: name for name in _COLUMNS}), label_intervals(points))
 
 
 def _read(name: str, text: bytes) -> pl.DataFrame:
     # The head names seven columns, the rows have eight: their number stands first, without a name.
-    try:
+    with reading(name, "a table of the office"):
         table = pl.read_csv(text, has_header=False, skip_rows=1, schema=pl.Schema(_SCHEMA))
-        table.select(pl.col("date").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=True))
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
-        message = f"not a table of the office: {reason}"
-        raise InputError(Problem(Place(name), message, hint="download it again")) from None
-    return table
+        return table.with_columns(
+            pl.col("date").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=True).dt.round("1m")
+        )

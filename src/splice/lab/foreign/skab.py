@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 
 from splice.errors import InputError, Place, Problem
-from splice.lab.foreign.tables import EventTables, label_intervals, readings
+from splice.lab.foreign.tables import EventTables, label_intervals, reading, readings
 
 MEMBERS: Final = re.compile(r"(?:.*/)?data/(valve[12])/([0-9]+)\.csv")
 
@@ -41,25 +41,21 @@ def read_skab(files: Mapping[str, bytes]) -> EventTables:
 
 
 def _sequence(path: str) -> str:
-    found = MEMBERS.fullmatch(path)
-    if not found:
+    match = MEMBERS.fullmatch(path)
+    if not match:
         raise InputError(Problem(Place(path), "not an experiment with a valve"))
-    return f"{found[1]}_{int(found[2]):02d}"
+    return f"{match[1]}_{int(match[2]):02d}"
 
 
 def _read(path: str, text: bytes, name: str) -> pl.DataFrame:
-    wanted = [*_COLUMNS, "anomaly"]
-    try:
+    columns = [*_COLUMNS, "anomaly"]
+    with reading(path, "an experiment of SKAB"):
         table = pl.read_csv(text, separator=";", infer_schema=False)
         when = pl.col("datetime").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=True)
         seconds = when.dt.epoch("s")
         return table.select(
-            sequence=pl.lit(name), time=seconds - seconds.min(), **{c: _float(c) for c in wanted}
+            sequence=pl.lit(name), time=seconds - seconds.min(), **{c: _float(c) for c in columns}
         )
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
-        message = f"not an experiment of SKAB: {reason}"
-        raise InputError(Problem(Place(path), message, hint="download it again")) from None
 
 
 def _float(column: str) -> pl.Expr:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from splice.errors import InputError, Place, Problem
 from splice.io.outputs import new_folder
 
 _POINT: Final = ("sequence", "fluent", "label")
@@ -25,6 +28,17 @@ class EventTables:
         with new_folder(folder) as partial:
             self.events.write_csv(partial / "events.csv")
             self.labels.write_csv(partial / "labels.csv")
+
+
+@contextmanager
+def reading(file: str, what: str) -> Iterator[None]:
+    """Tell what polars cannot read as an error of the file."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        problem = Problem(Place(file), f"not {what}: {reason}", hint="download it again")
+        raise InputError(problem) from None
 
 
 def label_intervals(points: pl.DataFrame) -> pl.DataFrame:

@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from splice.arrays import expand_ranges
+from splice.arrays import Ints, Mask, expand_ranges
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.program import Program, compile_program
 from splice.events.crisp.recognition import Recognised, recognise_table
 from splice.inputs.theories import load_theory
 from splice.lab.maritime.critical import critical_points
-from splice.lab.maritime.positions import Ints, Positions, Thresholds
+from splice.lab.maritime.positions import Positions, Thresholds, concatenated
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES, Area, crossings
 from splice.lab.maritime.words import BANDS, FLUENTS, Words
-from splice.labels import FALSE, TRUE
+from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.domain import Domain
 from splice.stream.table import NO_TIME, AtomTable
 
@@ -43,20 +42,19 @@ class Rows:
     @classmethod
     def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of several parts."""
-        names = ("sequence", "time", "kind", "left", "right")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return concatenated(cls, parts)
 
-    def table(self, words: Words, truth: npt.NDArray[np.int8] | None = None) -> AtomTable:
+    def table(self, words: Words, truth: LabelArray | None = None) -> AtomTable:
         """Return the rows in order: by sequence, time and kind."""
         order = np.lexsort((self.left, self.kind, self.time, self.sequence))
-        given = np.full(len(order), TRUE, np.int8) if truth is None else truth
+        values = np.full(len(order), TRUE, np.int8) if truth is None else truth
         return AtomTable(
             words.vocabulary,
             self.sequence[order].astype(np.int32),
             self.time[order],
             self.kind[order].astype(np.int32),
             np.column_stack((self.left, self.right)).astype(np.int32)[order],
-            given[order],
+            values[order],
         )
 
 
@@ -101,7 +99,7 @@ def events_of(
 
 
 def pair_rows(
-    pairs: npt.NDArray[np.int64],
+    pairs: Ints,
     sequences: Ints,
     events: Events,
     near: Encounters,
@@ -128,42 +126,48 @@ def pair_rows(
                 events.value[row],
             )
         )
-        known = types[vessel] >= 0
-        size = int(known.sum())
+        typed = types[vessel] >= 0
+        size = int(typed.sum())
         parts.append(
             Rows(
-                sequences[known],
+                sequences[typed],
                 np.full(size, NO_TIME),
                 np.full(size, words.kinds["vesselType"]),
-                code[vessel[known]],
-                types[vessel[known]],
+                code[vessel[typed]],
+                types[vessel[typed]],
             )
         )
     return Rows.concat(parts)
 
 
-def _meetings(
-    pairs: npt.NDArray[np.int64], sequences: Ints, near: Encounters, words: Words
-) -> Rows:
+def _meetings(pairs: Ints, sequences: Ints, near: Encounters, words: Words) -> Rows:
     """Return the starts and ends of proximity, for pairs whose first vessel is the smaller one.
 
     An encounter that is open has no end.
     """
     # A pair of vessels as one number; each encounter is looked up among the pairs that are asked for.
     span = int(max(pairs.max(initial=0), near.right.max(initial=0))) + 1
-    own = pairs[:, 0] * span + pairs[:, 1]
-    order = np.argsort(own)
-    asked = near.left * span + near.right
-    place = np.minimum(np.searchsorted(own[order], asked), max(len(own) - 1, 0))
-    found = np.flatnonzero(own[order][place] == asked) if len(own) else np.empty(0, np.int64)
-    sequence = sequences[order][place[found]] if len(own) else found
-    left, right = (words.vessels[side[found]].astype(np.int64) for side in (near.left, near.right))
-    over = ~near.open[found]
+    pair_keys = pairs[:, 0] * span + pairs[:, 1]
+    order = np.argsort(pair_keys)
+    encounter_keys = near.left * span + near.right
+    place = np.minimum(
+        np.searchsorted(pair_keys[order], encounter_keys), max(len(pair_keys) - 1, 0)
+    )
+    matched = (
+        np.flatnonzero(pair_keys[order][place] == encounter_keys)
+        if len(pair_keys)
+        else np.empty(0, np.int64)
+    )
+    sequence = sequences[order][place[matched]] if len(pair_keys) else matched
+    left, right = (
+        words.vessels[side[matched]].astype(np.int64) for side in (near.left, near.right)
+    )
+    over = ~near.open[matched]
     starts, ends = words.kinds["proximity_start"], words.kinds["proximity_end"]
     return Rows(
         np.concatenate((sequence, sequence[over])),
-        np.concatenate((near.start[found], near.end[found][over])),
-        np.repeat(np.array([starts, ends]), (len(found), int(over.sum()))),
+        np.concatenate((near.start[matched], near.end[matched][over])),
+        np.repeat(np.array([starts, ends]), (len(matched), int(over.sum()))),
         np.concatenate((left, left[over])),
         np.concatenate((right, right[over])),
     )
@@ -184,20 +188,20 @@ class SeaLabeller:
         self._fluents = FLUENTS if fluents else ()
         self._program: Program = compile_program(load_theory(target), domain)
 
-    def label(self, rows: Rows, pairs: npt.NDArray[np.int64], sequences: Ints) -> AtomTable:
+    def label(self, rows: Rows, pairs: Ints, sequences: Ints) -> AtomTable:
         """Return the whole table of some pairs: events, labels and fluents."""
-        found = recognise_table(self._program, rows.table(self._inner), self._domain)
+        recognised = recognise_table(self._program, rows.table(self._inner), self._domain)
         points = _Points.of(rows)
-        fluents = [_held(found, points, name, self._words) for name in self._fluents]
-        together = [rows, self._near(found, points), self._still_near(rows, points), *fluents]
-        labelled, truth = self._labels(found, points, pairs, sequences)
-        given = [np.full(len(part.time), TRUE, np.int8) for part in together]
-        every = Rows.concat([*together, labelled])
-        return every.table(self._words, np.concatenate([*given, truth]))
+        fluents = [_fluent_rows(recognised, points, name, self._words) for name in self._fluents]
+        parts = [rows, self._near(recognised, points), self._still_near(rows, points), *fluents]
+        labelled, truth = self._labels(recognised, points, pairs, sequences)
+        true = [np.full(len(part.time), TRUE, np.int8) for part in parts]
+        rows = Rows.concat([*parts, labelled])
+        return rows.table(self._words, np.concatenate([*true, truth]))
 
-    def _near(self, found: Recognised, points: _Points) -> Rows:
+    def _near(self, recognised: Recognised, points: _Points) -> Rows:
         """Return ``proximity`` at each time-point at which it is observed."""
-        return _held(found, points, "proximity", self._words, lead=1)
+        return _fluent_rows(recognised, points, "proximity", self._words, lead=1)
 
     def _still_near(self, rows: Rows, points: _Points) -> Rows:
         """Return ``proximity`` at the last time-point of each pair of which nobody saw the end."""
@@ -215,15 +219,15 @@ class SeaLabeller:
         return Rows(rows.sequence[row], points.time[last], kind, rows.left[row], rows.right[row])
 
     def _labels(
-        self, found: Recognised, points: _Points, pairs: npt.NDArray[np.int64], sequences: Ints
-    ) -> tuple[Rows, npt.NDArray[np.int8]]:
+        self, recognised: Recognised, points: _Points, pairs: Ints, sequences: Ints
+    ) -> tuple[Rows, LabelArray]:
         """Return the target at each time-point, and whether it holds there."""
-        chosen = _rows_of(found, self._target)
-        own = chosen[found.intervals.key]
-        sequence = found.fluents.sequence.astype(np.int64)
-        intervals = found.intervals.take(own)
-        held = covered(sequence[intervals.key], intervals.start, intervals.end, 1)
-        truth = np.where(held.holds(points.sequence, points.time), TRUE, FALSE).astype(np.int8)
+        chosen = _rows_of(recognised, self._target)
+        targeted = chosen[recognised.intervals.key]
+        sequence = recognised.fluents.sequence.astype(np.int64)
+        intervals = recognised.intervals.take(targeted)
+        coverage = covered(sequence[intervals.key], intervals.start, intervals.end, 1)
+        truth = np.where(coverage.holds(points.sequence, points.time), TRUE, FALSE).astype(np.int8)
         order = np.argsort(sequences)
         pair = pairs[order][np.searchsorted(sequences[order], points.sequence)]
         left, right = (self._words.vessels[pair[:, side]].astype(np.int64) for side in (0, 1))
@@ -251,6 +255,8 @@ class _Points:
 
     def within(self, sequence: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         """Return the points of intervals, and the interval of each."""
+        # A point as one number, ``sequence * span + time``, so that one search finds the borders of all
+        # intervals; times beyond the stream are clipped to the borders of their sequence.
         low_time = int(self.time.min(initial=0))
         span = int(self.time.max(initial=0)) - low_time + 2
         rank = self.sequence * span + (self.time - low_time)
@@ -262,22 +268,26 @@ class _Points:
         return point, interval
 
 
-def _rows_of(found: Recognised, functor: str) -> npt.NDArray[np.bool_]:
+def _rows_of(recognised: Recognised, functor: str) -> Mask:
     """Return which ground fluents have a functor."""
-    kinds = found.fluents.vocabulary.kinds
+    kinds = recognised.fluents.vocabulary.kinds
     chosen = np.array([kind.functor == functor for kind in kinds])
-    return chosen[found.fluents.kind]
+    return chosen[recognised.fluents.kind]
 
 
-def _held(found: Recognised, points: _Points, name: str, words: Words, lead: int = 0) -> Rows:
+def _fluent_rows(
+    recognised: Recognised, points: _Points, name: str, words: Words, lead: int = 0
+) -> Rows:
     """Return a fluent as an atom at each time-point at which it holds.
 
     ``lead`` moves it earlier: a state is observed when it begins, and holds from then on.
     """
-    part: Intervals = found.intervals.take(_rows_of(found, name)[found.intervals.key])
-    sequence = found.fluents.sequence[part.key].astype(np.int64)
+    part: Intervals = recognised.intervals.take(
+        _rows_of(recognised, name)[recognised.intervals.key]
+    )
+    sequence = recognised.fluents.sequence[part.key].astype(np.int64)
     point, interval = points.within(sequence, part.start - lead, part.end - lead)
-    args = found.fluents.args[part.key[interval]].astype(np.int64)
+    args = recognised.fluents.args[part.key[interval]].astype(np.int64)
     right = args[:, 1] if name != "lowSpeed" else np.full(len(args), _EMPTY)
     kind = np.full(len(point), words.kinds[name])
     return Rows(points.sequence[point], points.time[point], kind, args[:, 0], right)

@@ -6,12 +6,10 @@ This module imports numba; import it only where critical points are derived.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Floats, Ints, Mask
 from splice.kernels import compiled
-from splice.lab.maritime.positions import CRITICAL, THRESHOLDS, Floats, Ints, Positions, Thresholds
-
-_Flags = npt.NDArray[np.int32]
+from splice.lab.maritime.positions import CRITICAL, THRESHOLDS, Positions, Thresholds
 
 (
     _HEADING,
@@ -49,12 +47,12 @@ def critical_points(positions: Positions, thresholds: Thresholds = THRESHOLDS) -
 
 @compiled
 def _mark(
-    joined: npt.NDArray[np.bool_],
+    joined: Mask,
     vessel: Ints,
     speed: Floats,
     course: Floats,
     limits: Floats,
-    flags: _Flags,
+    flags: Codes,
 ) -> None:
     """Set a bit of ``flags`` for each event at each position."""
     stop, slow, change, turn, moving = limits

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Floats, Ints
 from splice.errors import InputError, Place, Problem
 from splice.lab.ais import read_ais, read_areas, read_vessel_types
 from splice.lab.maritime.atoms import Events, SeaLabeller, events_of, pair_rows
-from splice.lab.maritime.positions import KNOT, THRESHOLDS, Floats, Ints, Positions, Thresholds
+from splice.lab.maritime.positions import KNOT, THRESHOLDS, Positions, Thresholds
 from splice.lab.maritime.proximity import Encounters, proximity
 from splice.lab.maritime.sea import AREA_TYPES, Area
 from splice.lab.maritime.words import WordChoice, Words, word_domain
@@ -70,7 +70,7 @@ class DerivedSource:
         return self.words.vocabulary
 
     @cached_property
-    def pairs(self) -> npt.NDArray[np.int64]:
+    def pairs(self) -> Ints:
         """The pairs of vessels that come near each other, in the order of the sequences."""
         return _pairs(self.near, self.options.min_near)
 
@@ -101,8 +101,10 @@ def derive_ais(path: Path, options: AisOptions | None = None) -> DerivedSource:
     report = ReadReport()
     kinds = {} if options.vessels is None else read_vessel_types(options.vessels)
     areas = [] if options.areas is None else _areas(options.areas)
-    known = kinds or None
-    parts = list(read_ais(path, report, known=known, sort=options.sort, max_bad=options.max_bad))
+    vessels = kinds or None
+    parts = list(
+        read_ais(path, report, vessels=vessels, sort=options.sort, max_bad=options.max_bad)
+    )
     frame = pl.concat(parts) if parts else None
     if frame is None or not frame.height:
         raise InputError(Problem(Place(str(path)), "no positions here"))
@@ -140,7 +142,7 @@ def derived_source(
     return DerivedSource(words, domain, events_in(words), near, types, options, report)
 
 
-def _pairs(near: Encounters, seconds: int) -> npt.NDArray[np.int64]:
+def _pairs(near: Encounters, seconds: int) -> Ints:
     lasting = near.end - near.start >= seconds
     return np.unique(np.column_stack((near.left[lasting], near.right[lasting])), axis=0)
 
@@ -208,8 +210,8 @@ def _completed(positions: Positions, lon: Floats, lat: Floats, gap: int) -> Posi
     made = np.where(joined, way * (_EARTH / KNOT) / passed, np.nan)
     headed = np.where(joined & (way > 0), np.degrees(np.arctan2(east, north)) % 360.0, np.nan)
     for column in (made, headed):
-        ahead = np.append(column[1:], np.nan)
-        column[~joined] = ahead[~joined]
+        following = np.append(column[1:], np.nan)
+        column[~joined] = following[~joined]
     speed = np.where(np.isnan(positions.speed), made, positions.speed)
     course = np.where(np.isnan(positions.course), headed, positions.course)
     return replace(positions, speed=speed, course=_filled(course, np.cumsum(~joined)))
@@ -217,7 +219,7 @@ def _completed(positions: Positions, lon: Floats, lat: Floats, gap: int) -> Posi
 
 def _filled(values: Floats, piece: Ints) -> Floats:
     """Return values with the last one known in place of NaN, at the beginning of a piece the next."""
-    known = pl.col("value").fill_nan(None)
+    value = pl.col("value").fill_nan(None)
     frame = pl.DataFrame({"value": values, "piece": piece})
-    filled = frame.select(known.forward_fill().backward_fill().over("piece"))
+    filled = frame.select(value.forward_fill().backward_fill().over("piece"))
     return filled.to_series().fill_null(np.nan).to_numpy()

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import expand_ranges
-from splice.lab.maritime.positions import KNOT, Floats, Positions
+from splice.arrays import Floats, expand_ranges
+from splice.lab.maritime.positions import KNOT, Positions, concatenated
 
 SILENT: Final = 1e9
 """The period of a leg on which nothing is reported."""
@@ -146,13 +146,7 @@ class Helm:
             np.array([self.time]), np.array([self.place]), np.ones(1), np.zeros(1), np.zeros(1)
         )
         parts = [*self._legs, end]
-        return _Legs(
-            np.concatenate([part.time for part in parts]),
-            np.concatenate([part.place for part in parts]),
-            np.concatenate([part.period for part in parts]),
-            np.concatenate([part.wobble for part in parts]),
-            np.concatenate([part.yaw for part in parts]),
-        )
+        return concatenated(_Legs, parts)
 
 
 def _drifting(rng: np.random.Generator, count: int) -> Floats:

@@ -138,10 +138,10 @@ def _port_call(helm: Helm, most: float) -> None:
 def _coast(helm: Helm, _most: float) -> None:
     """Sail along the coast, past the ports."""
     rng = helm.rng
-    one, other = sea.coastal(rng), sea.coastal(rng)
+    first, second = sea.coastal(rng), sea.coastal(rng)
     knots = rng.uniform(6.5, 10.5)
-    helm.sail(one, knots)
-    helm.sail(other, knots)
+    helm.sail(first, knots)
+    helm.sail(second, knots)
     if rng.uniform() < 0.5:
         helm.sail(sea.coastal(rng), knots)
 
@@ -194,17 +194,17 @@ def _meet(rng: np.random.Generator, kind: Meeting, helms: tuple[Helm, Helm]) -> 
         return
     rides = rng.uniform(size=2) < 0.35
     for helm, lies in zip(helms, rides, strict=True):
-        _together(helm, lasts if kind is not Meeting.GAP else 0.4 * lasts, bool(lies))
+        _stay_close(helm, lasts if kind is not Meeting.GAP else 0.4 * lasts, bool(lies))
     if kind is Meeting.GAP:
-        _together(helms[0], 0.4 * lasts + 0.6 * HOUR, bool(rides[0]))
+        _stay_close(helms[0], 0.4 * lasts + 0.6 * HOUR, bool(rides[0]))
         helms[1].silence(rng.uniform(0.52, 0.6) * HOUR)
-        _together(helms[1], 0.4 * lasts, bool(rides[1]))
+        _stay_close(helms[1], 0.4 * lasts, bool(rides[1]))
     away = np.exp(1j * rng.uniform(0.2, np.pi - 0.2))
     for helm, side in zip(helms, (away, -away.conjugate()), strict=True):
         helm.sail(helm.place + side * 1500, rng.uniform(7, 10))
 
 
-def _together(helm: Helm, seconds: float, lies: bool) -> None:
+def _stay_close(helm: Helm, seconds: float, lies: bool) -> None:
     if lies:
         helm.ride(seconds, 0.22, 0.05, leg=50.0)
     else:
@@ -213,13 +213,13 @@ def _together(helm: Helm, seconds: float, lies: bool) -> None:
 
 def _pass(rng: np.random.Generator, kind: Meeting, helms: tuple[Helm, Helm]) -> None:
     """Let one vessel pass a slow one, or both sail on side by side."""
-    one, other = helms
+    first, second = helms
     if kind is Meeting.PASSING:
-        one.wander(rng.uniform(300, 1500), 1.2, 3.6)
-        other.sail(other.place + 2500 * np.exp(1j * rng.uniform(0.1, 3.0)), rng.uniform(8, 14))
+        first.wander(rng.uniform(300, 1500), 1.2, 3.6)
+        second.sail(second.place + 2500 * np.exp(1j * rng.uniform(0.1, 3.0)), rng.uniform(8, 14))
         return
     way = rng.uniform(3_000, 9_000) * np.exp(1j * rng.uniform(0, np.pi))
     knots = rng.uniform(7, 11)
-    start = max(one.time, other.time)
+    start = max(first.time, second.time)
     for helm in helms:
         helm.sail(helm.place + way, knots, start + abs(way) / (knots * KNOT))

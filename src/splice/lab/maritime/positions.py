@@ -1,10 +1,8 @@
-"""Positions: what vessels report, as columns.
+"""What vessels report, as columns, and which thresholds make a point of their way critical.
 
 A vessel is a number, a time a second, a place metres on a plane, a speed knots, a course
 degrees. A speed or a course that nobody knows is NaN. Rows are ordered by vessel and time, and
 no vessel reports twice in a second.
-
-What makes a point of a vessel's way critical: events and thresholds.
 
 The events of one vessel follow from its reported positions alone:
 
@@ -21,14 +19,17 @@ The events of one vessel follow from its reported positions alone:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from splice.arrays import Floats, Ints, Mask
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+C = TypeVar("C", bound="DataclassInstance")
 
 KNOT: Final = 1852 / 3600
 """One knot, in metres a second."""
@@ -51,15 +52,20 @@ class Positions:
     @classmethod
     def concat(cls, parts: Sequence[Positions]) -> Positions:
         """Return the positions of several parts, one after the other."""
-        names = ("vessel", "time", "x", "y", "speed", "course")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return concatenated(cls, parts)
 
-    def joined(self, gap: int) -> npt.NDArray[np.bool_]:
+    def joined(self, gap: int) -> Mask:
         """Return which rows follow the one before them: same vessel, and no gap in between."""
         joined = np.zeros(len(self), bool)
         joined[1:] = self.vessel[1:] == self.vessel[:-1]
         joined[1:] &= np.diff(self.time) < gap
         return joined
+
+
+def concatenated(columns: type[C], parts: Sequence[C]) -> C:
+    """Return values whose fields are columns, one after the other."""
+    names = [field.name for field in fields(columns)]
+    return columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 CRITICAL: Final = (

@@ -15,10 +15,9 @@ from itertools import pairwise, product
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from splice.arrays import expand_ranges
-from splice.lab.maritime.positions import THRESHOLDS, Floats, Ints, Positions, Thresholds
+from splice.arrays import Floats, Ints, Mask, expand_ranges
+from splice.lab.maritime.positions import THRESHOLDS, Positions, Thresholds, concatenated
 
 _ROWS: Final = 1 << 17
 """So many places make a block of ticks; a tick is never split."""
@@ -44,7 +43,7 @@ class Encounters:
     right: Ints
     start: Ints
     end: Ints
-    open: npt.NDArray[np.bool_]
+    open: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +71,11 @@ class _Runs:
 
 
 def _joined(parts: Sequence[_Runs]) -> _Runs:
+    runs = concatenated(_Runs, parts)
+    order = np.lexsort((runs.first, runs.right, runs.left))
     left, right, first, until = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("left", "right", "first", "until")
+        column[order] for column in (runs.left, runs.right, runs.first, runs.until)
     )
-    order = np.lexsort((first, right, left))
-    left, right, first, until = left[order], right[order], first[order], until[order]
     new = np.ones(len(first), bool)
     new[1:] = (np.diff(left) != 0) | (np.diff(right) != 0) | (first[1:] != until[:-1])
     last = np.ones(len(first), bool)
@@ -111,15 +109,15 @@ def _runs(
     number = np.cumsum(np.diff(tick, prepend=tick[:1]) != 0)
     edges = np.append(0, np.cumsum(np.bincount(number)))
     for low, high in _cut(np.diff(edges), _ROWS):
-        some = slice(edges[low], edges[high])
-        here = _places(positions, axes, row[some], tick[some] * thresholds.tick)
-        vessel = positions.vessel[row[some]]
-        own = number[some] - low
+        rows = slice(edges[low], edges[high])
+        here = _places(positions, axes, row[rows], tick[rows] * thresholds.tick)
+        vessel = positions.vessel[row[rows]]
+        tick_in_block = number[rows] - low
         if group is None:
-            order, ranges = _neighbours(own, here, thresholds.near)
+            order, ranges = _neighbours(tick_in_block, here, thresholds.near)
         else:
-            order, ranges = _same(group[vessel] * (high - low) + own)
-        yield from _near(vessel, tick[some], here, order, ranges, thresholds.near)
+            order, ranges = _same(group[vessel] * (high - low) + tick_in_block)
+        yield from _near(vessel, tick[rows], here, order, ranges, thresholds.near)
 
 
 def _at_ticks(positions: Positions, thresholds: Thresholds) -> tuple[Ints, Ints]:
@@ -159,16 +157,20 @@ def _neighbours(tick: Ints, places: tuple[Floats, ...], size: float) -> tuple[In
         np.floor((axis - low) / side).astype(np.int64) + 1
         for axis, low in zip(places, corner, strict=True)
     ]
+    # A cell as one number, tick first: ``((tick * _CELLS) + x) * _CELLS + y``. Cells count from 1 and stay
+    # below _CELLS - 1, so a step to a neighbour never carries into the next digit. Along the last axis the
+    # neighbours of a cell are the keys beside its own: from ``key - 1`` to ``key + 1`` is one range. Each
+    # pair is wanted once: of its own row a place takes what follows it there, of the other rows those ahead.
     key = reduce(lambda sofar, cell: sofar * _CELLS + cell, sides, tick)
     order = np.argsort(key, kind="stable")
     key = key[order]
     low, high = [np.arange(len(key)) + 1], [np.searchsorted(key, key + 1, side="right")]
     still = (0,) * (len(places) - 1)
-    for ahead in product((-1, 0, 1), repeat=len(still)):
-        if ahead > still:
-            wanted = key + _CELLS * reduce(lambda sofar, step: sofar * _CELLS + step, ahead)
-            low.append(np.searchsorted(key, wanted - 1, side="left"))
-            high.append(np.searchsorted(key, wanted + 1, side="right"))
+    for offset in product((-1, 0, 1), repeat=len(still)):
+        if offset > still:
+            target = key + _CELLS * reduce(lambda sofar, step: sofar * _CELLS + step, offset)
+            low.append(np.searchsorted(key, target - 1, side="left"))
+            high.append(np.searchsorted(key, target + 1, side="right"))
     return order, (np.column_stack(low), np.column_stack(high))
 
 
@@ -197,8 +199,8 @@ def _near(
         left, right = order[mine[start:stop][which]], order[partner]
         close = reduce(np.hypot, [axis[left] - axis[right] for axis in places]) <= limit
         left, right = left[close], right[close]
-        one, other, at = vessel[left], vessel[right], tick[left]
-        yield _joined([_Runs(np.minimum(one, other), np.maximum(one, other), at, at + 1)])
+        first, second, at = vessel[left], vessel[right], tick[left]
+        yield _joined([_Runs(np.minimum(first, second), np.maximum(first, second), at, at + 1)])
 
 
 def _cut(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:

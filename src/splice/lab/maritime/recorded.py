@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from splice.arrays import padded
+from splice.arrays import Indices, Ints, Mask, padded
 from splice.errors import InputError, Place, Problem, did_you_mean
 from splice.inputs.domains import load_domain
 from splice.io.rtec import RtecSource, rtec_files
@@ -24,7 +23,7 @@ from splice.io.tables.bad_rows import BadRows
 from splice.lab.ais import read_vessel_types
 from splice.lab.maritime.atoms import Events
 from splice.lab.maritime.derive import AisOptions, DerivedSource, derived_source
-from splice.lab.maritime.positions import CRITICAL, Ints
+from splice.lab.maritime.positions import CRITICAL
 from splice.lab.maritime.proximity import Encounters
 from splice.lab.maritime.sea import AREA_TYPES
 from splice.lab.maritime.words import BANDS, Words
@@ -37,8 +36,6 @@ _COORD: Final = "coord"
 _WIDTH: Final = 3
 """So many arguments of an event are looked at."""
 
-_Vessels = npt.NDArray[np.int64]
-_Mask = npt.NDArray[np.bool_]
 _Hint = Callable[[str], str]
 
 
@@ -78,10 +75,10 @@ def _wide(table: AtomTable) -> AtomTable:
 def _wrong(
     source: RtecSource,
     table: AtomTable,
-    rows: dict[str, npt.NDArray[np.intp]],
-    known: Collection[str] | None,
+    rows: dict[str, Indices],
+    vessels: Collection[str] | None,
     max_bad: float,
-) -> tuple[npt.NDArray[np.bool_], ReadReport]:
+) -> tuple[Mask, ReadReport]:
     """Return which events say what cannot be, and what the whole reading left out.
 
     A line counts once, whether it could not be read or says what cannot be, and even if it
@@ -95,15 +92,17 @@ def _wrong(
     problems: dict[int, Problem] = {}
 
     def add_problems(
-        name: str, place: int, faulty: _Mask, what: str, hint: _Hint = _no_hint
+        name: str, place: int, faulty: Mask, what: str, hint: _Hint = _no_hint
     ) -> None:
         some = rows[name]
         new = some[faulty[some] & ~wrong[some]]
         wrong[new] = True
         for row in new[: bad.room].tolist():
-            said = table.vocabulary.constants[int(table.args[row, place])]
+            constant = table.vocabulary.constants[int(table.args[row, place])]
             at, text = source.locate(int(lines[row])), str(table.atom(row))
-            problems.setdefault(int(lines[row]), Problem(at, f"{what} '{said}'", text, hint(said)))
+            problems.setdefault(
+                int(lines[row]), Problem(at, f"{what} '{constant}'", text, hint(constant))
+            )
 
     args = table.args
     add_problems("velocity", 1, ~_sound(table, _is_speed)[args[:, 1]], "impossible speed")
@@ -115,8 +114,8 @@ def _wrong(
         add_problems(name, 1, strange, "unknown type of area", _area_hint)
     for name in (_STARTS, _ENDS):
         add_problems(name, 1, args[:, 0] == args[:, 1], "a vessel is near itself:")
-    if known is not None:
-        strangers = ~_sound(table, known.__contains__)[args]
+    if vessels is not None:
+        strangers = ~_sound(table, vessels.__contains__)[args]
         for name in rows:
             for place in (0, 1) if name in (_STARTS, _ENDS) else (0,):
                 add_problems(name, place, strangers[:, place], "unknown vessel")
@@ -127,7 +126,7 @@ def _wrong(
     return wrong, report
 
 
-def _sound(table: AtomTable, right: Callable[[str], bool]) -> _Mask:
+def _sound(table: AtomTable, right: Callable[[str], bool]) -> Mask:
     """Return which constants are right, by their code; -1, which is no constant, is not."""
     return np.array([*(right(name) for name in table.vocabulary.constants), False], bool)
 
@@ -165,14 +164,12 @@ def _is_speed(text: str) -> bool:
     return True
 
 
-def _rows(table: AtomTable, event: str) -> npt.NDArray[np.intp]:
+def _rows(table: AtomTable, event: str) -> Indices:
     kinds = [k for k, kind in enumerate(table.vocabulary.kinds) if kind.functor == event]
     return np.flatnonzero(np.isin(table.kind, kinds))
 
 
-def _events(
-    table: AtomTable, rows: dict[str, npt.NDArray[np.intp]], vessel: _Vessels, words: Words
-) -> Events:
+def _events(table: AtomTable, rows: dict[str, Indices], vessel: Ints, words: Words) -> Events:
     """Return the events of single vessels, ordered by vessel and time."""
     bands = _by_constant(table, lambda text: words.bands[_band(text)])
     areas = _by_constant(table, lambda text: words.areas[AREA_TYPES.index(_area_type(text))])
@@ -192,13 +189,13 @@ def _events(
 
 def _by_constant(table: AtomTable, code: Callable[[str], int]) -> Ints:
     """Return a code for each constant, -1 where there is none."""
-    found = []
+    codes = []
     for name in table.vocabulary.constants:
         try:
-            found.append(int(code(name)))
+            codes.append(int(code(name)))
         except ValueError:
-            found.append(-1)
-    return np.array(found, np.int64)
+            codes.append(-1)
+    return np.array(codes, np.int64)
 
 
 def _band(text: str) -> int:
@@ -209,9 +206,7 @@ def _band(text: str) -> int:
     return min(int(speed), BANDS - 1)
 
 
-def _encounters(
-    table: AtomTable, rows: dict[str, npt.NDArray[np.intp]], vessel: _Vessels
-) -> Encounters:
+def _encounters(table: AtomTable, rows: dict[str, Indices], vessel: Ints) -> Encounters:
     """Return stretches of proximity: from each first start to the next end of its pair.
 
     One that no event ends is open until the last time of the stream.
@@ -230,10 +225,10 @@ def _encounters(
     begins = np.flatnonzero(first)
     closing = np.append(np.flatnonzero(ends == 1), len(time))
     until = closing[np.searchsorted(closing, begins)]
-    known = until < len(time)
-    known[known] = (left[until[known]] == left[begins[known]]) & (
-        right[until[known]] == right[begins[known]]
+    closed = until < len(time)
+    closed[closed] = (left[until[closed]] == left[begins[closed]]) & (
+        right[until[closed]] == right[begins[closed]]
     )
     last = int(table.time.max(initial=0))
-    end = np.where(known, time[np.minimum(until, len(time) - 1)], last)
-    return Encounters(left[begins], right[begins], time[begins], end, ~known)
+    end = np.where(closed, time[np.minimum(until, len(time) - 1)], last)
+    return Encounters(left[begins], right[begins], time[begins], end, ~closed)

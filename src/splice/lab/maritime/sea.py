@@ -1,8 +1,6 @@
-"""The simulated sea: a straight coast with ports, and areas in front of it.
+"""The simulated sea: a straight coast with ports, areas in front of it, and when vessels enter and leave them.
 
 The coast runs along the x axis, the sea lies above it; places are complex numbers, in metres.
-
-Areas: polygons of a type, and when vessels enter and leave them.
 """
 
 from __future__ import annotations
@@ -12,9 +10,24 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from splice.lab.maritime.positions import Floats, Ints, Positions
+from splice.arrays import Floats, Ints, Mask
+from splice.lab.maritime.positions import Positions
+
+AREA_TYPES: Final = ("anchorage", "fishing", "natura", "nearCoast", "nearCoast5k", "nearPorts")
+
+WIDTH: Final = 60_000.0
+DEPTH: Final = 36_000.0
+COAST: Final = 3_000.0
+"""How far from the coast is near the coast."""
+
+_FAR: Final = 7_000.0
+"""From here on a place is at sea: near neither port nor coast."""
+
+PORTS: Final = (8_000 + 400j, 23_000 + 400j, 37_000 + 400j, 52_000 + 400j)
+_PORT_RADIUS: Final = 2_200.0
+_ANCHORAGES: Final = (15_000 + 9_000j, 44_000 + 9_500j)
+_GROUNDS: Final = (18_000 + 22_000j, 46_000 + 25_000j)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +38,7 @@ class Area:
     x: Floats
     y: Floats
 
-    def contains(self, x: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+    def contains(self, x: Floats, y: Floats) -> Mask:
         """Return which points lie inside, by the even-odd rule.
 
         >>> disc("nearPorts", 0, 0, 100).contains(np.array([0.0, 90, 110]), np.zeros(3)).tolist()
@@ -52,7 +65,7 @@ class Crossings:
 
     row: Ints
     type: Ints
-    enters: npt.NDArray[np.bool_]
+    enters: Mask
 
 
 def crossings(
@@ -87,22 +100,6 @@ def crossings(
         np.concatenate([np.empty(0, np.int64), *kinds]),
         np.concatenate([np.empty(0, bool), *enters]),
     )
-
-
-AREA_TYPES: Final = ("anchorage", "fishing", "natura", "nearCoast", "nearCoast5k", "nearPorts")
-
-WIDTH: Final = 60_000.0
-DEPTH: Final = 36_000.0
-COAST: Final = 3_000.0
-"""How far from the coast is near the coast."""
-
-_FAR: Final = 7_000.0
-"""From here on a place is at sea: near neither port nor coast."""
-
-PORTS: Final = (8_000 + 400j, 23_000 + 400j, 37_000 + 400j, 52_000 + 400j)
-_PORT_RADIUS: Final = 2_200.0
-_ANCHORAGES: Final = (15_000 + 9_000j, 44_000 + 9_500j)
-_GROUNDS: Final = (18_000 + 22_000j, 46_000 + 25_000j)
 
 
 def _box(kind: str, west: float, south: float, east: float, north: float) -> Area:

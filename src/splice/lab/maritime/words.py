@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes
 from splice.errors import UnknownName
 from splice.inputs.domains import load_domain
 from splice.lab.maritime.positions import CRITICAL
@@ -65,10 +65,10 @@ class Words:
 
     vocabulary: Vocabulary
     kinds: dict[str, int]
-    critical: npt.NDArray[np.int32]
-    bands: npt.NDArray[np.int32]
-    areas: npt.NDArray[np.int32]
-    vessels: npt.NDArray[np.int32]
+    critical: Codes
+    bands: Codes
+    areas: Codes
+    vessels: Codes
 
     @classmethod
     def of(cls, vessels: Sequence[str], sequences: Iterable[str] = ()) -> Words:
@@ -86,9 +86,9 @@ class Words:
 
 def _kinds() -> dict[str, Kind]:
     """Return the kinds of all atoms of vessel streams, by the name of the event or predicate."""
-    own, pair = ("vessel",), ("vessel", "vessel")
+    single, pair = ("vessel",), ("vessel", "vessel")
     events = {
-        **dict.fromkeys(CRITICAL, own),
+        **dict.fromkeys(CRITICAL, single),
         "velocity": ("vessel", "speed"),
         "entersArea": ("vessel", "area"),
         "leavesArea": ("vessel", "area"),
@@ -99,7 +99,7 @@ def _kinds() -> dict[str, Kind]:
         for name, types in events.items()
     }
     states = {
-        "lowSpeed": own,
+        "lowSpeed": single,
         "stopped": ("vessel", "where"),
         "withinArea": ("vessel", "area"),
     }

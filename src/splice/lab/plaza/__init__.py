@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from splice.arrays import Mask
 from splice.errors import SpliceError
 from splice.inputs.domains import load_domain
 from splice.lab.plaza.atoms import PERFECT, USUAL, Annotator, Slots, annotate, emit
@@ -102,7 +102,7 @@ def make_plaza(
 
 def _blocks(
     sequences: int, people: int, frames: int, seed: int, annotator: Annotator
-) -> Iterator[tuple[int, Sight, npt.NDArray[np.bool_]]]:
+) -> Iterator[tuple[int, Sight, Mask]]:
     """Yield the sequences some at a time: the first one's number, the sight and the labels."""
     size = max(1, _BLOCK // (people * frames))
     for first in range(0, sequences, size):

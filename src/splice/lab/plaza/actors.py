@@ -29,7 +29,7 @@ class Point(NamedTuple):
     x: float
     y: float
 
-    def ahead(self, angle: float, distance: float) -> Point:
+    def offset(self, angle: float, distance: float) -> Point:
         """Return the place at a distance in a direction (radians)."""
         return Point(self.x + distance * math.cos(angle), self.y + distance * math.sin(angle))
 
@@ -149,14 +149,14 @@ class Stage:
         """Return a place at a distance in about that direction, or where there is room."""
         for attempt in range(1, 9):
             angle = heading + self.between(-0.25, 0.25) * attempt
-            goal = place.ahead(angle, self.between(*distance))
+            goal = place.offset(angle, self.between(*distance))
             if goal == self.clamp(goal):
                 return goal
-        return Point(self.width / 2, self.height / 2).ahead(self.angle(), 60.0)
+        return Point(self.width / 2, self.height / 2).offset(self.angle(), 60.0)
 
     def inside(self, place: Point, error: float) -> Point:
         """Return a place near a given one, away from the border."""
-        return self.clamp(place.ahead(self.angle(), self.between(0.0, error)))
+        return self.clamp(place.offset(self.angle(), self.between(0.0, error)))
 
     def clamp(self, place: Point) -> Point:
         """Return the nearest place that is away from the border."""

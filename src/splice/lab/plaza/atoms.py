@@ -1,4 +1,4 @@
-"""Labels and atoms of the square: its domain, and its cubes as rows of a table.
+"""Labels and atoms of the square: its cubes as rows of a table.
 
 Labels are what somebody says who watches what people do, and makes mistakes.
 
@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from splice.arrays import Codes, Ints, Mask
 from splice.errors import SpliceError
 from splice.lab.plaza.actors import MEET, MOVE, Act
 from splice.lab.plaza.perception import (
@@ -27,10 +27,8 @@ from splice.lab.plaza.perception import (
     distance_squared,
     orientation_move,
 )
-from splice.labels import FALSE, TRUE
-from splice.logic.schema import (
-    TIME,
-)
+from splice.labels import FALSE, TRUE, LabelArray
+from splice.logic.schema import TIME
 from splice.logic.syntax import parse_atom
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -76,10 +74,10 @@ PERFECT: Final = Annotator(late=0, early=0, slip=0.0)
 
 def annotate(
     acts: Sequence[Act],
-    present: npt.NDArray[np.bool_],
+    present: Mask,
     annotator: Annotator,
     rng: np.random.Generator,
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     """Return the labels ``[fluent, pair, frame]`` of one sequence.
 
     ``present`` is ``[person, frame]``; pairs are in the order of ``combinations``. Nothing
@@ -112,8 +110,8 @@ class Slots:
 
     vocabulary: Vocabulary
     people: int
-    kind: npt.NDArray[np.int32]
-    args: npt.NDArray[np.int32]
+    kind: Codes
+    args: Codes
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, people: int) -> Slots:
@@ -147,9 +145,7 @@ class Slots:
         return len(self.kind)
 
 
-def emit(
-    slots: Slots, sight: Sight, labels: npt.NDArray[np.bool_], first: int
-) -> Iterator[AtomTable]:
+def emit(slots: Slots, sight: Sight, labels: Mask, first: int) -> Iterator[AtomTable]:
     """Yield the atoms of a block of sequences in order, the first one having code ``first``.
 
     ``labels`` is ``[sequence, fluent, pair, frame]``.
@@ -176,10 +172,10 @@ def emit(
 def _truth(
     slots: Slots,
     sight: Sight,
-    labels: npt.NDArray[np.bool_],
-    sequence: npt.NDArray[np.int64],
-    frame: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int8]:
+    labels: Mask,
+    sequence: Ints,
+    frame: Ints,
+) -> LabelArray:
     """Return the matrix of truth values of some points; 0 stands for "no atom"."""
     left, right = (side.astype(np.int32) for side in np.triu_indices(slots.people, 1))
     at = (sequence, slice(None), frame)
@@ -192,6 +188,7 @@ def _truth(
         orientation_move(orientation, near, left, right),
     ]
     shown = labels[sequence, :, :, frame]
+    # In the order in which ``Slots.of`` lays out the slots; what is true of a pair both ways stands twice.
     columns = [
         *(movement == code for code in range(len(MOVEMENTS))),
         sight.enters[at],

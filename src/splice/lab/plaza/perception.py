@@ -1,12 +1,7 @@
-"""Motion: from legs to a place for everybody at every frame.
+"""From what actors do to what a tracker reports: places, simple events, orientation and closeness.
 
 All sequences of a block have the same number of people and frames, so motion is a cube
-``[sequence, person, frame]``. One interpolation over a global abscissa fills it: each person
-gets a stretch of its own on it, one unit a frame.
-
-Perception: simple events, orientation and closeness, from places alone.
-
-What a tracker would report. Speeds are taken over a window of :data:`WINDOW` frames to either
+``[sequence, person, frame]``. What is perceived follows from places alone. Speeds are taken over a window of :data:`WINDOW` frames to either
 side, cut at the ends of an appearance, and in whole pixels, so the rules are exact:
 
 ======== =======================================================================
@@ -25,12 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from splice.arrays import Floats, Mask
 from splice.lab.plaza.scenes import Script
+from splice.labels import LabelArray
 
 _BEAT: Final = 6
 """The wobble is a random walk-to-point with a new aim every so many frames."""
@@ -39,17 +36,19 @@ _SETTLE: Final = 4
 _GLANCE: Final = 5.0
 """How far, in degrees for a pixel of wobble, the body turns to and fro."""
 
-Floats = npt.NDArray[np.float64]
+
+Pixels: TypeAlias = npt.NDArray[np.int32]
+"""Whole pixels, degrees or frames."""
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
     """Places in whole pixels, facings in whole degrees, and who is in the square."""
 
-    x: npt.NDArray[np.int32]
-    y: npt.NDArray[np.int32]
-    facing: npt.NDArray[np.int32]
-    present: npt.NDArray[np.bool_]
+    x: Pixels
+    y: Pixels
+    facing: Pixels
+    present: Mask
 
 
 def trace(scripts: Sequence[Script], rngs: Sequence[np.random.Generator], frames: int) -> Motion:
@@ -75,13 +74,15 @@ def trace(scripts: Sequence[Script], rngs: Sequence[np.random.Generator], frames
     leg = np.searchsorted(knots, abscissa, side="right") - 1
     leg -= np.repeat(np.arange(len(counts)), frames)
 
-    stray = _settled(np.array([one.stray for one in legs])[leg].reshape(shape))
+    stray = _settled(np.array([each.stray for each in legs])[leg].reshape(shape))
     wobble = np.stack([_wobble(rng, people, frames) for rng in rngs]) * stray[..., None]
     size = np.array([script.size for script in scripts])[:, :, None, None]
     x = np.interp(abscissa, knots, xs).reshape(shape) + wobble[..., 0]
     y = np.interp(abscissa, knots, ys).reshape(shape) + wobble[..., 1]
-    facing = np.degrees([one.facing for one in legs])[leg].reshape(shape) + _GLANCE * wobble[..., 2]
-    present = np.array([one.seen for one in legs])[leg].reshape(shape)
+    facing = (
+        np.degrees([each.facing for each in legs])[leg].reshape(shape) + _GLANCE * wobble[..., 2]
+    )
+    present = np.array([each.seen for each in legs])[leg].reshape(shape)
     present[..., -1] = False
     return Motion(
         _whole(np.clip(x, 0, size[:, 0])),
@@ -109,7 +110,7 @@ def _settled(stray: Floats) -> Floats:
     return mean
 
 
-def _whole(values: Floats) -> npt.NDArray[np.int32]:
+def _whole(values: Floats) -> Pixels:
     return np.rint(values).astype(np.int32)
 
 
@@ -121,9 +122,6 @@ RUN: Final = 2.2
 WALK: Final = 0.5
 STIR: Final = 0.25
 
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class Sight:
@@ -132,13 +130,13 @@ class Sight:
     ``movement`` is an index into :data:`MOVEMENTS`, or -1 for somebody who is not there.
     """
 
-    x: Ints
-    y: Ints
-    orientation: Ints
-    movement: npt.NDArray[np.int8]
-    present: Bools
-    enters: Bools
-    exits: Bools
+    x: Pixels
+    y: Pixels
+    orientation: Pixels
+    movement: LabelArray
+    present: Mask
+    enters: Mask
+    exits: Mask
 
 
 def perceive(motion: Motion) -> Sight:
@@ -165,7 +163,7 @@ def perceive(motion: Motion) -> Sight:
     return Sight(motion.x, motion.y, orientation, movement, present, enters, exits)
 
 
-def _window(present: Bools, enters: Bools) -> tuple[Ints, Ints]:
+def _window(present: Mask, enters: Mask) -> tuple[Pixels, Pixels]:
     """Return the first and last frame of each frame's window."""
     frames = present.shape[-1]
     frame = np.arange(frames, dtype=np.int32)
@@ -179,24 +177,24 @@ def _window(present: Bools, enters: Bools) -> tuple[Ints, Ints]:
     return low.astype(np.int32), np.maximum(high, low).astype(np.int32)
 
 
-def _at(values: Ints, frame: Ints) -> Ints:
+def _at(values: Pixels, frame: Pixels) -> Pixels:
     return np.take_along_axis(values, frame, axis=-1)
 
 
-def distance_squared(x: Ints, y: Ints, left: Ints, right: Ints) -> Ints:
+def distance_squared(x: Pixels, y: Pixels, left: Pixels, right: Pixels) -> Pixels:
     """Return squared distances ``[point, pair]`` from places ``[point, person]``."""
     east, south = x[:, left] - x[:, right], y[:, left] - y[:, right]
-    squared: Ints = east * east + south * south
+    squared: Pixels = east * east + south * south
     return squared
 
 
-def close(squared: Ints, both: Bools, distance: int) -> Bools:
+def close(squared: Pixels, both: Mask, distance: int) -> Mask:
     """Return who is within a distance of whom."""
-    within: Bools = both & (squared <= distance * distance)
+    within: Mask = both & (squared <= distance * distance)
     return within
 
 
-def orientation_move(orientation: Ints, near: Bools, left: Ints, right: Ints) -> Bools:
+def orientation_move(orientation: Pixels, near: Mask, left: Pixels, right: Pixels) -> Mask:
     """Return who, of those near each other, faces about the same way."""
-    aligned: Bools = near & (abs(orientation[:, left] - orientation[:, right]) < TURN)
+    aligned: Mask = near & (abs(orientation[:, left] - orientation[:, right]) < TURN)
     return aligned

@@ -137,7 +137,7 @@ class _Director:
         radius = gap / (2 * math.sin(math.pi / len(members)))
         turn = centre.angle_to(members[0].place)
         step = 2 * math.pi / len(members)
-        places = [centre.ahead(turn + i * step, radius) for i in range(len(members))]
+        places = [centre.offset(turn + i * step, radius) for i in range(len(members))]
         start = self._gather(members, places, punctual=0.8)
         end = start + int(self.stage.between(110, 320))
         for actor in members:
@@ -173,7 +173,7 @@ class _Director:
             places = _abreast(goal, heading, gap, len(members))
             for actor, place in zip(members, places, strict=True):
                 error = self.stage.between(0.0, 4.0)
-                actor.walk(place.ahead(self.stage.angle(), error), duration)
+                actor.walk(place.offset(self.stage.angle(), error), duration)
             more = self.stage.chance(0.6)
             if more and self.stage.chance(0.06):
                 self._pause(members)
@@ -188,7 +188,7 @@ class _Director:
     def _loiter(self, pair: Sequence[Actor]) -> None:
         centre = self.stage.inside(_middle(pair), 25.0)
         turn, gap = self.stage.angle(), self.stage.between(16.0, 34.0)
-        places = [centre.ahead(turn, gap / 2), centre.ahead(turn + math.pi, gap / 2)]
+        places = [centre.offset(turn, gap / 2), centre.offset(turn + math.pi, gap / 2)]
         end = self._gather(pair, places) + int(self.stage.between(8, 30))
         for actor in pair:
             self._linger(actor, end, self.stage.angle())
@@ -197,23 +197,18 @@ class _Director:
     def _stroll(self, pair: Sequence[Actor], scene: str) -> None:
         """Let two people walk past each other in one of several ways."""
         centre = self.stage.inside(_middle(pair), 25.0)
-        ahead = self.stage.angle()
-        back, left = ahead + math.pi, ahead + math.pi / 2
-        side = centre.ahead(left, self.stage.between(6.0, 20.0))
+        heading = self.stage.angle()
+        back, left = heading + math.pi, heading + math.pi / 2
+        side = centre.offset(left, self.stage.between(6.0, 20.0))
         half = self.stage.between(35.0, 55.0)
-        if scene == "pass":
-            ways = ((centre.ahead(back, half), centre.ahead(ahead, half)),
-                    (side.ahead(ahead, half), side.ahead(back, half)))  # fmt: skip
-        elif scene == "cross":
-            ways = ((centre.ahead(back, half), centre.ahead(ahead, half)),
-                    (side.ahead(left, half), side.ahead(-left, half)))  # fmt: skip
-        elif scene == "overtake":
-            ways = ((centre.ahead(back, half / 2), centre.ahead(ahead, half / 2)),
-                    (side.ahead(back, half), side.ahead(ahead, half)))  # fmt: skip
-        else:
-            side = centre.ahead(left, self.stage.between(42.0, 75.0))
-            ways = ((centre.ahead(back, half), centre.ahead(ahead, half)),
-                    (side.ahead(back, half), side.ahead(ahead, half)))  # fmt: skip
+        if scene == "apart":
+            side = centre.offset(left, self.stage.between(42.0, 75.0))
+        start, end = {"pass": (heading, back), "cross": (left, -left)}.get(scene, (back, heading))
+        reach = half / 2 if scene == "overtake" else half  # who is overtaken has half the way
+        ways = (
+            (centre.offset(back, reach), centre.offset(heading, reach)),
+            (side.offset(start, half), side.offset(end, half)),
+        )
         self._gather(pair, [way[0] for way in ways])
         duration = 2 * half / self.stage.between(1.2, 1.7)
         for actor, way in zip(pair, ways, strict=True):
@@ -244,7 +239,7 @@ class _Director:
         turn = self.stage.angle()
         for i, actor in enumerate(members):
             away = turn + 2 * math.pi * i / len(members) + self.stage.between(-0.5, 0.5)
-            place = self.stage.clamp(actor.place.ahead(away, self.stage.between(50.0, 110.0)))
+            place = self.stage.clamp(actor.place.offset(away, self.stage.between(50.0, 110.0)))
             if i and self.stage.chance(0.15):
                 self._linger(actor, actor.frame + int(self.stage.between(15, 50)))
             elif self.stage.chance(0.2):
@@ -279,4 +274,4 @@ def _middle(members: Sequence[Actor]) -> Point:
 
 def _abreast(centre: Point, heading: float, gap: float, count: int) -> list[Point]:
     """Return places side by side, square to a heading."""
-    return [centre.ahead(heading + math.pi / 2, gap * (i - (count - 1) / 2)) for i in range(count)]
+    return [centre.offset(heading + math.pi / 2, gap * (i - (count - 1) / 2)) for i in range(count)]
