@@ -50,8 +50,8 @@ class Comparisons:
         if self._is_plain(left) and self._is_plain(right):
             names = np.isnan(a) & np.isnan(b)
             if names.any():
-                one, other = (self._evidence.ranks[self._codes(x)[names]] for x in (left, right))
-                compared[names] = order(one, other)
+                ranks = (self._evidence.ranks[self._codes(x)[names]] for x in (left, right))
+                compared[names] = order(*ranks)
         return compared
 
     def _is_plain(self, term: Term) -> bool:
@@ -60,7 +60,7 @@ class Comparisons:
 
     def _same(self, left: Term, right: Term, a: Floats, b: Floats) -> Mask:
         equal: Mask = a == b
-        if any(isinstance(side, Function) or side == self._time for side in (left, right)):
+        if not (self._is_plain(left) and self._is_plain(right)):
             return equal
         same: Mask = equal | (self._codes(left) == self._codes(right))
         return same

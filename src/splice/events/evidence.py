@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
 from splice.errors import SpliceError
-from splice.events.keys import Index, mixed
+from splice.events.keys import Index, code_keys
 from splice.events.points import Points, Successor
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
@@ -52,7 +52,7 @@ class Relation:
         columns = [self.place, *(self.columns[name] for name in shared)]
         key = (*map(id, columns), *spans)
         if key not in self.indices:
-            self.indices[key] = Index(mixed(len(self), columns, spans))
+            self.indices[key] = Index(code_keys(len(self), columns, spans))
         return self.indices[key]
 
     def take(self, rows: Indices | Mask) -> Relation:
@@ -98,10 +98,10 @@ class Evidence:
     def mentioned(self, fluent: Term) -> Relation:
         """Return the ground fluents that query atoms of the table mention, by sequence."""
         time = Variable(" ")
-        found = self._fitting(Atom(HOLDS_AT, (fluent, time)), time, None)
-        place = self.points.sequence[found.place].astype(np.int64)
-        first, _ = unique_rows(np.column_stack((place, *found.columns.values())))
-        return Relation(place, found.columns, timed=False).take(first)
+        queries = self._fitting(Atom(HOLDS_AT, (fluent, time)), time, None)
+        sequence = self.points.sequence[queries.place].astype(np.int64)
+        first, _ = unique_rows(np.column_stack((sequence, *queries.columns.values())))
+        return Relation(sequence, queries.columns, timed=False).take(first)
 
     def _fitting(self, atom: Atom, time: Variable, truth: int | None) -> Relation:
         parts = []
@@ -123,9 +123,12 @@ class Evidence:
         rows = self._of_kind(code)
         if truth is not None:
             rows = rows[self.table.truth[rows] == truth]
-        own = {leaf: term for leaf, term in leaves.items() if leaf != time}
-        columns = [self._leaf(rows, leaf - (time is not None and leaf > time)) for leaf in own]
-        chosen, named = matching_rows(columns, list(own.values()), self.table.vocabulary, len(rows))
+        terms = {leaf: term for leaf, term in leaves.items() if leaf != time}
+        # The time is a leaf, but no column of ``args``: leaves behind it stand one to the left.
+        columns = [self._leaf(rows, leaf - (time is not None and leaf > time)) for leaf in terms]
+        chosen, named = matching_rows(
+            columns, list(terms.values()), self.table.vocabulary, len(rows)
+        )
         rows = rows[chosen]
         if time is None:
             return Relation(self.table.sequence[rows].astype(np.int64), named, timed=False)
@@ -163,39 +166,45 @@ class Evidence:
 
 
 def leaves_of(atom: Atom, template: Atom) -> dict[int, Term] | None:
-    """Return what an atom says of each leaf of a kind, or None where they do not fit."""
+    """Return what an atom says of each leaf of a kind, or None where they do not fit.
+
+    >>> from splice.logic.syntax import parse_atom
+    >>> leaves = leaves_of(parse_atom("happensAt(exit(X,door),T)"), parse_atom("happensAt(exit(V0,V1),V2)"))
+    >>> {leaf: str(term) for leaf, term in leaves.items()}
+    {0: 'X', 1: 'door', 2: 'T'}
+    """
     leaves: dict[int, Term] = {}
     pairs = list(zip(atom.args, template.args, strict=True))
     while pairs:
-        said, own = pairs.pop()
-        if isinstance(own, Variable):
-            if isinstance(said, Function):
+        term, part = pairs.pop()
+        if isinstance(part, Variable):
+            if isinstance(term, Function):
                 return None
-            leaves[int(own.name[1:])] = said
-        elif isinstance(own, Function) and isinstance(said, Function):
-            if (said.functor, len(said.args)) != (own.functor, len(own.args)):
+            leaves[int(part.name[1:])] = term
+        elif isinstance(part, Function) and isinstance(term, Function):
+            if (term.functor, len(term.args)) != (part.functor, len(part.args)):
                 return None
-            pairs.extend(zip(said.args, own.args, strict=True))
-        elif said != own:
+            pairs.extend(zip(term.args, part.args, strict=True))
+        elif term != part:
             return None
     return dict(sorted(leaves.items()))
 
 
 def matching_rows(
-    columns: Sequence[Ints], said: Sequence[Term], vocabulary: Vocabulary, size: int | None = None
+    columns: Sequence[Ints], terms: Sequence[Term], vocabulary: Vocabulary, size: int
 ) -> tuple[Indices, dict[Variable, Ints]]:
-    """Return the rows whose columns are as terms say, and what the variables stand for there.
+    """Return which of some rows have columns as terms say, and what the variables stand for there.
 
     A constant fixes its column, a variable that returns makes two columns equal.
     """
-    rows = np.arange(len(columns[0]) if size is None else size)
+    rows = np.arange(size)
     named: dict[Variable, Ints] = {}
-    for column, term in zip(columns, said, strict=True):
-        if isinstance(term, Constant):
-            keep = column[rows] == vocabulary.constants.known_code(term.name)
-        elif isinstance(term, Variable) and term not in named:
+    for column, term in zip(columns, terms, strict=True):
+        if isinstance(term, Variable) and term not in named:
             named[term] = column[rows]
             continue
+        if isinstance(term, Constant):
+            keep = column[rows] == vocabulary.constants.known_code(term.name)
         else:
             assert isinstance(term, Variable)
             keep = column[rows] == named[term]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,64 +12,63 @@ from splice.arrays import Indices, IntArray, Ints, Mask, expand_ranges, unique_r
 
 _Columns = Sequence[IntArray]
 ROOM: Final = 2**62
-"""Numbers that rows are packed into stay below this."""
+"""The keys of rows stay below this: half of what 64 bits with a sign hold, so that one can be added to them."""
 
 
-def packed(*sides: tuple[int, _Columns]) -> list[Ints]:
+def row_keys(*sides: tuple[int, _Columns]) -> list[Ints]:
     """Return a number for each row of each side: equal exactly where the rows are.
 
-    A side is its number of rows and its columns; all sides have the same columns.
+    A side is its number of rows and its columns; all sides have the same columns. The keys of one
+    call cannot be compared with those of another.
 
-    >>> [side.tolist() for side in packed((2, [np.array([7, 9])]), (1, [np.array([9])]))]
+    >>> [keys.tolist() for keys in row_keys((2, [np.array([7, 9])]), (1, [np.array([9])]))]
     [[0, 2], [2]]
     """
-    width = len(sides[0][1])
-    if not width:
-        return [np.zeros(n, np.int64) for n, _ in sides]
     # Each column is shifted to begin at 0 and becomes a digit, the first one the highest: with rows
     # (7, 5), (9, 4) and columns from 7 to 9 and 4 to 5 the keys are 0*2 + 1 = 1 and 2*2 + 0 = 4.
     # Low and span are taken over all sides, or equal rows of two sides would get different keys.
-    columns = [[side[1][i] for side in sides] for i in range(width)]
-    low = [min((int(part.min()) for part in parts if len(part)), default=0) for parts in columns]
-    span = [
-        1 + max((int(part.max()) for part in parts if len(part)), default=least) - least
-        for parts, least in zip(columns, low, strict=True)
-    ]
-    room = 1
-    for size in span:
-        room *= size
-    if room >= ROOM:
+    lows, spans = [], []
+    for column in zip(*(columns for _, columns in sides), strict=True):
+        parts = [part for part in column if len(part)]
+        low = min((int(part.min()) for part in parts), default=0)
+        high = max((int(part.max()) for part in parts), default=low)
+        lows.append(low)
+        spans.append(high - low + 1)
+    if math.prod(spans) >= ROOM:
         return _numbered(sides)
-    result = []
-    for n, own in sides:
-        key = np.zeros(n, np.int64)
-        for column, least, size in zip(own, low, span, strict=True):
-            key *= size
-            key += column
-            key -= least
-        result.append(key)
-    return result
+    return [_digits(n, columns, lows, spans) for n, columns in sides]
+
+
+def _digits(n: int, columns: _Columns, lows: Sequence[int], spans: Sequence[int]) -> Ints:
+    """Return n rows as numbers whose digits are the columns, each from its low over its span."""
+    key = np.zeros(n, np.int64)
+    for column, low, span in zip(columns, lows, spans, strict=True):
+        key *= span
+        key += column
+        if low:
+            key -= low
+    return key
 
 
 def _numbered(sides: Sequence[tuple[int, _Columns]]) -> list[Ints]:
-    """Number the distinct rows of all sides: for columns too wide to be packed."""
+    """Number the distinct rows of all sides: for columns too wide to be digits of one number."""
     stacked = np.concatenate([np.column_stack(columns).astype(np.int64) for _, columns in sides])
     _, number = unique_rows(stacked)
     ends = np.cumsum([n for n, _ in sides])[:-1]
     return [part.astype(np.int64) for part in np.split(number, ends)]
 
 
-def mixed(n: int, columns: _Columns, spans: Sequence[int]) -> Ints:
-    """Return a number for each of n rows, given that each column lies below its span."""
-    key = np.zeros(n, np.int64)
-    for column, span in zip(columns, spans, strict=True):
-        key *= span
-        key += column
-    return key
+def code_keys(n: int, columns: _Columns, spans: Sequence[int]) -> Ints:
+    """Return a number for each of n rows of codes, each of which lies from 0 up to its span.
+
+    Unlike :func:`row_keys` this gives equal rows of any call the same number, if the spans are the
+    same: so a relation can be indexed once and asked by many.
+    """
+    return _digits(n, columns, [0] * len(spans), spans)
 
 
 class Index:
-    """Numbers in order, to be looked up and joined many times.
+    """Keys in order, to be looked up and joined many times.
 
     >>> index = Index(np.array([5, 7, 5]))
     >>> index.member(np.array([7, 8])).tolist()
@@ -78,50 +78,53 @@ class Index:
     """
 
     def __init__(self, keys: Ints) -> None:
+        # Rows of a table are in order of time as a rule, and then so are keys that begin with the point.
         in_order = bool((keys[1:] >= keys[:-1]).all())
         self._order = None if in_order else np.argsort(keys, kind="stable")
-        self._keys = keys if self._order is None else keys[self._order]
+        self._sorted = keys if self._order is None else keys[self._order]
 
     def _row(self, at: Indices) -> Indices:
         return at if self._order is None else self._order[at]
 
-    def _nearest(self, asked: Ints) -> Indices:
-        return np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
+    def _nearest(self, keys: Ints) -> Indices:
+        return np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
 
-    def member(self, asked: Ints) -> Mask:
-        """Return which numbers are here."""
-        if not len(self._keys):
-            return np.zeros(len(asked), bool)
-        found: Mask = self._keys[self._nearest(asked)] == asked
-        return found
+    def member(self, keys: Ints) -> Mask:
+        """Return which of some keys are here."""
+        if not len(self._sorted):
+            return np.zeros(len(keys), bool)
+        members: Mask = self._sorted[self._nearest(keys)] == keys
+        return members
 
-    def find(self, asked: Ints) -> Indices:
-        """Return the row of each number (the first, where it has several), -1 where it has none."""
-        if not len(self._keys):
-            return np.full(len(asked), -1, np.intp)
-        at = self._nearest(asked)
-        return np.where(self._keys[at] == asked, self._row(at), -1)
+    def find(self, keys: Ints) -> Indices:
+        """Return the row of each key (the first, where it has several), -1 where it has none."""
+        if not len(self._sorted):
+            return np.full(len(keys), -1, np.intp)
+        at = self._nearest(keys)
+        return np.where(self._sorted[at] == keys, self._row(at), -1)
 
-    def pairs(self, asked: Ints) -> int:
+    def _ranges(self, keys: Ints) -> tuple[Indices, Indices]:
+        """Return where the rows of each key begin in the order, and how many they are."""
+        first = np.searchsorted(self._sorted, keys, side="left")
+        return first, np.searchsorted(self._sorted, keys, side="right") - first
+
+    def pairs(self, keys: Ints) -> int:
         """Return how many pairs :meth:`join` would make; none are made."""
-        first = np.searchsorted(self._keys, asked, side="left")
-        return int((np.searchsorted(self._keys, asked, side="right") - first).sum())
+        return int(self._ranges(keys)[1].sum())
 
-    def join(self, asked: Ints) -> tuple[Indices, Indices]:
-        """Return all pairs of an asked number and a row that has it, in the order asked."""
-        first = np.searchsorted(self._keys, asked, side="left")
-        count = np.searchsorted(self._keys, asked, side="right") - first
-        rows, at = expand_ranges(first, count)
-        return rows, self._row(at)
+    def join(self, keys: Ints) -> tuple[Indices, Indices]:
+        """Return all pairs of a given key and a row that has it, in the order given."""
+        which, at = expand_ranges(*self._ranges(keys))
+        return which, self._row(at)
 
 
-def lookup(keys: Ints, asked: Ints) -> Indices:
-    """Return where each asked number stands among distinct keys, -1 where it does not.
+def lookup(keys: Ints, sought: Ints) -> Indices:
+    """Return where each sought number stands among distinct keys, -1 where it does not.
 
     >>> lookup(np.array([30, 10, 20]), np.array([10, 40])).tolist()
     [1, -1]
     """
-    return Index(keys).find(asked)
+    return Index(keys).find(sought)
 
 
 def join(left: Ints, right: Ints) -> tuple[Indices, Indices]:

@@ -8,12 +8,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from splice.arrays import Codes, Indices, Ints, Mask
+from splice.arrays import Codes, Indices, Ints, Mask, begins_run, ends_run
 from splice.errors import SpliceError
+from splice.events.keys import lookup
 from splice.logic.domain import Holds
 from splice.stream.table import NO_TIME, AtomTable
 
 _LATEST: Final = 2**62
+"""No time and no step may be greater, so that the next time-point has a number in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,6 @@ class Observed:
     last: int = 1
 
 
-_LONGEST: Final = 2**62
-"""Beyond it the successor of a time-point has no number."""
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """The successor of a time-point lies a fixed step after it.
@@ -46,11 +44,11 @@ class Step:
     size: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.size <= _LONGEST:
+        if not 1 <= self.size <= _LATEST:
             raise SpliceError(
                 f"the step between time-points must be positive, not {self.size}"
                 if self.size < 1
-                else f"the step between time-points must be at most {_LONGEST}"
+                else f"the step between time-points must be at most {_LATEST}"
             )
 
 
@@ -81,8 +79,7 @@ class Points:
                 f"time {int(table.time.max())} is too late to have a next one",
                 "give times in a coarser unit, or count from a later start",
             )
-        new = timed.copy()
-        new[1:] &= (table.time[1:] != table.time[:-1]) | (table.sequence[1:] != table.sequence[:-1])
+        new = timed & begins_run(table.sequence, table.time)
         of_row = np.cumsum(new) - 1
         of_row[~timed] = -1
         return cls(table.sequence[new], table.time[new], of_row, successor or Observed(), holds)
@@ -93,16 +90,12 @@ class Points:
     @cached_property
     def is_last(self) -> Mask:
         """Which points are the last ones of their sequence."""
-        last = np.ones(len(self), bool)
-        last[:-1] = self.sequence[1:] != self.sequence[:-1]
-        return last
+        return ends_run(self.sequence)
 
     @cached_property
     def is_first(self) -> Mask:
         """Which points are the first ones of their sequence."""
-        first = np.ones(len(self), bool)
-        first[1:] = self.sequence[1:] != self.sequence[:-1]
-        return first
+        return begins_run(self.sequence)
 
     @cached_property
     def next_time(self) -> Ints:
@@ -110,7 +103,8 @@ class Points:
         if isinstance(self.successor, Step):
             return self.time + self.successor.size
         after = self.time + self.successor.last
-        after[:-1] = np.where(self.is_last[:-1], after[:-1], self.time[1:])
+        followed = np.flatnonzero(~self.is_last)
+        after[followed] = self.time[followed + 1]
         return after
 
     @property
@@ -129,8 +123,8 @@ class Points:
     @cached_property
     def ends(self) -> Ints:
         """The end of what is known of the sequence of each point."""
-        number = np.cumsum(self.is_first) - 1
-        ends: Ints = self.next_time[self.is_last][number]
+        which = np.cumsum(self.is_first) - 1  # among the sequences, in order
+        ends: Ints = self.next_time[self.is_last][which]
         return ends
 
     def first_of(self, sequence: Ints) -> Ints:
@@ -142,7 +136,6 @@ class Points:
         return self._at(np.flatnonzero(self.is_last), sequence)
 
     def _at(self, borders: Indices, sequence: Ints) -> Ints:
-        own = self.sequence[borders]
-        order = np.argsort(own, kind="stable")
-        found: Ints = borders[order[np.searchsorted(own, sequence, sorter=order)]]
-        return found
+        """Return the border of each of some sequences, given one point of every sequence."""
+        row = lookup(self.sequence[borders].astype(np.int64), sequence)
+        return borders[row]

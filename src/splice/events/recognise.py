@@ -203,9 +203,9 @@ def _crisp(
     else:
         parts = recognise_windows(program, source, window, step or window)
     # Fluents that never hold are let go at once: memory is bounded by what is found.
-    held = tuple(map(_holding, parts))
+    holding = tuple(map(_holding, parts))
     names = frozenset(d.fluent.name for d in program.definitions)
-    return Recognition(held, names, source.domain.fluents)
+    return Recognition(holding, names, source.domain.fluents)
 
 
 def _weighted(
@@ -226,24 +226,26 @@ def _weighted(
     ask = Ask.MARGINALS if probabilities else Ask.MAP
     successor = successor or Observed(source.domain.clock.step or 1)
     if scope is Scope.QUERIES:
-        found = infer(theory, source, ask=ask, successor=successor)
+        inference = infer(theory, source, ask=ask, successor=successor)
     else:
-        found = infer_events(theory, source, given=given, ask=ask, successor=successor)
-    terms = (found.fluents.atom(row).args[0] for row in range(len(found.fluents)))
+        inference = infer_events(theory, source, given=given, ask=ask, successor=successor)
+    part = Recognised(inference.fluents, inference.intervals)
     return Recognition(
-        (Recognised(found.fluents, found.intervals),),
-        frozenset(map(fluent_name, terms)),
+        (part,),
+        frozenset(fluent_name(part.fluent(row)) for row in range(len(part.fluents))),
         source.domain.fluents,
-        found,
-        (found.interval_probability,) if probabilities else None,
+        inference,
+        (inference.interval_probability,) if probabilities else None,
     )
 
 
 def _holding(part: Recognised) -> Recognised:
     """Return the ground fluents that hold at all."""
     rows, key = np.unique(part.intervals.key, return_inverse=True)
-    own = Intervals(key.reshape(-1).astype(np.int64), part.intervals.start, part.intervals.end)
-    return Recognised(part.fluents.take(rows), own)
+    intervals = Intervals(
+        key.reshape(-1).astype(np.int64), part.intervals.start, part.intervals.end
+    )
+    return Recognised(part.fluents.take(rows), intervals)
 
 
 def fluent_name(fluent: Term) -> str:
@@ -253,7 +255,7 @@ def fluent_name(fluent: Term) -> str:
 
 
 def interval_frame(
-    found: Iterable[Recognised],
+    recognised: Iterable[Recognised],
     probabilities: Sequence[Floats] | None = None,
     *,
     keep: Callable[[Term], bool] = lambda _: True,
@@ -262,7 +264,7 @@ def interval_frame(
 
     Parameters
     ----------
-    found
+    recognised
         Parts of what was recognised.
     probabilities
         An array for each part, with the probability of each of its intervals.
@@ -270,7 +272,7 @@ def interval_frame(
         Chooses among the ground fluents.
     """
     parts = []
-    for i, part in enumerate(found):
+    for i, part in enumerate(recognised):
         frame = _frame(part, keep)
         if probabilities is not None:
             frame = frame.with_columns(probability=pl.Series(probabilities[i]))
@@ -282,11 +284,12 @@ def interval_frame(
 
 
 def _frame(part: Recognised, keep: Callable[[Term], bool]) -> pl.DataFrame:
+    """Return the intervals of a part, with the code of their sequence and whether they are kept."""
     rows, which = np.unique(part.intervals.key, return_inverse=True)
     fluents = [part.fluent(int(row)) for row in rows]
     names = part.fluents.vocabulary.sequences
     code = part.fluents.sequence[rows]
-    own = pl.DataFrame(
+    ground = pl.DataFrame(
         {
             "code": code,
             "sequence": pl.Series([name_text(names[int(c)]) for c in code], dtype=pl.String),
@@ -295,4 +298,4 @@ def _frame(part: Recognised, keep: Callable[[Term], bool]) -> pl.DataFrame:
         }
     )
     times = {"start": part.intervals.start, "end": part.intervals.end}
-    return own[which.reshape(-1)].with_columns(**{n: pl.Series(c) for n, c in times.items()})
+    return ground[which.reshape(-1)].with_columns(**{n: pl.Series(c) for n, c in times.items()})

@@ -12,7 +12,7 @@ from splice.errors import InputError, Problem, did_you_mean
 from splice.events.crisp.program import compile_program
 from splice.events.fluents import HOLDS_FOR, border_of
 from splice.events.universe import FLUENT_OF, OPERATIONS
-from splice.logic.atoms import Atom, Rule
+from splice.logic.atoms import Atom
 from splice.logic.domain import Domain, Holds
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import Constant, Function
@@ -30,13 +30,13 @@ def other_convention(theory: Theory, domain: Domain) -> str | None:
     the rules were learned where what begins at a time-point holds from it on, and the data says after it: --holds from says otherwise
     >>> other_convention(theory, Domain(clock=Clock(holds=Holds.FROM)))
     """
-    meant, said = theory.holds, domain.clock.holds
-    if meant is None or said is None or meant is said:
+    meant, declared = theory.holds, domain.clock.holds
+    if meant is None or declared is None or meant is declared:
         return None
     words = {Holds.FROM: "from it on", Holds.AFTER: "after it"}
     return (
         f"the rules were learned where what begins at a time-point holds {words[meant]}, "
-        f"and the data says {words[said]}: --holds {meant.value} says otherwise"
+        f"and the data says {words[declared]}: --holds {meant.value} says otherwise"
     )
 
 
@@ -47,7 +47,6 @@ def theory_problems(theory: Theory, domain: Domain) -> list[Problem]:
     are any.
     """
     from splice.events.weighted.inference import infer  # noqa: PLC0415  (numba: only with weights)
-    from splice.stream.table import AtomTable  # noqa: PLC0415
     from splice.stream.vocabulary import Vocabulary  # noqa: PLC0415
 
     try:
@@ -56,11 +55,12 @@ def theory_problems(theory: Theory, domain: Domain) -> list[Problem]:
         else:
             infer(theory, AtomTable.empty(Vocabulary()), domain)
     except InputError as error:
-        found = list(error.problems)
-        blamed = {problem.place for problem in found}
-        rest = tuple(s for s in theory.statements if s.place not in blamed)
-        again = len(rest) < len(theory) and not theory.is_crisp
-        return found + (theory_problems(replace(theory, statements=rest), domain) if again else [])
+        problems = list(error.problems)
+        blamed = {problem.place for problem in problems}
+        kept = tuple(s for s in theory.statements if s.place not in blamed)
+        if len(kept) < len(theory) and not theory.is_crisp:
+            problems += theory_problems(replace(theory, statements=kept), domain)
+        return problems
     return []
 
 
@@ -110,21 +110,17 @@ def unmatched(theory: Theory, seen: SeenAtoms) -> Iterator[str]:
     seen
         What the input has.
     """
-    rules = [s.content for s in theory.statements if isinstance(s.content, Rule)]
+    rules = list(theory.rules())
     defined = {rule.head.atom.signature for rule in rules}
     atoms = dict.fromkeys(literal.atom for rule in rules for literal in rule.body)
-    told = set[str]()
+    texts: dict[str, None] = {}
     for atom in atoms:
         event = _event(atom)
         if event is not None and event not in seen.events:
-            text = _lacking("event", event, seen.events)
+            texts[_lacking("event", event, seen.events)] = None
         elif _is_context(atom) and atom.signature not in seen.predicates | defined:
-            text = _lacking("atom", atom.signature, seen.predicates)
-        else:
-            continue
-        if text not in told:
-            told.add(text)
-            yield text
+            texts[_lacking("atom", atom.signature, seen.predicates)] = None
+    yield from texts
 
 
 def _event(atom: Atom) -> Signature | None:
@@ -144,7 +140,7 @@ def _is_context(atom: Atom) -> bool:
     return not atom.is_comparison and atom.predicate not in _BUILTIN
 
 
-def _lacking(what: str, lacking: Signature, known: set[Signature]) -> str:
-    names = sorted(map(str, known))
+def _lacking(what: str, lacking: Signature, present: set[Signature]) -> str:
+    names = sorted(map(str, present))
     hint = did_you_mean(str(lacking), names)
     return f"no {what} {lacking} in the input" + (f"; {hint}" if hint else "")

@@ -18,10 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
-from splice.arrays import Ints
+from splice.arrays import Ints, begins_run
 from splice.events.evidence import Relation
 from splice.events.fluents import HOLDS_FOR, STARTS_WITH
-from splice.events.keys import packed
+from splice.events.keys import row_keys
 from splice.labels import TRUE
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Domain
@@ -58,13 +58,13 @@ _EVENT = Position(False, Signature(HAPPENS_AT, 2), 0)
 """Where an event without arguments stands: its name is no entity."""
 
 
-def _leaves(term: Term, own: Position) -> Iterator[tuple[Position, Term]]:
+def _leaves(term: Term, position: Position) -> Iterator[tuple[Position, Term]]:
     """Yield what stands at the leaves of a term; a fluent's value is its argument -1."""
     if not isinstance(term, Function):
-        yield own, term
+        yield position, term
     elif term.functor == VALUE and len(term.args) == 2:
         inner = term.args[0]
-        yield from _leaves(inner, own)
+        yield from _leaves(inner, position)
         name = inner.functor if isinstance(inner, Function) else str(inner)
         arity = len(inner.args) if isinstance(inner, Function) else 0
         yield from _leaves(term.args[1], Position(True, Signature(name, arity), -1))
@@ -99,11 +99,11 @@ class Universe:
         return cls(tuple(rules), schema)
 
     @cached_property
-    def asked(self) -> frozenset[Position]:
+    def ranged(self) -> frozenset[Position]:
         """The positions of the arguments of all ``fluent(...)`` literals."""
         atoms = (x.atom for rule in self.rules for x in rule.body)
-        asked = (atom for atom in atoms if atom.predicate == FLUENT_OF)
-        return frozenset(p for atom in asked for p, _ in _of_atom(atom) if p.is_function)
+        ranges = (atom for atom in atoms if atom.predicate == FLUENT_OF)
+        return frozenset(p for atom in ranges for p, _ in _of_atom(atom) if p.is_function)
 
     def positions(self, position: Position) -> frozenset[Position]:
         """Return the positions that have the same type as a position, by schema or by rules."""
@@ -114,10 +114,10 @@ class Universe:
             self._classes.update(_linked(self.rules))
         return self._classes.get(position, frozenset({position}))
 
-    def are_alike(self, one: Position, other: Position) -> bool:
+    def may_share(self, a: Position, b: Position) -> bool:
         """Return whether two positions may have the same entities: all may, but declared types."""
         declared = dict(declared_types(self.schema))
-        return declared.get(one) == declared.get(other) or not {one, other} <= declared.keys()
+        return declared.get(a) == declared.get(b) or not {a, b} <= declared.keys()
 
     def is_silent(self, position: Position) -> bool:
         """Return whether no evidence can have an entity of the type: only fluents speak of it."""
@@ -126,32 +126,37 @@ class Universe:
     def _fluents(self) -> set[Position]:
         query = self.schema.predicate(Signature(HOLDS_AT, 2))
         declared = self.schema.functions_returning(query.args[0] if query else FLUENT)
-        found = {Position(True, d.signature, i) for d in declared for i in range(len(d.args))}
+        arguments = {Position(True, d.signature, i) for d in declared for i in range(len(d.args))}
         atoms = (x.atom for rule in self.rules for x in (rule.head, *rule.body))
-        asked = (a for a in atoms if a.predicate in _ABOUT and a.predicate != HAPPENS_AT)
-        return found | {position for atom in asked for position, _ in _of_atom(atom)}
+        mentions = (a for a in atoms if a.predicate in _ABOUT and a.predicate != HAPPENS_AT)
+        return arguments | {position for atom in mentions for position, _ in _of_atom(atom)}
 
     def constants(self, position: Position) -> tuple[str, ...]:
         """Return the constants that a schema declares for the type of a position."""
-        wanted = dict(declared_types(self.schema)).get(position)
-        return next((t.constants for t in self.schema.types if t.name == wanted), ())
+        type_name = dict(declared_types(self.schema)).get(position)
+        return next((t.constants for t in self.schema.types if t.name == type_name), ())
 
 
 def _linked(rules: Iterable[Rule]) -> dict[Position, frozenset[Position]]:
-    """Return the positions that share variables, directly or through others, as classes."""
+    """Return the positions that share variables, directly or through others, as classes.
+
+    All positions of a class share one set, and a variable that stands in two classes merges them.
+    In ``initiatedAt(meet(X,Y),T) :- happensAt(walking(X),T)`` the first argument of ``meet`` and
+    that of ``walking`` become one class.
+    """
     classes: dict[Position, set[Position]] = {}
     for rule in rules:
         time = rule.head.atom.args[1:]
-        at: dict[Variable, Position] = {}
+        first: dict[Variable, Position] = {}
         for literal in (rule.head, *rule.body):
             for position, term in _of_atom(literal.atom):
                 classes.setdefault(position, {position})
                 if isinstance(term, Variable) and term not in time:
-                    one, other = classes[at.setdefault(term, position)], classes[position]
-                    if one is not other:
-                        one |= other
-                        classes.update(dict.fromkeys(other, one))
-    return {position: frozenset(together) for position, together in classes.items()}
+                    kept, merged = classes[first.setdefault(term, position)], classes[position]
+                    if kept is not merged:
+                        kept |= merged
+                        classes.update(dict.fromkeys(merged, kept))
+    return {position: frozenset(members) for position, members in classes.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +170,9 @@ class Sightings:
     @classmethod
     def first(cls, sequence: Ints, entity: Ints, time: Ints) -> Sightings:
         """Return each entity of each sequence once, with its earliest time."""
-        (key,) = packed((len(sequence), [sequence, entity]))
+        (key,) = row_keys((len(sequence), [sequence, entity]))
         order = np.lexsort((time, key))
-        new = np.ones(len(order), bool)
-        new[1:] = key[order[1:]] != key[order[:-1]]
-        rows = order[new]
+        rows = order[begins_run(key[order])]
         return cls(sequence[rows], entity[rows], time[rows])
 
     def until(self, time: int) -> Sightings:
@@ -196,9 +199,10 @@ class Entities:
 
         Each relation has the column of its variable, if the argument is one, and :data:`SINCE`.
         """
+        if isinstance(fluent, Constant):  # it has no arguments
+            return [], []
         relations, tests = [], []
         leaves = list(_leaves(fluent, Position(False, Signature("", 0), 0)))
-        leaves = [] if isinstance(fluent, Constant) else leaves
         for position, term in leaves:
             seen = self.seen(position)
             columns: dict[Variable, Ints] = {SINCE: seen.since}
@@ -210,10 +214,10 @@ class Entities:
                 code = self._table.vocabulary.constants.known_code(term.name)
                 relation = Relation(seen.sequence, columns, timed=False)
                 relations.append(relation.take(seen.entity == code))
-        for i, (one, left) in enumerate(leaves):
-            for other, right in leaves[:i]:
-                if left != right and self._universe.are_alike(one, other):
-                    tests.append(Literal(Atom("\\=", (left, right))))
+        for i, (position, term) in enumerate(leaves):
+            for earlier, before in leaves[:i]:
+                if term != before and self._universe.may_share(position, earlier):
+                    tests.append(Literal(Atom("\\=", (term, before))))
         return relations, tests
 
     def seen(self, position: Position) -> Sightings:
@@ -227,11 +231,12 @@ class Entities:
 
         Whatever rules may ask for is looked up, even where no rule came so far as to ask.
         """
-        return {position: self.seen(position).until(until) for position in self._universe.asked}
+        return {position: self.seen(position).until(until) for position in self._universe.ranged}
 
     def _sighted(self, position: Position) -> Sightings:
         table, universe = self._table, self._universe
-        wanted = universe.positions(position)
+        positions = universe.positions(position)
+        # Where no evidence can have an entity of the type, all that is no number may be one.
         anywhere = universe.is_silent(position)
         declared = universe.constants(position) if anywhere else ()
         parts = [self._earlier.get(position, _nobody())]
@@ -242,14 +247,14 @@ class Entities:
             kind = table.vocabulary.kinds[code]
             if not _is_evidence(kind):
                 continue
-            for column, own in enumerate(_columns(kind)):
-                if own in wanted or (anywhere and own != _EVENT):
+            for column, place in enumerate(_columns(kind)):
+                if place in positions or (anywhere and place != _EVENT):
                     rows = np.flatnonzero((table.kind == code) & (table.truth == TRUE))
                     entity = table.args[rows, column].astype(np.int64)
-                    found = Sightings(
+                    seen = Sightings(
                         table.sequence[rows].astype(np.int64), entity, table.time[rows]
                     )
-                    parts.append(self._names(found) if anywhere else found)
+                    parts.append(self._names(seen) if anywhere else seen)
         return Sightings.first(
             np.concatenate([part.sequence for part in parts]),
             np.concatenate([part.entity for part in parts]),
@@ -271,8 +276,8 @@ class Entities:
         """Return the entities that are no numbers: all that can be said where no type is known."""
         codes, which = np.unique(seen.entity, return_inverse=True)
         names = self._table.vocabulary.constants.names(codes.tolist())
-        good = np.array([Constant(name).number is None for name in names], bool)[which]
-        return Sightings(seen.sequence[good], seen.entity[good], seen.since[good])
+        named = np.array([Constant(name).number is None for name in names], bool)[which]
+        return Sightings(seen.sequence[named], seen.entity[named], seen.since[named])
 
 
 def _nobody() -> Sightings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splice.events.crisp.program import Simultaneous
-from splice.events.keys import lookup, packed
+from splice.events.keys import lookup, row_keys
 from splice.events.recognise import Scope, recognise
 from splice.labels import FALSE, TRUE, LabelArray
 from splice.logic.theory import Theory
@@ -30,7 +30,7 @@ def predict(
         theory, table, batch.domain, simultaneous=simultaneous, scope=Scope.QUERIES
     ).parts[0]
     width = max(found.fluents.args.shape[1], queries.args.shape[1])
-    ours, asked = packed(
+    ours, asked = row_keys(
         *(
             (len(side), [side.sequence, side.kind, *_columns(side, width)])
             for side in (found.fluents, queries)

@@ -11,7 +11,7 @@ from splice.arrays import Ints, Mask, begins_run, ends_run, expand_ranges
 from splice.events.crisp.fluent_store import Group
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import Simultaneous
-from splice.events.keys import join, packed
+from splice.events.keys import join, row_keys
 from splice.events.points import Points
 
 
@@ -46,7 +46,7 @@ class Changes:
 def other_values(group: Group, initiated: Changes) -> Changes:
     """Return what initiating a value terminates: the fluent's other values."""
     # The values of a fluent agree in sequence and in all leaves but the last, which is the value.
-    fluent = packed((len(group), [group.sequence, *group.leaves[:, :-1].T]))[0]
+    fluent = row_keys((len(group), [group.sequence, *group.leaves[:, :-1].T]))[0]
     initiation, value = join(fluent[initiated.number], fluent)
     differs = initiated.number[initiation] != value
     return Changes(value[differs].astype(np.int64), initiated.point[initiation[differs]])

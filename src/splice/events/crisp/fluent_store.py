@@ -11,7 +11,7 @@ from splice.arrays import Ints, Mask
 from splice.events.crisp.intervals import Intervals
 from splice.events.evidence import NUMBER, Relation, concat_relations, leaves_of, matching_rows
 from splice.events.fluents import border_of, fluent_of
-from splice.events.keys import join, lookup, packed
+from splice.events.keys import join, lookup, row_keys
 from splice.events.points import Points
 from splice.events.universe import Entities
 from splice.logic.atoms import Atom, Literal
@@ -148,7 +148,7 @@ class FluentStore:
         row, interval = join(instances.columns[NUMBER], self.intervals.key)
         time = (self.intervals.start if border[0] == "start" else self.intervals.end)[interval]
         changing = np.flatnonzero(points.can_change)
-        change_keys, border_keys = packed(
+        change_keys, border_keys = row_keys(
             (len(changing), [points.sequence[changing], points.change_time[changing]]),
             (len(row), [instances.place[row], time]),
         )
@@ -206,7 +206,7 @@ def number_heads(heads: Sequence[Heads], points: Points | None) -> tuple[Group, 
     width = len(heads[0].columns)
     columns = [np.concatenate([part.columns[i] for part in heads]) for i in range(width)]
     sequence = point if points is None else points.sequence[point].astype(np.int64)
-    (key,) = packed((len(point), [sequence, *columns]))
+    (key,) = row_keys((len(point), [sequence, *columns]))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     leaves = np.array(columns, np.int64).reshape(width, len(point)).T[first]
     group = Group(heads[0].template, sequence[first], leaves)
@@ -216,7 +216,7 @@ def number_heads(heads: Sequence[Heads], points: Points | None) -> tuple[Group, 
 def find_heads(group: Group, heads: Heads, points: Points) -> Ints:
     """Return the number of each head in a group, -1 where it is not there."""
     sequence = points.sequence[heads.point].astype(np.int64)
-    group_keys, head_keys = packed(
+    group_keys, head_keys = row_keys(
         (len(group), [group.sequence, *group.leaves.T]),
         (len(heads.point), [sequence, *heads.columns]),
     )

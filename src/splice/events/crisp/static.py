@@ -22,7 +22,7 @@ from splice.events.crisp.intervals import Intervals, difference, intersection, l
 from splice.events.evidence import NUMBER, Evidence, Relation
 from splice.events.fluents import HOLDS_FOR
 from splice.events.joins import Bindings, Fluents, solve
-from splice.events.keys import join, lookup, packed
+from splice.events.keys import join, lookup, row_keys
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.terms import LIST, Constant, Function, Term, Variable
 
@@ -262,7 +262,7 @@ def _joined(rows: _Rows | None, relation: Relation, name: Term, intervals: Inter
         rows.named[name] = (intervals, number)
         return rows
     shared = [v for v in columns if v in rows.bindings.columns]
-    left, right = packed(
+    left, right = row_keys(
         (len(rows.bindings), [rows.bindings.point, *(rows.bindings.columns[v] for v in shared)]),
         (len(relation), [relation.place, *(columns[v] for v in shared)]),
     )

@@ -16,7 +16,7 @@ from splice.arrays import Floats, Ints, Mask
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.fluents import STARTS_WITH
 from splice.events.joins import Bindings, Fluents, solve
-from splice.events.keys import join, packed
+from splice.events.keys import join, row_keys
 from splice.events.universe import FLUENT_OF, Entities, Universe
 from splice.events.weighted.instances import Instances, constants_of
 from splice.events.weighted.templates import ANY, START_TIME, Template
@@ -65,7 +65,7 @@ def merged(statement: int, share: float, atoms: Ints, signs: Sequence[bool]) -> 
             return
     if not len(atoms):
         return
-    (key,) = packed((len(atoms), list(atoms.T)))
+    (key,) = row_keys((len(atoms), list(atoms.T)))
     _, first, number = np.unique(key, return_index=True, return_counts=True)
     yield Clauses(statement, share, atoms[first], tuple(signs), number.astype(np.float64))
 
@@ -302,6 +302,6 @@ def _places(rows: Bindings, said: Mapping[int, Term], evidence: Evidence) -> Rel
             code = names.known_code(getattr(term, "name", ""))
             columns[Variable(f"V{leaf}")] = np.full(len(rows), code)
     place = evidence.points.sequence[rows.point].astype(np.int64)
-    (key,) = packed((len(rows), [place, *columns.values()]))
+    (key,) = row_keys((len(rows), [place, *columns.values()]))
     _, first = np.unique(key, return_index=True)
     return Relation(place, columns, timed=False).take(first)

@@ -23,7 +23,7 @@ from splice.arrays import Ints, Mask, padded, unique_rows
 from splice.events.crisp.fluent_store import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import Bindings
-from splice.events.keys import lookup, packed
+from splice.events.keys import lookup, row_keys
 from splice.events.points import Observed, Points, Successor
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
@@ -103,7 +103,7 @@ class Instances:
             if said is None:
                 continue
             asked = [self._column(term, rows) for term in said.values()]
-            own, wanted = packed(
+            own, wanted = row_keys(
                 (len(group), [group.sequence, *group.leaves.T]), (len(rows), [sequence, *asked])
             )
             at = lookup(own, wanted)
@@ -289,7 +289,7 @@ def seeds(points: Ints, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
     once = replace(fluents, time=points[start[at], 1]).take(alive)
     there = np.column_stack((evidence.sequence, evidence.time)).astype(np.int64)
     there = there[evidence.time != NO_TIME]
-    own, known = packed((len(points), list(points.T)), (len(there), list(there.T)))
+    own, known = row_keys((len(points), list(points.T)), (len(there), list(there.T)))
     missing = points[~np.isin(own, known)]
     carrier, one = np.unique(fluents.sequence, return_index=True)
     place = np.minimum(np.searchsorted(carrier, missing[:, 0]), len(carrier) - 1)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from splice.arrays import Floats, Indices, Ints, Mask
 from splice.errors import InputError, SpliceError
-from splice.events.keys import lookup, packed
+from splice.events.keys import lookup, row_keys
 from splice.events.weighted import chains, milp
 from splice.events.weighted.axioms import DEFAULT_WEIGHT
 from splice.events.weighted.grounding import Clauses
@@ -204,7 +204,7 @@ class Network:
         own = self.queries
         width = min(own.args.shape[1], queries.args.shape[1])
         known = [(t.sequence, t.time, t.kind, *t.args[:, :width].T) for t in (own, queries)]
-        keys, asked = packed((len(own), known[0]), (len(queries), known[1]))
+        keys, asked = row_keys((len(own), known[0]), (len(queries), known[1]))
         return lookup(keys, asked)
 
     def labels_of(self, table: AtomTable) -> LabelArray:
