@@ -23,6 +23,7 @@ from splice.pipeline.learned import Learned, LearnOptions
 from splice.pipeline.progress import Event, LearnedBatch, Taught
 from splice.pipeline.rounds import Votes
 from splice.pipeline.run import learn
+from splice.pipeline.source import RunStream
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, collect
@@ -86,7 +87,7 @@ def test_a_vote_weighs_as_much_as_its_labels(share: float, count: float, vote: f
 
 def test_a_vote_is_as_sure_as_the_theory_was_right_at_given_labels(source: MemorySource) -> None:
     learned = learn(source, choices=choices(rounds=0))
-    votes = Votes.of(learned.theory, source, 25)
+    votes = Votes.of(learned.theory, RunStream(source, 25, keep=True))
     asked = next(batches(source, TimePoints(10**6))).queries
     own = votes(asked)
     assert set(own[~np.isnan(own)]) <= {c for pair in votes.chances.values() for c in pair}

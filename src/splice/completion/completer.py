@@ -224,6 +224,13 @@ class SupervisionCompleter:
         if len(block) > 1:
             self._start(block[0]).prefetch(block)
 
+    def prefetch_labelled(self, block: Sequence[MicroBatch]) -> None:
+        """Look at those of consecutive batches whose labels are counted next: then they cost less."""
+        observes = self.profile.distance.observes
+        labelled = [batch for batch in block if observes or batch.labels.any()]
+        if labelled:
+            self._start(block[0]).prefetch_labelled(labelled, block)
+
     def reading(self, domain: Domain, vocabulary: Vocabulary) -> Reading:
         """Return how a stream is read, for others to share."""
         return self._begin(domain, vocabulary).reading

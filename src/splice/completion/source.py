@@ -18,34 +18,46 @@ from splice.completion.profile import Profile
 from splice.completion.result import Completion
 from splice.completion.revision import revised
 from splice.completion.votes import Ballot
-from splice.patterns.reading import blocks
+from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
 
 
 def count_all(completer: SupervisionCompleter, batches: Iterable[MicroBatch]) -> None:
     """Count the labels of all batches, and complete nothing."""
     for block in blocks(batches):
-        every = completer.profile.distance.observes
-        wanted = [batch for batch in block if every or batch.labels.any()]
-        if wanted:
-            completer.prefetch(wanted)
+        completer.prefetch_labelled(block)
         for batch in block:
             completer.count_labels(batch)
 
 
-def label_counts(profile: Profile, batches: Iterable[MicroBatch]) -> LabelCounts:
-    """Return the labels of all batches, counted, for :func:`in_hindsight`."""
-    completer = SupervisionCompleter(profile)
+def label_counts(
+    profile: Profile, batches: Iterable[MicroBatch], reading: Reading | None = None
+) -> LabelCounts:
+    """Return the labels of all batches, counted, for :func:`in_hindsight`.
+
+    Parameters
+    ----------
+    profile
+        How labels are completed.
+    batches
+        The stream.
+    reading
+        A reading of it to share; one of its own where it is left out.
+    """
+    completer = SupervisionCompleter(profile, reading)
     count_all(completer, batches)
     state = completer.pop_counts()
     return [] if state is None else [state]
 
 
 def in_hindsight(
-    profile: Profile, counts: LabelCounts, ballot: Ballot | None = None
+    profile: Profile,
+    counts: LabelCounts,
+    ballot: Ballot | None = None,
+    reading: Reading | None = None,
 ) -> SupervisionCompleter:
     """Return a completer that knows all labels of a stream, which now begins anew."""
-    completer = SupervisionCompleter(profile)
+    completer = SupervisionCompleter(profile, reading)
     completer.freeze(counts, ballot)
     return completer
 

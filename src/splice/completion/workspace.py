@@ -68,6 +68,15 @@ class Workspace:
         if self.prefetcher.prefetch(block) and self.chains:
             self.chains.prefetch(block)
 
+    def prefetch_labelled(
+        self, labelled: Sequence[MicroBatch], block: Sequence[MicroBatch]
+    ) -> None:
+        """Work out what counting the labels of a block takes; the rest of it as well where that lasts."""
+        if not self.prefetcher.lasting:
+            self.prefetch(labelled)
+        elif self.prefetcher.prefetch(block) and self.chains:
+            self.chains.prefetch(labelled)
+
     def classes(self, patterns: Ints) -> Ints:
         """Return the number under which each pattern is cached."""
         if self._identity is Identity.SHARED:

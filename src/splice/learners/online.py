@@ -149,7 +149,7 @@ class OnlineLearner(ABC, Generic[O, S]):
     def modes(self) -> Modes:
         """What rules may have in them, and with which sign."""
         assert self._reader is not None
-        return self._reader.visibility.domain.modes
+        return self._reader.domain.modes
 
     def _visible(self, domain: Domain) -> Domain:
         """Return what the learner sees of a domain."""
@@ -183,7 +183,7 @@ class OnlineLearner(ABC, Generic[O, S]):
         """What was learned so far."""
         if self._reader is None:
             return Theory()
-        domain = self._reader.visibility.domain
+        domain = self._reader.domain
         return Theory(tuple(self._statements()), domain.schema, domain.clock.holds or Holds.AFTER)
 
     def rules(self, passes: int = 1) -> list[LearnedRule]:

@@ -33,16 +33,25 @@ _SURE: Final = 3.0
 good by either: on plaza F1 changed by .01 at most in seven of eight trials (.23 in one)."""
 
 
-def find_holds(batches: Iterable[MicroBatch]) -> Holds:
-    """Return when changes count, by the given labels of a stream; after, unless from is clearly better."""
-    every = list(batches)
-    if not every:
+def find_holds(batches: Iterable[MicroBatch], reading: Reading | None = None) -> Holds:
+    """Return when changes count, by the given labels of a stream; after, unless from is clearly better.
+
+    Parameters
+    ----------
+    batches
+        The stream, or a sample of it.
+    reading
+        A lasting reading of it to share, where it sees what a learner does.
+    """
+    sample = list(batches)
+    if not sample:
         return Holds.AFTER
-    domain, vocabulary = every[0].domain, every[0].table.vocabulary
-    thresholds = Thresholds(domain, vocabulary)
-    expanded = [thresholds.expand(batch) for batch in every]
+    domain, vocabulary = seen_through(sample[0].domain), sample[0].table.vocabulary
+    thresholds = Thresholds(sample[0].domain, vocabulary)
+    expanded = [thresholds.expand(batch) for batch in sample]
     # What is seen at a time-point is the same in either convention: both share one reading.
-    reading = Reading(seen_through(domain), vocabulary, ground=False, lasting=True)
+    if reading is None or not reading.fits(domain, vocabulary):
+        reading = Reading(domain, vocabulary, ground=False, lasting=True)
     for block in blocks(expanded):
         reading.prefetcher.prefetch(block)
     after, from_ = (_cost(expanded, reading, holds) for holds in (Holds.AFTER, Holds.FROM))

@@ -70,6 +70,16 @@ class Prefetcher:
             BatchMemo(lasting=True) if lasting else None
         )
 
+    @property
+    def lasting(self) -> bool:
+        """Whether what was prefetched serves everybody who reads the same batches later."""
+        return self._blocks is not None
+
+    def forget(self) -> None:
+        """Forget what lasts: batches that come again are partitioned again."""
+        self._seen, self._blocks = BatchMemo(), None
+        self._latest.clear()
+
     def prefetch(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[Ints]] | None:
         """Work out the examples of consecutive batches of a sequence, and return those of all.
 
@@ -171,3 +181,8 @@ class Reading:
         self.store = grounding.store if grounding else self.lifting.store
         liftings = [self.lifting, grounding] if grounding else [self.lifting]
         self.prefetcher = Prefetcher(self.visibility, liftings, lasting=lasting)
+
+    def fits(self, domain: Domain, vocabulary: Vocabulary) -> bool:
+        """Return whether it serves those who see this domain; what is seen does not depend on the clock."""
+        same_but_clock = replace(self.domain, clock=domain.clock) == domain
+        return self.vocabulary is vocabulary and same_but_clock

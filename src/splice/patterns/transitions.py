@@ -102,9 +102,9 @@ class Reader:
         self, domain: Domain, vocabulary: Vocabulary, shared: Reading | None = None
     ) -> None:
         # A reading of somebody who sees the same of the same stream serves here as well.
-        fits = shared and shared.vocabulary is vocabulary and shared.domain == domain
-        reading = shared if shared and fits else Reading(domain, vocabulary, ground=False)
-        self._shares = bool(fits)
+        self._shares = shared is not None and shared.fits(domain, vocabulary)
+        reading = shared if shared and self._shares else Reading(domain, vocabulary, ground=False)
+        self.domain = domain
         self.visibility = reading.visibility
         self.patterns = Patterns(PatternStore(vocabulary))
         self._lifting = reading.lifting

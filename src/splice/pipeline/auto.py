@@ -106,6 +106,7 @@ def find_out(
     batches: Iterable[MicroBatch],
     mode: Mode,
     learner: LearnerChoice | None = None,
+    reading: Reading | None = None,
 ) -> Findings:
     """Choose how labels are completed, by labels that are held out.
 
@@ -114,7 +115,7 @@ def find_out(
     learned as usual, and by its rival (:meth:`~splice.learners.options.LearnerOptions.rival`), which is
     taken if its rules are clearly better; and they are compared with rules from the given labels alone,
     fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
-    sample: some seconds.
+    sample: some seconds. A lasting ``reading`` of the stream may be shared.
     """
     looked_at = sample(batches, _LOOKED_AT)
     tally = merge_tallies(*(label_tally(b.queries, b.domain) for b in looked_at))
@@ -126,8 +127,9 @@ def find_out(
     if not splits:
         few = f"fewer than {ENOUGH_LABELS} labels of both kinds to choose by"
         return Findings(usual, dict.fromkeys(tally, (usual.name, few)))
-    first = looked_at[0]
-    reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
+    if reading is None:
+        first = looked_at[0]
+        reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
     completed = {usual.name: complete_folds(splits, usual, mode, reading)}
     tried = {usual.name: score_labels(splits, completed[usual.name])}
     room = 1.0 - _macro(total(tried[usual.name]), enough)

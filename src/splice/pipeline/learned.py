@@ -24,6 +24,7 @@ from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Schema, Signature
 from splice.logic.theory import Statement, Theory
 from splice.options import Checked, option
+from splice.patterns.reading import Reading
 from splice.pipeline.auto import AUTO, Findings, find_out
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.holdout import sample
@@ -105,8 +106,13 @@ class LearnOptions(Checked):
         profile = self.profile
         return self.mode is Mode.HINDSIGHT and profile is not None and profile.name in _LOOKING
 
-    def settled(self, stream: Iterable[MicroBatch]) -> tuple[LearnOptions, Findings]:
-        """Return the choices with those that labels which are held out make, and what they say."""
+    def settled(
+        self, stream: Iterable[MicroBatch], reading: Reading | None = None
+    ) -> tuple[LearnOptions, Findings]:
+        """Return the choices with those that labels which are held out make, and what they say.
+
+        A lasting ``reading`` of the stream may be shared.
+        """
         profile = self.profile
         if profile is None or (profile.name != AUTO and not profile.margin):
             return self, Findings(profile)
@@ -122,7 +128,7 @@ class LearnOptions(Checked):
         if profile.name != AUTO:
             chosen = calibrate(stream, profile, self.mode).profile
             return replace(self, profile=chosen, learner=factory), Findings(chosen)
-        findings = find_out(stream, self.mode, learner)
+        findings = find_out(stream, self.mode, learner, reading)
         factory = findings.learner or factory
         assert findings.profile is not None
         chosen = replace(findings.profile, margin=profile.margin, threshold=profile.threshold)

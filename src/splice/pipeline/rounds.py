@@ -30,9 +30,9 @@ from splice.labels import FALSE, UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.logic.syntax import parse_theory
 from splice.logic.theory import Theory
+from splice.pipeline.source import RunStream
 from splice.states import anything, each, record, text, whole
-from splice.stream.batch import MicroBatch, TimePoints, batches
-from splice.stream.source import Source
+from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
@@ -76,16 +76,16 @@ class Votes:
     chances: Mapping[str, tuple[float, float]]
 
     @classmethod
-    def of(cls, theory: Theory, source: Source, batch_size: int) -> Votes:
+    def of(cls, theory: Theory, stream: RunStream) -> Votes:
         """Run a theory over an input, and count its answers at the labels that are given."""
-        recognition = recognise(theory, source)
+        recognition = recognise(theory, stream.source)
         recognised = {
             int(code): part
             for part in recognition.parts
             for code in np.unique(part.fluents.sequence)
         }
         counts = dict.fromkeys(recognition.defined, Confusion())
-        for batch in batches(source, TimePoints(batch_size)):
+        for batch in stream:
             given = batch.queries.take(batch.labels != UNKNOWN)
             if not len(given):
                 continue
@@ -137,19 +137,16 @@ class Teaching:
 
     Parameters
     ----------
-    source
+    stream
         The input.
     profile
         How labels are completed; None: not at all.
     most
         The most rounds; 0: a theory teaches nobody.
-    batch_size
-        Time-points in a batch.
     """
 
-    def __init__(self, source: Source, profile: Profile | None, most: int, batch_size: int) -> None:
-        self._source, self._profile = source, profile
-        self._most, self._batch_size = most, batch_size
+    def __init__(self, stream: RunStream, profile: Profile | None, most: int) -> None:
+        self._stream, self._profile, self._most = stream, profile, most
         self.round = self.changed = 0
         self.rounds: list[Round] = []
         self._voters: list[Theory] = []
@@ -160,7 +157,10 @@ class Teaching:
     def completer(self, counts: LabelCounts) -> SupervisionCompleter:
         """Return what completes the labels in this round; what did in the last is kept to compare."""
         assert self._profile is not None
-        *before, now = (in_hindsight(self._profile, counts, votes) for votes in self._ballots[-2:])
+        reading = self._stream.reading(ground=self._profile.distance.ground)
+        *before, now = (
+            in_hindsight(self._profile, counts, votes, reading) for votes in self._ballots[-2:]
+        )
         self._before = before[0] if before else None
         return now
 
@@ -198,7 +198,7 @@ class Teaching:
         return True
 
     def _votes(self, theory: Theory) -> Votes:
-        return Votes.of(theory, self._source, self._batch_size)
+        return Votes.of(theory, self._stream)
 
     def to_state(self) -> dict[str, Any]:
         """Return it as plain values."""

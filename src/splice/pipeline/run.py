@@ -37,11 +37,18 @@ from splice.pipeline.progress import (
 )
 from splice.pipeline.rounds import TEACHING, Teaching, check_rounds
 from splice.pipeline.shards import OpenSource, located_shards
-from splice.pipeline.source import Input, name_of, opener, with_convention, with_measures
+from splice.pipeline.source import (
+    Input,
+    RunStream,
+    find_convention,
+    name_of,
+    opener,
+    redefined,
+    with_measures,
+)
 from splice.pipeline.splice import Splice, StepReport
 from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
-from splice.stream.batch import MicroBatch, TimePoints, batches
-from splice.stream.source import Source
+from splice.stream.batch import MicroBatch
 
 Block: TypeAlias = list[MicroBatch]
 """Consecutive batches that are looked at together."""
@@ -136,19 +143,23 @@ def learn(
         opened = opener(data, options)
         check_query(opened().domain.query)
         opened = with_measures(opened, choices.mode)
-        if choices.looks_first:
-            opened = with_convention(opened, choices.batch_size, watch)
+        stream = RunStream(opened(), choices.batch_size, keep=choices.run_mode is Mode.HINDSIGHT)
+        if choices.looks_first and (change := find_convention(stream, watch)):
+            stream.redefine(change)
+            opened = redefined(opened, change)
         begun = time.perf_counter()
-        stream = batches(opened(), TimePoints(choices.batch_size))
-        choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch))
+        reading = stream.reading()
+        choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch), reading)
         spent = time.perf_counter() - begun
         if shards > 1:
+            stream.forget()
             with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
                 learned = _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
         else:
             learned = _learn_in_passes(
-                opened, options, choices, keeper, watch, test_first=test_first
+                stream, options, choices, keeper, watch, test_first=test_first
             )
+            stream.forget()
         learned.findings = findings
         learned.seconds += spent
         return learned
@@ -181,7 +192,7 @@ def _learn_in_shards(
 
 
 def _learn_in_passes(
-    opened: OpenSource,
+    stream: RunStream,
     options: InputOptions,
     choices: LearnOptions,
     keeper: Keeper | None,
@@ -190,9 +201,9 @@ def _learn_in_passes(
     test_first: bool,
 ) -> Learned:
     """Learn in one pass or several; a run that was interrupted goes on where it was."""
-    source = opened()
+    source = stream.source
     learned = Learned(choices.learner(), checkpoint=keeper)
-    run = _Run(source, learned, choices, watch, keeps=keeper is not None, test_first=test_first)
+    run = _Run(stream, learned, choices, watch, keeps=keeper is not None, test_first=test_first)
     if keeper and keeper.resumed:
         run.restore(keeper.resumed)
     begun = time.perf_counter() - learned.seconds
@@ -226,7 +237,7 @@ class _Run:
 
     def __init__(
         self,
-        source: Source,
+        stream: RunStream,
         learned: Learned,
         choices: LearnOptions,
         watch: Watch,
@@ -235,13 +246,13 @@ class _Run:
         test_first: bool,
     ) -> None:
         self._keeps = keeps
-        self._source = source
+        self._stream = stream
         self._learned = learned
         self._choices = choices
         self._test_first = test_first
         self._tested = Prequential(learned.learner) if test_first else None
         self._watch = watch
-        self.teaching = Teaching(source, choices.profile, choices.rounds, choices.batch_size)
+        self.teaching = Teaching(stream, choices.profile, choices.rounds)
         self._splice = Splice(learned.learner)
         self._counts: LabelCounts | None = None
         self._completer: dict[str, Any] | None = None
@@ -315,8 +326,9 @@ class _Run:
     def _all_labels(self, profile: Profile) -> LabelCounts:
         """Return the labels of the whole input, counted when they are first asked for."""
         if self._counts is None:
-            stream = batches(self._source, TimePoints(self._choices.batch_size))
-            self._counts = label_counts(profile, follow(stream, Stage.COUNT, self._watch))
+            reading = self._stream.reading(ground=profile.distance.ground)
+            stream = follow(self._stream, Stage.COUNT, self._watch)
+            self._counts = label_counts(profile, stream, reading)
         return self._counts
 
     def _mark(self) -> None:
@@ -331,7 +343,7 @@ class _Run:
             self.teaching.mark()
 
     def _blocks(self) -> Iterator[Block]:
-        return blocks(batches(self._source, TimePoints(self._choices.batch_size)))
+        return blocks(self._stream)
 
     def to_state(self) -> dict[str, Any]:
         """Return where the run stands, and all that was learned."""
@@ -363,12 +375,12 @@ class _Run:
         self._done = int(state["batch"])
         earlier_domain = _skip(self._blocks())[0] if self.number and not self._hindsight else None
         if self.number or self.teaching.round:
-            self._watch(Read(self._source.report))
+            self._watch(Read(self._stream.source.report))
         stream = self._blocks()
         domain, block, self._skip = _skip(stream, self._done)
         require(self._skip <= len(block), "batch", "is beyond the batches of the input")
         self._resumed = chain([block], stream)
-        vocabulary = self._source.vocabulary
+        vocabulary = self._stream.source.vocabulary
         self._learned.learner.restore(state["learner"], earlier_domain or domain, vocabulary)
         if self._splice.completer and state["completer"]:
             self._splice.completer.restore(state["completer"], domain, vocabulary)

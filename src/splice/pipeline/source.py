@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from splice.completion.mode import Mode
 from splice.inputs.open import InputOptions, open_input
@@ -13,11 +15,15 @@ from splice.io.tables.frame_table import Frames
 from splice.logic.domain import Domain, Holds
 from splice.patterns.convention import find_holds
 from splice.patterns.measures import find_measures, measured
+from splice.patterns.reading import Reading
 from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Settled, Watch, ignore
 from splice.pipeline.shards import OpenSource
-from splice.stream.batch import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import RedefinedSource, Source
+
+KEPT_ROWS: Final = 200_000
+"""A run keeps a stream of at most so many rows: with its examples 26 MB more at the peak for 286,000 rows of plaza."""
 
 Input: TypeAlias = Source | str | Path | Frames
 """A folder, a file, the name of a dataset, DataFrames, or a source."""
@@ -38,38 +44,105 @@ def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
     That takes a reading of its own, so online, where nobody looks ahead, it is the input as it is.
     """
     measures = find_measures(opened()) if mode is Mode.HINDSIGHT else ()
-    return _redefined(opened, partial(measured, measures=measures)) if measures else opened
+    return redefined(opened, partial(measured, measures=measures)) if measures else opened
 
 
-def with_convention(opened: OpenSource, batch_size: int, watch: Watch = ignore) -> OpenSource:
-    """Return what opens an input that says when changes count: as its domain does, else by its labels.
+class RunStream:
+    """The batches of an input that a run reads several times, and what is read of them.
+
+    A short stream is cut once and kept. Then the convention that is looked for, the labels that are held
+    out, those that are counted and the run itself share one partition of it. A longer one is cut and
+    partitioned anew each time, so that memory stays bounded.
 
     Parameters
     ----------
-    opened
-        What opens the input; in hindsight, for it is read once more, in part.
+    source
+        The input.
     batch_size
         Time-points in a batch.
-    watch
-        Told where changes count at once.
+    keep
+        Whether it may be kept; online each batch is read once, and nothing is looked at ahead.
     """
-    source = opened()
-    if source.domain.clock.holds is not None:
-        return opened
-    holds = find_holds(sample(batches(source, TimePoints(batch_size))))
+
+    def __init__(self, source: Source, batch_size: int, *, keep: bool) -> None:
+        self.source = source
+        self._cut = TimePoints(batch_size)
+        self._cuts_anew = not keep
+        self._kept: list[MicroBatch] | None = None
+        self._begun: Iterator[MicroBatch] | None = None
+        self._readings: dict[bool, Reading] = {}
+
+    def __iter__(self) -> Iterator[MicroBatch]:
+        self._begin()
+        if self._kept is not None:
+            # What is inferred of a domain is complete by now, and its clock may have been found out.
+            domain = self.source.domain
+            return (replace(batch, domain=domain) for batch in self._kept)
+        begun, self._begun = self._begun, None
+        return begun or batches(self.source, self._cut)
+
+    def _begin(self) -> None:
+        """Read the first time as far as may be kept, and find out whether that is all."""
+        if self._kept is not None or self._cuts_anew:
+            return
+        head, rows = list[MicroBatch](), 0
+        stream = batches(self.source, self._cut)
+        for batch in stream:
+            head.append(batch)
+            rows += len(batch)
+            if rows > KEPT_ROWS:
+                self._cuts_anew, self._begun = True, chain(head, stream)
+                return
+        self._kept = head
+
+    def reading(self, *, ground: bool = False) -> Reading | None:
+        """Return the reading that all share; None where the stream is too long to be kept.
+
+        ``ground`` says whether distances are over ground atoms.
+        """
+        self._begin()
+        if self._kept is None:
+            return None
+        if ground not in self._readings:
+            domain, vocabulary = self.source.domain, self.source.vocabulary
+            self._readings[ground] = Reading(domain, vocabulary, ground=ground, lasting=True)
+        return self._readings[ground]
+
+    def redefine(self, change: Callable[[Domain], Domain]) -> None:
+        """Let the domain say more from now on; what is seen of the stream stays the same."""
+        self.source = RedefinedSource(self.source, change)
+
+    def forget(self) -> None:
+        """Free what was kept: a completer lives longer than its run, and has the reading."""
+        self._kept, self._begun, self._cuts_anew = None, None, True
+        for reading in self._readings.values():
+            reading.prefetcher.forget()
+        self._readings.clear()
+
+
+def find_convention(stream: RunStream, watch: Watch = ignore) -> Callable[[Domain], Domain] | None:
+    """Find out by the labels when changes count, where the domain does not say it.
+
+    Return what a domain becomes by that; None where it stays as it is. A part of the stream is read.
+    ``watch`` is told where changes count at once.
+    """
+    if stream.source.domain.clock.holds is not None:
+        return None
+    holds = find_holds(sample(stream), stream.reading())
     if holds is Holds.AFTER:
-        return opened
-    found = "nobody says when changes count; by the labels, what begins at a time-point holds from it on"
-    watch(Settled(f"{found} (--holds after says otherwise)"))
-    return _redefined(opened, partial(Domain.holding, holds=holds))
+        return None
+    text = "nobody says when changes count; by the labels, what begins at a time-point holds from it on"
+    watch(Settled(f"{text} (--holds after says otherwise)"))
+    return partial(Domain.holding, holds=holds)
 
 
-def _redefined(opened: OpenSource, redefine: Callable[[Domain], Domain]) -> OpenSource:
-    return partial(_open_redefined, opened, redefine)
+def redefined(opened: OpenSource, change: Callable[[Domain], Domain]) -> OpenSource:
+    """Return what opens an input whose domain says more than it does by itself."""
+    return partial(_open_redefined, opened, change)
 
 
-def _open_redefined(opened: OpenSource, redefine: Callable[[Domain], Domain]) -> Source:
-    return RedefinedSource(opened(), redefine)
+def _open_redefined(opened: OpenSource, change: Callable[[Domain], Domain]) -> Source:
+    return RedefinedSource(opened(), change)
 
 
 def name_of(data: Input) -> str | None:
