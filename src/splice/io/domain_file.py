@@ -42,25 +42,41 @@ zero-configuration layout applies.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from splice.errors import InputError, Place, Problem, SpliceError
+from splice.errors import InputError, Place, Problem, SpliceError, did_you_mean
 from splice.io.documents import parse_toml
-from splice.io.domain_checks import Checker
-from splice.io.layout import UNITS, Layout, TableSpec, parse_atom_pattern, step_in
+from splice.io.layout import (
+    UNITS,
+    AtomPattern,
+    Column,
+    Layout,
+    TableSpec,
+    parse_atom_pattern,
+    step_in,
+)
 from splice.io.lomrf.modes import format_modes, parse_modes_all
 from splice.io.remote import as_path
 from splice.io.text import read_text
+from splice.io.toml_values import TomlFile, Value
 from splice.limits import LIMITS, Limits
-from splice.logic.atoms import Literal
+from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import DEFAULT_QUERY, Clock, Domain, Holds
 from splice.logic.lexer import SourceText
-from splice.logic.modes import Modes
-from splice.logic.schema import FunctionDecl, PredicateDecl, Schema, Signature, TypeDecl
+from splice.logic.modes import Mode, Modes
+from splice.logic.schema import (
+    EVENT_CALCULUS,
+    FunctionDecl,
+    PredicateDecl,
+    Schema,
+    Signature,
+    TypeDecl,
+)
 from splice.logic.syntax import parse_literal
+from splice.logic.terms import VALUE, Function
 from splice.stream.states import EventPattern, StatePair, States
 
 DOMAIN_FILE: Final = "domain.toml"
@@ -70,7 +86,8 @@ _TOP: Final = (
     "name", "closed", "modes", "literals", "target", "types", "predicates", "functions", "time",
     "states", "tables",
 )  # fmt: skip
-_TABLE: Final = ("file", "atom", "sequence", "label", "start", "end", "last", "where")
+_COLUMNS: Final = ("sequence", "label", "start", "end", "last")
+_UNNAMED: Final = ("on", "off", "changes")
 _FLAGS: Final = ("self_pairs", "exclusive")
 
 
@@ -92,244 +109,300 @@ def parse_domain(text: str, file: str = "<domain>", limits: Limits = LIMITS) -> 
     if not text.strip():
         hint = "a domain declares at least its predicates"
         raise InputError(Problem(Place(file, 1, 1), "the file is empty", "", hint))
-    check = Checker(text, file)
-    reader = _Reader(check, parse_toml(text, file, limits))
-    found = reader.read()
-    if check.problems:
-        raise InputError(check.problems)
-    return found
+    toml = TomlFile(text, file)
+    described = _Reader(toml).read(Value(toml, (), parse_toml(text, file, limits)))
+    if toml.problems:
+        raise InputError(toml.problems)
+    return described
 
 
 class _Reader:
     """Turns the values of a TOML file into a domain; notes what is wrong and goes on."""
 
-    def __init__(self, check: Checker, data: dict[str, Any]) -> None:
-        self._check = check
-        self._data = data
+    def __init__(self, file: TomlFile) -> None:
+        self._file = file
+        self._schema = Schema()
+        self._closed = True
 
-    def read(self) -> DomainFile:
-        check, data = self._check, self._data
-        check.keys((), data, _TOP)
-        schema = Schema(self._types(), self._predicates(), self._functions())
-        closed = check.boolean(("closed",), data.get("closed"), default=bool(schema.predicates))
-        check.closed = closed
-        modes = Modes(self._modes(schema).declarations, self._literals(schema))
-        name = check.text(("name",), data.get("name")) or ""
-        unit, clock = self._time()
-        domain = Domain(name, schema, modes, closed=closed, clock=clock, **self._target(schema))
-        return DomainFile(domain, Layout(self._tables(domain), unit, self._states()))
+    def read(self, root: Value) -> DomainFile:
+        """Return the domain and the layout."""
+        root.check_keys(*_TOP)
+        self._schema = Schema(
+            tuple(self._types(root["types"])),
+            self._predicates(root["predicates"]),
+            self._functions(root["functions"]),
+        )
+        self._closed = root["closed"].flag(default=bool(self._schema.predicates))
+        modes = Modes(self._modes(root["modes"]).declarations, self._literals(root["literals"]))
+        unit, clock = _clock(root["time"])
+        domain = Domain(
+            root["name"].text() or "",
+            self._schema,
+            modes,
+            closed=self._closed,
+            clock=clock,
+            **self._target(root["target"]),
+        )
+        tables = tuple(self._tables(root["tables"]))
+        return DomainFile(domain, Layout(tables, unit, _states(root["states"])))
 
-    def _types(self) -> tuple[TypeDecl, ...]:
-        found = []
-        for name, value in self._check.table(("types",), self._data.get("types")).items():
-            path = ("types", name)
-            if isinstance(value, dict):
-                self._check.keys(path, value, ("first", "last"))
-                first = self._check.integer((*path, "first"), value.get("first"))
-                last = self._check.integer((*path, "last"), value.get("last"))
-                if first > last:
-                    self._check.fail(path, f"the range of type '{name}' is empty")
-                found.append(TypeDecl(name, bounds=(first, last)))
+    def _types(self, types: Value) -> Iterator[TypeDecl]:
+        for name, value in types.items():
+            if isinstance(value.value, dict):
+                value.check_keys("first", "last")
+                bounds = value["first"].integer(), value["last"].integer()
+                if bounds[0] > bounds[1]:
+                    value.fail(f"the range of type '{name}' is empty")
+                yield TypeDecl(name, bounds=bounds)
             else:
-                found.append(TypeDecl(name, self._check.texts(path, value)))
-        return tuple(found)
+                yield TypeDecl(name, value.texts())
 
-    def _predicates(self) -> tuple[PredicateDecl, ...]:
-        found: dict[Signature, PredicateDecl] = {}
-        for spelling, value in self._check.table(
-            ("predicates",), self._data.get("predicates")
-        ).items():
-            path = ("predicates", spelling)
+    def _predicates(self, predicates: Value) -> tuple[PredicateDecl, ...]:
+        decls: dict[Signature, PredicateDecl] = {}
+        for spelling, value in predicates.items():
             name = Schema().internal_name(spelling)
-            types = value
-            if isinstance(value, dict):
-                self._check.keys(path, value, ("name", "args"))
-                name = self._check.text((*path, "name"), value.get("name")) or name
+            types = value.value
+            if isinstance(types, dict):
+                value.check_keys("name", "args")
+                name = value["name"].text() or name
                 if not spelling and name:  # no spelling means that of the name
-                    self._check.fail(path, f"the predicate '{name}' is spelled as nothing")
-                types = value.get("args")
-            for args in self._check.overloads(path, types):
-                decl = PredicateDecl(name, args, spelling)
-                if decl.signature in found:
-                    other = found[decl.signature].spelling
-                    self._check.fail(path, f"'{spelling}' and '{other}' mean the same predicate")
-                found[decl.signature] = decl
-        return tuple(found.values())
+                    value.fail(f"the predicate '{name}' is spelled as nothing")
+                types = types.get("args")
+            several = isinstance(types, list) and types and all(isinstance(t, list) for t in types)
+            for args in types if several else [types]:
+                decl = PredicateDecl(name, value.other(args).texts(), spelling)
+                if decl.signature in decls:
+                    other = decls[decl.signature].spelling
+                    value.fail(f"'{spelling}' and '{other}' mean the same predicate")
+                decls[decl.signature] = decl
+        return tuple(decls.values())
 
-    def _functions(self) -> tuple[FunctionDecl, ...]:
-        found: dict[Signature, FunctionDecl] = {}
-        for name, value in self._check.table(("functions",), self._data.get("functions")).items():
-            path = ("functions", name)
-            for one in value if isinstance(value, list) else [value]:
-                if not isinstance(one, dict):
+    def _functions(self, functions: Value) -> tuple[FunctionDecl, ...]:
+        decls: dict[Signature, FunctionDecl] = {}
+        for name, value in functions.items():
+            for overload in value.value if isinstance(value.value, list) else [value.value]:
+                if not isinstance(overload, dict):
                     hint = 'write it like { args = ["id"], returns = "event" }'
-                    self._check.fail(path, f"function '{name}' is no table", hint)
+                    value.fail(f"function '{name}' is no table", hint)
                     continue
-                self._check.keys(path, one, ("args", "returns"), needed=("args", "returns"))
-                args = self._check.texts(path, one.get("args", []))
-                returns = self._check.text(path, one.get("returns")) or ""
+                value.other(overload).check_keys("args", "returns", needed=("args", "returns"))
+                args = value.other(overload.get("args", [])).texts()
+                returns = value.other(overload.get("returns")).text() or ""
                 if not args:
-                    self._check.fail(
-                        path, f"function '{name}' has no arguments", "it is a constant"
-                    )
+                    value.fail(f"function '{name}' has no arguments", "it is a constant")
                 decl = FunctionDecl(name, args, returns)
-                if decl.signature in found:
-                    self._check.fail(path, f"function {decl.signature} is declared twice")
-                found[decl.signature] = decl
-        return tuple(found.values())
+                if decl.signature in decls:
+                    value.fail(f"function {decl.signature} is declared twice")
+                decls[decl.signature] = decl
+        return tuple(decls.values())
 
-    def _modes(self, schema: Schema) -> Modes:
-        text = self._check.text(("modes",), self._data.get("modes"))
+    def _modes(self, value: Value) -> Modes:
+        text = value.text()
         if not text:
             return Modes()
-        before = self._check.modes_offset()
-        modes, problems = parse_modes_all(text, self._check.file)
+        before = self._file.modes_offset()
+        modes, problems = parse_modes_all(text, self._file.name)
         for problem in problems:
-            place = Place(problem.place.file, problem.place.line + before, problem.place.column)
-            self._check.problems.append(Problem(place, problem.message, problem.text, problem.hint))
-        for mode in modes if self._check.closed else ():
-            known = schema.function if mode.is_function else schema.predicate
-            if known(mode.signature) is None:
-                self._check.undeclared_mode(mode, schema)
+            place = replace(problem.place, line=problem.place.line + before)
+            self._file.problems.append(replace(problem, place=place))
+        for mode in modes if self._closed else ():
+            declared = self._schema.function if mode.is_function else self._schema.predicate
+            if declared(mode.signature) is None:
+                self._undeclared_mode(mode, before)
         return modes
 
-    def _literals(self, schema: Schema) -> frozenset[Literal] | None:
+    def _undeclared_mode(self, mode: Mode, first: int) -> None:
+        """Note a mode of something that the schema does not have."""
+        if mode.is_function:
+            what, name = "function", mode.signature.name
+            names = [f"{decl.name}/{len(decl.args)}" for decl in self._schema.functions]
+        else:
+            what, name = "predicate", self._schema.spelling(mode.signature.name)
+            names = [f"{decl.spelling}/{len(decl.args)}" for decl in self._schema.predicates]
+        text = f"{name}/{mode.signature.arity}"
+        word = re.compile(rf"\b{re.escape(mode.spelling or name)}\s*\(")
+        hint = did_you_mean(text, names) or f"the domain has {', '.join(names)}"
+        message = f"a mode of the undeclared {what} '{text}'"
+        self._file.fail_at(self._file.line_of(word, first), message, hint)
+
+    def _literals(self, value: Value) -> frozenset[Literal] | None:
         """Return what rules may have in head and body; None where nothing is said of it."""
-        given, path = self._data.get("literals"), ("literals",)
-        if given is None:
+        if not value:
             return None
-        found = []
-        for text in self._check.texts(path, given):
+        literals = set()
+        for text in value.texts():
             try:
-                found.append(parse_literal(text))
+                literal = parse_literal(text)
             except InputError as error:
                 first = error.problems[0]
                 hint = first.hint or "write one atom, or not and an atom"
-                self._check.fail(path, f"'{text}' is no literal: {first.message}", hint)
+                value.fail(f"'{text}' is no literal: {first.message}", hint)
                 continue
-            self._check.declared(path, found[-1], schema)
-        return frozenset(found)
+            literals.add(literal)
+            self._check_declared(value, literal.atom)
+        return frozenset(literals)
 
-    def _target(self, schema: Schema) -> dict[str, Any]:
-        path = ("target",)
-        target = self._check.table(path, self._data.get("target"))
-        self._check.keys(path, target, ("query", "fluents", *_FLAGS))
-        query = self._check.signature((*path, "query"), target.get("query"), schema)
-        fluents = self._check.texts((*path, "fluents"), target.get("fluents", []))
-        declared = {decl.name for decl in schema.functions}
+    def _check_declared(self, value: Value, atom: Atom) -> None:
+        """Note what an atom mentions that a closed domain does not declare."""
+        schema = self._schema
+        if not self._closed:
+            return
+        if schema.predicate(atom.signature) is None and atom.signature not in EVENT_CALCULUS:
+            value.unknown("predicate", atom.predicate, {d.name for d in schema.predicates})
+        functions = [t for t in atom.walk() if isinstance(t, Function) and t.functor != VALUE]
+        for term in functions:
+            if schema.function(Signature(term.functor, len(term.args))) is None:
+                value.unknown("function", term.functor, {d.name for d in schema.functions})
+
+    def _target(self, target: Value) -> dict[str, Any]:
+        target.check_keys("query", "fluents", *_FLAGS)
+        fluents = target["fluents"].texts() if "fluents" in target else ()
+        declared = {decl.name for decl in self._schema.functions}
         for name in fluents:
-            if self._check.closed and name not in declared:
-                self._check.unknown((*path, "fluents"), "fluent", name, declared)
-        flags = {
-            name: self._check.boolean((*path, name), target.get(name), default=False)
-            for name in _FLAGS
-        }
-        return {"query": query or DEFAULT_QUERY, "fluents": fluents, **flags}
+            if self._closed and name not in declared:
+                target["fluents"].unknown("fluent", name, declared)
+        flags = {name: target[name].flag() for name in _FLAGS}
+        return {"query": self._query(target["query"]), "fluents": fluents, **flags}
 
-    def _time(self) -> tuple[str | None, Clock]:
-        """Return the unit of time, and how it goes on."""
-        check, path = self._check, ("time",)
-        time = check.table(path, self._data.get("time"))
-        check.keys(path, time, ("unit", "step", "every", "holds"))
-        unit = check.text((*path, "unit"), time.get("unit"))
-        if unit is not None and unit not in UNITS:
-            check.unknown((*path, "unit"), "unit of time", unit, UNITS)
-            unit = None
-        if "step" in time and "every" in time:
-            check.fail((*path, "every"), "'step' and 'every' say the same", "keep one of them")
-        step: int | None = None
-        if "step" in time:
-            step = check.integer((*path, "step"), time["step"])
-            if step < 1:
-                check.fail((*path, "step"), "the step of time is not positive")
-                step = None
-        elif (every := check.text((*path, "every"), time.get("every"))) is not None:
-            try:
-                step, unit = step_in(every, unit)
-            except SpliceError as error:
-                check.fail((*path, "every"), str(error.message), error.hint)
-        holds = check.text((*path, "holds"), time.get("holds"))
-        if holds is not None and holds not in (names := [way.value for way in Holds]):
-            check.unknown((*path, "holds"), "way to hold", holds, names)
-            holds = None
-        return unit, Clock(step, None if holds is None else Holds(holds))
+    def _query(self, value: Value) -> Signature:
+        """Return the query predicate of a text such as ``HoldsAt/2``."""
+        text = value.text()
+        if text is None:
+            return DEFAULT_QUERY
+        match = re.fullmatch(r"(.+)/([0-9]{1,3})", text)
+        if match is None:
+            value.fail(f"'{text}' is no predicate", 'write its name and arity: "HoldsAt/2"')
+            return DEFAULT_QUERY
+        schema = self._schema
+        signature = Signature(schema.internal_name(match[1]), int(match[2]))
+        declared = schema.predicate(signature) or EVENT_CALCULUS.get(signature)
+        if self._closed and declared is None:
+            spelled = [f"{schema.spelling(d.name)}/{len(d.args)}" for d in schema.predicates]
+            value.unknown("predicate", text, spelled)
+        return signature
 
-    def _states(self) -> States:
-        """Return which events switch states: ``on`` and ``off``, and pairs under a name."""
-        check, path = self._check, ("states",)
-        given = check.table(path, self._data.get("states"))
-        changes = check.boolean((*path, "changes"), given.get("changes"), default=False)
-        plain: dict[str, Any] = {key: given[key] for key in ("on", "off") if key in given}
-        named = {key: value for key, value in given.items() if key not in ("on", "off", "changes")}
-        pairs = [self._pair(path, plain, "")] if plain else []
-        for name, value in named.items():
-            pairs.append(self._pair((*path, name), check.table((*path, name), value), name))
-        return States(tuple(pair for pair in pairs if pair is not None), changes)
+    def _tables(self, tables: Value) -> Iterator[TableSpec]:
+        entries = [] if tables.value is None else tables.value
+        if not isinstance(entries, list) or not all(isinstance(table, dict) for table in entries):
+            tables.fail("'tables' is no list of tables", "write [[tables]], once for each table")
+            return
+        for number, entry in enumerate(entries):
+            spec = self._table(tables[str(number)].other(entry))
+            if spec is not None:
+                yield spec
 
-    def _pair(self, path: tuple[str, ...], table: Mapping[str, Any], name: str) -> StatePair | None:
-        check = self._check
-        check.keys(path, {k: v for k, v in table.items() if name}, ("on", "off"))
-        found = []
-        for key in ("on", "off"):
-            text = check.text((*path, key), table.get(key))
-            if text is None:
-                check.fail(path, f"key '{key}' is missing", "a state is switched on and off")
-                return None
-            try:
-                found.append(EventPattern.parse(text))
-            except SpliceError as error:
-                check.fail((*path, key), error.message, error.hint)
-                return None
-        if not name and not all(pattern.names_state for pattern in found):
-            hint = f'give it a name: open = {{ on = "{found[0]}", off = "{found[1]}" }}'
-            check.fail(path, "the events do not say what the state is called", hint)
-            return None
-        return StatePair(found[0], found[1], name)
-
-    def _tables(self, domain: Domain) -> tuple[TableSpec, ...]:
-        tables = self._data.get("tables", [])
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            hint = "write [[tables]], once for each table"
-            self._check.fail(("tables",), "'tables' is no list of tables", hint)
-            return ()
-        specs = (self._table(number, table, domain) for number, table in enumerate(tables))
-        return tuple(spec for spec in specs if spec is not None)
-
-    def _table(self, number: int, table: Mapping[str, Any], domain: Domain) -> TableSpec | None:
-        check, path = self._check, ("tables", str(number))
-        check.keys(path, table, _TABLE, needed=("file", "atom"))
-        values = {key: check.text((*path, key), table.get(key)) for key in _TABLE if key != "where"}
-        if values["start"] and not (values["end"] or values["last"]):
-            check.fail((*path, "start"), "'start' without 'end'", "an interval has both")
-        if (values["end"] or values["last"]) and not values["start"]:
-            check.fail((*path, "end"), "'end' without 'start'", "an interval has both")
-        if values["end"] and values["last"]:
-            check.fail((*path, "last"), "'end' and 'last'", "the end is exclusive, the last is not")
-        where = check.conditions((*path, "where"), table.get("where", {}))
-        file, atom = values["file"], values["atom"]
+    def _table(self, table: Value) -> TableSpec | None:
+        table.check_keys(*_COLUMNS, "file", "atom", "where", needed=("file", "atom"))
+        file, atom = table["file"].text(), table["atom"].text()
+        columns = {key: table[key].text() for key in _COLUMNS}
+        start, end, last = columns["start"], columns["end"], columns["last"]
+        if start and not (end or last):
+            table["start"].fail("'start' without 'end'", "an interval has both")
+        if (end or last) and not start:
+            table["end"].fail("'end' without 'start'", "an interval has both")
+        if end and last:
+            table["last"].fail("'end' and 'last'", "the end is exclusive, the last is not")
+        where = _conditions(table["where"]) if "where" in table else ()
         if not file or not atom:
             return None
         if file.startswith(("/", "~")) or ".." in Path(file).parts:
-            check.fail((*path, "file"), "the file lies outside the input", "give it relative to it")
-        place = check.place((*path, "atom"))
+            table["file"].fail("the file lies outside the input", "give it relative to it")
+        place = table["atom"].place
         try:
-            pattern = parse_atom_pattern(SourceText(atom, check.file, place.line))
+            pattern = parse_atom_pattern(SourceText(atom, place.file, place.line))
         except InputError as error:
             first = error.problems[0]
-            check.fail((*path, "atom"), first.message, first.hint)
+            table["atom"].fail(first.message, first.hint)
             return None
-        check.pattern((*path, "atom"), pattern, domain, interval=values["start"] is not None)
-        return TableSpec(
-            file,
-            pattern,
-            sequence=values["sequence"],
-            label=values["label"],
-            start=values["start"],
-            end=values["end"],
-            last=values["last"],
-            where=where,
-            place=place,
-        )
+        if self._closed:
+            self._check_pattern(table["atom"], pattern, interval=start is not None)
+        return TableSpec(file, pattern, **columns, where=where, place=place)
+
+    def _check_pattern(self, value: Value, pattern: AtomPattern, *, interval: bool) -> None:
+        """Note an atom of a table that the schema does not have."""
+        schema = self._schema
+        name, arity = schema.internal_name(pattern.predicate), len(pattern.args)
+        decl = schema.predicate(Signature(name, arity + interval))
+        if decl is None:
+            arities = " or ".join(str(n - interval) for n in schema.arities(name))
+            if arities:
+                hint = f"it takes {arities} arguments" + (" without the time" if interval else "")
+                value.fail(f"'{pattern.predicate}' has {arity} arguments here", hint)
+            else:
+                spelled = [schema.spelling(decl.name) for decl in schema.predicates]
+                value.unknown("predicate", pattern.predicate, spelled)
+        elif decl.time is None:
+            if interval:
+                value.fail(f"{decl} has no time", "it cannot have intervals")
+        elif not interval and not isinstance(pattern.args[decl.time], Column):
+            value.fail(f"argument {decl.time + 1} is the time and no column in braces")
+
+
+def _clock(time: Value) -> tuple[str | None, Clock]:
+    """Return the unit of time, and how it goes on."""
+    time.check_keys("unit", "step", "every", "holds")
+    unit = time["unit"].word("unit of time", UNITS)
+    if "step" in time and "every" in time:
+        time["every"].fail("'step' and 'every' say the same", "keep one of them")
+    step: int | None = None
+    if "step" in time:
+        step = time["step"].integer()
+        if step < 1:
+            time["step"].fail("the step of time is not positive")
+            step = None
+    elif (every := time["every"].text()) is not None:
+        try:
+            step, unit = step_in(every, unit)
+        except SpliceError as error:
+            time["every"].fail(error.message, error.hint)
+    holds = time["holds"].word("way to hold", [way.value for way in Holds])
+    return unit, Clock(step, None if holds is None else Holds(holds))
+
+
+def _states(states: Value) -> States:
+    """Return which events switch states: ``on`` and ``off``, and pairs under a name."""
+    named = [(key, value) for key, value in states.items() if key not in _UNNAMED]
+    pairs = [_pair(states, "")] if "on" in states or "off" in states else []
+    for name, value in named:
+        value.check_keys("on", "off")
+        pairs.append(_pair(value, name))
+    return States(tuple(filter(None, pairs)), states["changes"].flag())
+
+
+def _pair(table: Value, name: str) -> StatePair | None:
+    patterns = []
+    for key in ("on", "off"):
+        text = table[key].text()
+        if text is None:
+            table.fail(f"key '{key}' is missing", "a state is switched on and off")
+            return None
+        try:
+            patterns.append(EventPattern.parse(text))
+        except SpliceError as error:
+            table[key].fail(error.message, error.hint)
+            return None
+    on, off = patterns
+    if not name and not (on.names_state and off.names_state):
+        hint = f'give it a name: open = {{ on = "{on}", off = "{off}" }}'
+        table.fail("the events do not say what the state is called", hint)
+        return None
+    return StatePair(on, off, name)
+
+
+def _conditions(where: Value) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the columns and values of ``where = { ce = "meet" }``."""
+    if not isinstance(where.value, dict):
+        where.fail("'where' is no table", 'write it like { ce = "meet" }')
+        return ()
+    words = {True: "true", False: "false"}
+    conditions = []
+    for column, value in where.value.items():
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(v, str | int) for v in values):
+            where.fail(f"the values of '{column}' are no texts", 'such as "meet"')
+        texts = (words[v] if isinstance(v, bool) else str(v) for v in values)
+        conditions.append((column, tuple(texts)))
+    return tuple(conditions)
 
 
 def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
@@ -358,12 +431,12 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
 
 
 def _time_lines(clock: Clock, unit: str | None) -> list[str]:
-    said = {
+    values = {
         "unit": unit and _quoted(unit),
         "step": clock.step and str(clock.step),
         "holds": clock.holds and _quoted(clock.holds.value),
     }
-    lines = [f"{key} = {value}" for key, value in said.items() if value]
+    lines = [f"{key} = {value}" for key, value in values.items() if value]
     return ["", "[time]", *lines] if lines else []
 
 
