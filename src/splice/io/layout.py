@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from splice.errors import Place, SpliceError
@@ -192,9 +193,7 @@ def pattern_columns(pattern: AtomPattern | Pattern) -> Iterator[tuple[str, bool]
 def _args(cursor: Cursor) -> tuple[Pattern, ...]:
     cursor.expect("(")
     with cursor.nested():
-        args = [_pattern(cursor)]
-        while cursor.accept(","):
-            args.append(_pattern(cursor))
+        args = cursor.several(partial(_pattern, cursor))
     cursor.expect(")", "arguments are separated by commas and closed by ')'")
     return tuple(args)
 

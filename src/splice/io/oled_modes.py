@@ -18,8 +18,6 @@ without an ``examplePattern`` they are those of the heads. A ``comparisonPredica
 as a number.
 
 The predicates of the Event Calculus are not declared: data may spell them in more than one way.
-
-Which of OLED's mode declarations are about nothing that there is: misspelt, mostly.
 """
 
 from __future__ import annotations
@@ -30,11 +28,12 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, Problem, did_you_mean
+from splice.io.line_cursor import LineCursor
 from splice.io.oled_domain import Declaration, Leaf, Node, atom_of, domain_of
 from splice.io.text import read_text
 from splice.logic.atoms import Atom, Literal
 from splice.logic.domain import Domain
-from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token
+from splice.logic.lexer import Lexicon, SourceText, Token
 from splice.logic.modes import Modes
 from splice.logic.schema import HOLDS_AT, Schema, Signature
 from splice.stream.vocabulary import Kind
@@ -84,8 +83,8 @@ def parse_oled_modes(text: str, file: str = "<modes>") -> Domain:
     modeF(*, meet(+,+))
     """
     source = SourceText(text, file)
-    found, problems = declarations(source)
-    domain, more = domain_of(found, source)
+    readable, problems = declarations(source)
+    domain, more = domain_of(readable, source)
     if problems or more:
         raise InputError(problems or more)
     return domain
@@ -94,31 +93,11 @@ def parse_oled_modes(text: str, file: str = "<modes>") -> Domain:
 def declarations(source: SourceText) -> tuple[list[Declaration], list[Problem]]:
     """Return the declarations that can be read, and every problem of the others."""
     parser = _Parser(source)
-    found: list[Declaration] = []
-    problems: list[Problem] = []
-    while parser.skip_empty_lines():
-        try:
-            found.append(parser.declaration())
-        except InputError as error:
-            problems.extend(error.problems)
-            parser.recover()
-    return found, problems
+    return parser.statements(parser.declaration)
 
 
-class _Parser(Cursor):
-    def __init__(self, source: SourceText) -> None:
-        super().__init__(source, list(_LEXICON.scan(source)))
-
-    def skip_empty_lines(self) -> bool:
-        """Go to the next declaration; return whether there is one."""
-        while self.at_kind("newline"):
-            self.next()
-        return not self.at_kind(END)
-
-    def recover(self) -> None:
-        """Go to the end of the line."""
-        while not self.at_kind("newline", END):
-            self.next()
+class _Parser(LineCursor):
+    lexicon = _LEXICON
 
     def declaration(self) -> Declaration:
         keyword = self._keyword()
@@ -132,7 +111,7 @@ class _Parser(Cursor):
             path = self._comparison()
         self.close(opening, ")", "a declaration ends with ')'")
         self.accept(".")
-        if not self.at_kind("newline", END):
+        if not self.at_line_end:
             self.fail(f"unexpected {self.shown()} after the declaration", "one declaration a line")
         return Declaration(keyword, atom, positive, path)
 
@@ -154,9 +133,7 @@ class _Parser(Cursor):
         if not self.accept("("):
             self.fail(f"'{name.text}' has no arguments", _PLACES, at=name)
         with self.nested():
-            args = [self._argument()]
-            while self.accept(","):
-                args.append(self._argument())
+            args = self.several(self._argument)
         self.close(opening, ")", "arguments are separated by commas and closed by ')'")
         return Node(name, tuple(args))
 
@@ -191,9 +168,7 @@ class _Parser(Cursor):
         self.expect(_POSITION, f"write {_POSITION}(3)")
         opening = self.index
         self.expect("(")
-        path = [self._place()]
-        while self.accept(","):
-            path.append(self._place())
+        path = self.several(self._place)
         self.close(opening, ")")
         return tuple(path)
 
@@ -216,9 +191,9 @@ def unseen_modes(path: Path, kinds: Sequence[Kind]) -> list[Problem]:
 
 
 def _unseen(
-    source: SourceText, found: Sequence[Declaration], kinds: Sequence[Kind]
+    source: SourceText, modes: Sequence[Declaration], kinds: Sequence[Kind]
 ) -> Iterator[Problem]:
-    for declaration in found:
+    for declaration in modes:
         if declaration.keyword.text not in ("modeh", "modeb"):
             continue
         node, atom = declaration.atom, atom_of(declaration.atom)
@@ -230,15 +205,15 @@ def _unseen(
         near = [kind for kind in kinds if kind.signature == atom.signature]
         if near and isinstance(node.args[0], Node):
             node = node.args[0].bare
-            known = sorted({kind.functor for kind in near if kind.functor})
+            names = sorted({kind.functor for kind in near if kind.functor})
         else:
-            known = sorted({kind.predicate for kind in kinds})
-        hint = did_you_mean(node.token.text, [name for name in known if name != node.token.text])
+            names = sorted({kind.predicate for kind in kinds})
+        hint = did_you_mean(node.token.text, [name for name in names if name != node.token.text])
         shown = f"{node.token.text}({','.join(_marked(arg) for arg in node.args)})"
         yield source.problem(
             node.token.start,
             f"the input has nothing like '{shown}'",
-            hint or f"it has {', '.join(known) or 'nothing of this kind'}",
+            hint or f"it has {', '.join(names) or 'nothing of this kind'}",
         )
 
 
@@ -252,8 +227,8 @@ def undeclared_modes(text: str, file: str, modes: Modes, schema: Schema) -> list
             places.setdefault(key, node.token.start)
     problems = []
     for mode in modes:
-        known = schema.function if mode.is_function else schema.predicate
-        if mode.visible and known(mode.signature) is None:
+        declared = schema.function if mode.is_function else schema.predicate
+        if mode.visible and declared(mode.signature) is None:
             decls = schema.functions if mode.is_function else schema.predicates
             names = [decl.name for decl in decls]
             hint = did_you_mean(mode.signature.name, names) or f"it has {', '.join(names)}"

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeVar
 
 from splice.errors import InputError, Place, Problem
+
+T = TypeVar("T")
 
 END: Final = "end of file"
 
@@ -185,6 +187,13 @@ class Cursor:
                 self.index = opening
                 self.fail(f"'{self.token.text}' is never closed", hint)
         return self.expect(sign, hint)
+
+    def several(self, read: Callable[[], T]) -> list[T]:
+        """Read things that are separated by commas, one at least."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
+        return items
 
     @contextmanager
     def nested(self) -> Iterator[None]:

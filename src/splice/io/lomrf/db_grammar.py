@@ -21,7 +21,8 @@ import polars as pl
 
 from splice import labels
 from splice.errors import InputError, Place, Problem
-from splice.logic.lexer import END, Cursor, Lexicon, SourceText, Token, unquote
+from splice.io.line_cursor import LineCursor
+from splice.logic.lexer import Lexicon, SourceText, Token, unquote
 from splice.logic.schema import upper_first
 
 LEXICON: Final = Lexicon(
@@ -34,6 +35,9 @@ LEXICON: Final = Lexicon(
     block_comment=("/*", "*/"),
     newlines=True,
 )
+
+
+_END_HINT: Final = "one atom a line; comments start with //"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +60,19 @@ class FunctionFact:
     line: int
 
 
-class _Parser(Cursor):
-    def __init__(self, source: SourceText) -> None:
-        super().__init__(source, list(LEXICON.scan(source)))
-
-    def blank(self) -> None:
-        while self.at_kind("newline"):
-            self.next()
+class _Parser(LineCursor):
+    lexicon = LEXICON
 
     def statement(self) -> RawAtom | FunctionFact:
         start = self.token
         sign = self.accept("!", "?")
         if not sign and self.at_kind("name", "quoted") and self.peek().text == "=":
-            found: RawAtom | FunctionFact = self._function_fact(start)
+            statement: RawAtom | FunctionFact = self._function_fact(start)
         else:
-            found = self._atom(sign, start)
-        if not self.at_kind("newline", END):
-            self.fail(f"unexpected {self.shown()} after the atom", self._end_hint())
-        return found
-
-    def recover(self, start: int) -> None:
-        self.index = max(self.index, start + 1)
-        while not self.at_kind("newline", END):
-            self.next()
+            statement = self._atom(sign, start)
+        if not self.at_line_end:
+            self.fail(f"unexpected {self.shown()} after the atom", _END_HINT)
+        return statement
 
     def _line(self, token: Token) -> int:
         return self.source.place(token.start).line
@@ -91,7 +85,7 @@ class _Parser(Cursor):
         if not (name.text[0].isupper() and name.text.replace("_", "a").isalnum()):
             self._bad_predicate(name)
         self.next()
-        args = self._args() if self.at("(") else ()
+        args = self.arguments(self._constant) if self.at("(") else ()
         truth = self._truth(sign)
         return RawAtom(name.text, args, truth, self._line(start))
 
@@ -102,19 +96,6 @@ class _Parser(Cursor):
         else:
             hint = "evidence is one ground atom a line; weights and formulas belong in a .mln file"
         self.fail(f"'{name.text}' is not a predicate", hint)
-
-    def _args(self) -> tuple[str, ...]:
-        opening = self.index
-        self.expect("(")
-        self.blank()
-        args = [self._constant()]
-        self.blank()
-        while self.accept(","):
-            self.blank()
-            args.append(self._constant())
-            self.blank()
-        self.close(opening, ")", "arguments are separated by commas and closed by ')'")
-        return tuple(args)
 
     def _constant(self) -> str:
         if not self.at_kind("name", "quoted"):
@@ -138,7 +119,7 @@ class _Parser(Cursor):
         try:
             probability = float(token.text)
         except ValueError:
-            self.fail(f"unexpected '{token.text}' after the atom", self._end_hint())
+            self.fail(f"unexpected '{token.text}' after the atom", _END_HINT)
         if probability not in (0.0, 1.0):
             hint = "write 1.0 for true, 0.0 for false, or ? before the atom for unknown"
             self.fail(f"probability {token.text} is not supported", hint)
@@ -146,9 +127,6 @@ class _Parser(Cursor):
             self.fail(f"'{sign.text}' and a probability on one atom", "keep one of the two", sign)
         self.next()
         return labels.TRUE if probability == 1.0 else labels.FALSE
-
-    def _end_hint(self) -> str:
-        return "one atom a line; comments start with //"
 
     def _function_fact(self, start: Token) -> FunctionFact:
         constant = self._constant()
@@ -160,30 +138,18 @@ class _Parser(Cursor):
         self.next()
         if not self.at("("):
             self.fail(f"expected '(' but found {self.shown()}", "write Meet_A_B = meet(A, B)")
-        return FunctionFact(constant, functor.text, self._args(), self._line(start))
+        args = self.arguments(self._constant)
+        return FunctionFact(constant, functor.text, args, self._line(start))
 
 
 def parse_statements(
     source: SourceText,
 ) -> tuple[list[RawAtom], list[FunctionFact], list[Problem]]:
     """Read every statement of a text, and every problem of those that cannot be read."""
-    atoms: list[RawAtom] = []
-    functions: list[FunctionFact] = []
-    problems: list[Problem] = []
-    try:
-        parser = _Parser(source)
-    except InputError as error:
-        return atoms, functions, list(error.problems)
-    parser.blank()
-    while not parser.at_kind(END):
-        start = parser.index
-        try:
-            found = parser.statement()
-            atoms.append(found) if isinstance(found, RawAtom) else functions.append(found)
-        except InputError as error:
-            problems.extend(error.problems)
-            parser.recover(start)
-        parser.blank()
+    parser = _Parser(source)
+    statements, problems = parser.statements(parser.statement)
+    atoms = [s for s in statements if isinstance(s, RawAtom)]
+    functions = [s for s in statements if isinstance(s, FunctionFact)]
     return atoms, functions, problems
 
 
@@ -204,8 +170,8 @@ class Places:
         """Return the place of the statement on a line, or of one of its arguments."""
         text = SourceText(self.line(number), self._source.file)
         names = [t for t in LEXICON.scan(text) if t.kind in ("name", "quoted")]
-        wanted = 0 if argument is None else argument + 1
-        column = names[min(wanted, len(names) - 1)].start + 1 if names else 1
+        number_of_name = 0 if argument is None else argument + 1
+        column = names[min(number_of_name, len(names) - 1)].start + 1 if names else 1
         return Place(self._source.file, number, column)
 
     def problem(
@@ -247,13 +213,12 @@ def parse_raw(source: SourceText) -> RawEvidence:
     parts = lines.str.extract_groups(_REGULAR).struct.unnest()
     regular = parts.get_column("2").is_not_null() & ~_denied_with_probability(parts)
     other = ~regular & ~lines.str.contains(_BLANK)
-    atoms: list[RawAtom] = []
-    functions: list[FunctionFact] = []
+    atoms, functions = list[RawAtom](), list[FunctionFact]()
     for first, block in _blocks(lines, other):
-        found, facts, problems = parse_statements(SourceText(block, source.file, first + 1))
+        more, facts, problems = parse_statements(SourceText(block, source.file, first + 1))
         if problems:
             return parse_raw_by_grammar(source)
-        atoms.extend(found)
+        atoms.extend(more)
         functions.extend(facts)
     fast = _regular_frame(parts.with_row_index("line", 1).filter(regular))
     frame = pl.concat([fast, _frame(atoms)], how="diagonal").sort("line", maintain_order=True)
@@ -342,5 +307,5 @@ def _without_block_comments(text: str) -> str:
 
 
 def _blanked(match: re.Match[str]) -> str:
-    found = match[0]
-    return re.sub(r"[^\n]", " ", found) if found.startswith("/*") else found
+    text = match[0]
+    return re.sub(r"[^\n]", " ", text) if text.startswith("/*") else text

@@ -19,7 +19,7 @@ from splice.io.text import read_text
 from splice.limits import LIMITS
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import And, Exists, Forall, Formula, Iff, Implies, Not, Or
-from splice.logic.lexer import END, SourceText, escape, unquote
+from splice.logic.lexer import SourceText, escape, unquote
 from splice.logic.schema import Schema, TypeDecl, lower_first
 from splice.logic.terms import ARITHMETIC, Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory
@@ -35,29 +35,25 @@ class _Reader:
         self._open: list[Path] = []
 
     def text(self, text: str, file: str, path: Path | None) -> None:
-        try:
-            parser = MlnParser(SourceText(text, file), self.schema)
-        except InputError as error:
-            self.problems.extend(error.problems)
-            return
-        parser.blank()
-        while not parser.at_kind(END):
-            start = parser.index
-            try:
-                if parser.at_kind("include"):
-                    self._include(parser, path)
-                elif statement := parser.statement():
-                    self.statements.append(statement)
-            except InputError as error:
-                self.problems.extend(error.problems)
-                parser.recover(start)
-            self.schema = parser.schema
-            parser.blank()
+        """Read a text; files that it includes stand in the folder of the given one."""
+        parser = MlnParser(SourceText(text, file), self.schema)
+        _, problems = parser.statements(lambda: self._statement(parser, path))
+        self.problems.extend(problems)
+        self.schema = parser.schema
+
+    def _statement(self, parser: MlnParser, path: Path | None) -> None:
+        if parser.at_kind("include"):
+            self._include(parser, path)
+        elif statement := parser.statement():
+            self.statements.append(statement)
 
     def file(self, path: Path) -> None:
+        """Read a file."""
         self._open.append(path.resolve())
-        self.text(read_text(path), str(path), path)
-        self._open.pop()
+        try:
+            self.text(read_text(path), str(path), path)
+        finally:
+            self._open.pop()
 
     def _include(self, parser: MlnParser, path: Path | None) -> None:
         parser.next()

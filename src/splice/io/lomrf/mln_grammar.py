@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from splice.errors import did_you_mean
+from splice.io.line_cursor import LineCursor
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.formulas import (
     And,
@@ -20,7 +21,7 @@ from splice.logic.formulas import (
     as_clause,
     height,
 )
-from splice.logic.lexer import END, MAX_DEPTH, Cursor, Lexicon, SourceText, Token, unquote
+from splice.logic.lexer import END, MAX_DEPTH, Lexicon, SourceText, Token, unquote
 from splice.logic.schema import (
     FunctionDecl,
     PredicateDecl,
@@ -51,18 +52,16 @@ _COMPARISONS: Final = {
 _BUILT_INS: Final = {"Substr": "the built-in predicate", "concat": "the built-in function"}
 
 
-class MlnParser(Cursor):
+class MlnParser(LineCursor):
     """One knowledge base; ``schema`` grows with each declaration that is read."""
 
+    lexicon = LEXICON
+
     def __init__(self, source: SourceText, schema: Schema) -> None:
-        super().__init__(source, list(LEXICON.scan(source)))
+        super().__init__(source)
         self.schema = schema
 
     # statements
-
-    def blank(self) -> None:
-        while self.at_kind("newline"):
-            self.next()
 
     def statement(self) -> Statement | None:
         """Read one declaration (and return None) or one weighted statement."""
@@ -78,14 +77,9 @@ class MlnParser(Cursor):
         self.end_of_statement()
         return None
 
-    def recover(self, start: int) -> None:
-        """Skip to the line after the one that failed, so that one error does not hide the rest."""
-        self.index = max(self.index, start + 1)
-        while not self.at_kind("newline", END):
-            self.next()
-
     def end_of_statement(self) -> None:
-        if not self.at_kind("newline", END):
+        """Refuse what follows a statement on its line."""
+        if not self.at_line_end:
             self.fail(
                 f"unexpected {self.shown()} after the end of the statement",
                 "a statement ends with its line",
@@ -126,21 +120,20 @@ class MlnParser(Cursor):
         constants = [] if self.at("}") else [self._type_constant()]
         bounds: tuple[int, int] | None = None
         while self.accept(","):
-            self.blank()
+            self.skip_newlines()
             if self.accept("..."):
                 self.expect(",", "an integer range is {1, ..., 100}")
                 bounds = self._bounds(constants, self._type_constant(), name)
             else:
                 constants.append(self._type_constant())
-        self.blank()
+        self.skip_newlines()
         self.close(opening, "}", "the constants of a type stand in { }")
-        known = () if bounds else tuple(dict.fromkeys(constants))
-        decl = TypeDecl(name.text, known, bounds)
+        decl = TypeDecl(name.text, () if bounds else tuple(dict.fromkeys(constants)), bounds)
         others = (t for t in self.schema.types if t.name != decl.name)
         self.schema = replace(self.schema, types=(*others, decl))
 
     def _type_constant(self) -> str:
-        self.blank()
+        self.skip_newlines()
         return self._constant_name()
 
     def _bounds(self, before: list[str], last: str, at: Token) -> tuple[int, int]:
@@ -187,14 +180,12 @@ class MlnParser(Cursor):
     def _type_names(self) -> tuple[str, ...]:
         if not self.accept("("):
             return ()
-        names = [self._type_name()]
-        while self.accept(","):
-            names.append(self._type_name())
+        names = self.several(self._type_name)
         self.expect(")")
         return tuple(names)
 
     def _type_name(self) -> str:
-        self.blank()
+        self.skip_newlines()
         if not self.at_kind("name") or not self.token.text[:1].islower():
             self.fail(f"expected a type but found {self.shown()}")
         return self.next().text
@@ -262,7 +253,7 @@ class MlnParser(Cursor):
         if starts_line and token.text == "v" and self.tokens[index + 1].text == "=":
             return None
         self.index = index + 1
-        self.blank()
+        self.skip_newlines()
         return token
 
     def formula(self) -> Formula:
@@ -305,9 +296,9 @@ class MlnParser(Cursor):
         if self._closes_a_term():
             return self._atom()
         self.expect("(")
-        self.blank()
+        self.skip_newlines()
         inside = self.formula()
-        self.blank()
+        self.skip_newlines()
         self.close(opening, ")", "parentheses come in pairs")
         return inside
 
@@ -324,10 +315,8 @@ class MlnParser(Cursor):
     def _quantified(self) -> Formula:
         kind: Callable[[tuple[Variable, ...], Formula], Formula]
         kind = Exists if self.next().text == "Exist" else Forall
-        variables = [self._variable()]
-        while self.accept(","):
-            variables.append(self._variable())
-        return kind(tuple(variables), self._unary())
+        variables = tuple(self.several(self._variable))
+        return kind(variables, self._unary())
 
     def _variable(self) -> Variable:
         if not self.at_kind("name") or not self.token.text[:1].islower():
@@ -362,7 +351,7 @@ class MlnParser(Cursor):
 
     def _predicate_atom(self) -> Atom:
         token = self.next()
-        args = self._args() if self.at("(") else ()
+        args = self.arguments(self._term) if self.at("(") else ()
         if token.text in _BUILT_INS:
             self.fail(f"{_BUILT_INS[token.text]} '{token.text}' is not supported", "", token)
         name = self.schema.internal_name(token.text)
@@ -378,19 +367,6 @@ class MlnParser(Cursor):
         return Atom(name, args)
 
     # terms
-
-    def _args(self) -> tuple[Term, ...]:
-        opening = self.index
-        self.expect("(")
-        self.blank()
-        args = [self._term()]
-        self.blank()
-        while self.accept(","):
-            self.blank()
-            args.append(self._term())
-            self.blank()
-        self.close(opening, ")", "arguments are separated by commas and closed by ')'")
-        return tuple(args)
 
     def _term(self) -> Term:
         left = self._product()
@@ -432,14 +408,14 @@ class MlnParser(Cursor):
         return self.fail(f"expected a term but found {self.shown()}")
 
     def _function_term(self, token: Token) -> Function:
-        args = self._args()
+        args = self.arguments(self._term)
         if token.text in _BUILT_INS:
             self.fail(f"{_BUILT_INS[token.text]} '{token.text}' is not supported", "", token)
         if self.schema.function(Signature(token.text, len(args))) is None:
-            known = {decl.name: len(decl.args) for decl in self.schema.functions}
-            if token.text in known:
-                message = f"'{token.text}' takes {known[token.text]} arguments, not {len(args)}"
+            arities = {decl.name: len(decl.args) for decl in self.schema.functions}
+            if token.text in arities:
+                message = f"'{token.text}' takes {arities[token.text]} arguments, not {len(args)}"
                 self.fail(message, "see its declaration", token)
-            hint = did_you_mean(token.text, known) or "declare it: type name(types)"
+            hint = did_you_mean(token.text, arities) or "declare it: type name(types)"
             self.fail(f"unknown function '{token.text}'", hint, token)
         return Function(token.text, args)

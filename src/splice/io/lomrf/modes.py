@@ -74,9 +74,7 @@ class _Parser(Cursor):
     def _markers(self) -> tuple[Marker, ...]:
         if not self.accept("("):
             return ()
-        markers = [] if self.at(")") else [self._marker()]
-        while self.accept(","):
-            markers.append(self._marker())
+        markers = [] if self.at(")") else self.several(self._marker)
         if sum(marker.ordered for marker in markers) > 1:
             self.fail("more than one ordered ('o') argument", "at most one argument is ordered")
         self.expect(")", "each argument has one marker: + - . with # n o p before it")
@@ -106,10 +104,7 @@ class _Parser(Cursor):
             return ()
         self.next()
         self.expect("~/>")
-        found = [self._symbol()]
-        while self.accept(","):
-            found.append(self._symbol())
-        return tuple(found)
+        return tuple(self.several(self._symbol))
 
     def _symbol(self) -> Symbol:
         name = self._name("a signature")
@@ -127,12 +122,8 @@ class _Parser(Cursor):
 
 def parse_modes_all(text: str, file: str = "<modes>") -> tuple[Modes, list[Problem]]:
     """Read what can be read of mode declarations, and every problem of the rest."""
-    try:
-        parser = _Parser(SourceText(text, file))
-    except InputError as error:
-        return Modes(), list(error.problems)
-    modes: list[Mode] = []
-    problems: list[Problem] = []
+    parser = _Parser(SourceText(text, file))
+    modes, problems = list[Mode](), list[Problem]()
     while not parser.at_kind(END):
         try:
             modes.append(parser.mode())
