@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import chdir
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +19,13 @@ from splice.errors import SpliceError
 from splice.evaluation.recognition import score
 from splice.events.recognise import recognise
 from splice.inputs.open import InputOptions, Queries, open_input
+from splice.logic.syntax import parse_atom
 from splice.pipeline.learned import LearnOptions
 from splice.stream.source import collect
+from splice.stream.states import EventPattern, StatePair, switched
+from splice.stream.table import AtomTable
 from splice.stream.timeline import without_ticks
+from splice.stream.vocabulary import Kind, Vocabulary
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/tutorial/your-own-data.md"
 Row = tuple[int, str, str]
@@ -68,6 +73,18 @@ def test_a_grid_changes_nothing_in_a_regular_stream(
     folder = tmp_path_factory.mktemp("t")  # type: ignore[attr-defined]
     write(folder / "dense", {(5 * t, e, a) for t, e, a in rows})
     assert atoms(folder / "dense", every="5") == atoms(folder / "dense")
+
+
+def test_a_switch_may_be_told_by_the_first_constant_that_there_is() -> None:
+    vocabulary = Vocabulary()
+    code = vocabulary.kind(Kind(parse_atom("happensAt(sensor(V0),V1)"), ("mode", "time"), 1))
+    args = vocabulary.constants.codes(["on", "off"])[:, None]
+    assert args[0] == 0
+    events = AtomTable.of_kind(vocabulary, code, np.zeros(2, int), np.array([1, 3]), args)
+    on, off = map(EventPattern.parse, ("sensor(on)", "sensor(off)"))
+    spans, switching = switched(events, [StatePair(on, off, "busy")])
+    assert (spans.table.time.tolist(), spans.end.tolist()) == ([1], [3])
+    assert switching.all()
 
 
 def test_what_lies_before_a_time_point_belongs_to_it(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def input_problems(name: Inputs, options: InputOptions) -> Iterator[Problem]:
         yield from _data_problems(name, options)
     elif path.is_file():
         yield from _file_problems(path, str(name), options)
-    elif path.is_dir() and _only_folders(path):
+    elif _only_folders(path):
         inside = (e for e in path.iterdir() if e.is_dir())
         for folder in sorted(inside, key=lambda e: natural_key(e.name)):
             yield from input_problems(str(folder), options)
@@ -53,16 +53,16 @@ def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
     Only of data: a theory, modes or a domain have none.
     """
     paths = input_paths(name)
-    if len(paths) == 1 and (paths[0].suffix in _KNOWLEDGE or _is_folder_of_folders(paths[0])):
+    if len(paths) == 1 and (paths[0].suffix in _KNOWLEDGE or _only_folders(paths[0])):
         return []
     source = open_input(name, options, queries=Queries.LABELLED)
     tables = source.inner if isinstance(source, WorldSource) else source
     seen = SeenAtoms()
-    found = survey(SeenSource(source, seen), tables if isinstance(tables, TableSource) else None)
-    sides = (one_sided_text(found.labels, "false"), one_sided_text(found.labels, "true"))
+    surveyed = survey(SeenSource(source, seen), tables if isinstance(tables, TableSource) else None)
+    sides = (one_sided_text(surveyed.labels, "false"), one_sided_text(surveyed.labels, "true"))
     warnings = [f"{sides[0]}: {CLOSING_HINT}"] if sides[0] else []
     warnings += [f"{sides[1]}: nothing can say when it holds"] if sides[1] else []
-    return [*warnings, *found.warnings(source.domain.clock), *_switches(seen)]
+    return [*warnings, *surveyed.warnings(source.domain.clock), *_switches(seen)]
 
 
 _SWITCHES: Final = (
@@ -75,9 +75,9 @@ _SWITCHES: Final = (
 def _switches(seen: SeenAtoms) -> Iterator[str]:
     """Yield which events come in pairs, one for a beginning and one for an end, as states have them."""
     names = {event.name for event in seen.events}
-    for first, second in _SWITCHES:
+    for beginning, ending in _SWITCHES:
         for sign in ("_", "-", ".", " "):
-            on, off = f"{sign}{first}", f"{sign}{second}"
+            on, off = f"{sign}{beginning}", f"{sign}{ending}"
             pairs = sorted(n for n in names if n.endswith(on) and n[: -len(on)] + off in names)
             if pairs:
                 stem = pairs[0][: -len(on)]
@@ -89,11 +89,10 @@ def _switches(seen: SeenAtoms) -> Iterator[str]:
                 )
 
 
-def _is_folder_of_folders(path: Path) -> bool:
-    return path.is_dir() and _only_folders(path)
-
-
 def _only_folders(path: Path) -> bool:
+    """Whether a path is a folder that holds folders and no data itself."""
+    if not path.is_dir():
+        return False
     try:
         locate(path)
     except InputError:

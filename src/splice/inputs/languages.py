@@ -53,7 +53,7 @@ class Language(ABC):
         return tuple(path for path in files if self.has(path))
 
     @abstractmethod
-    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+    def open(self, located: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source; nothing is read yet."""
 
     @abstractmethod
@@ -70,9 +70,9 @@ class Evidence(Language):
         """Whether a file is in this language."""
         return path.name.removesuffix(".gz").endswith(".db")
 
-    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+    def open(self, located: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
-        return DbSource(found.paths, described.domain, limits=options.limits)
+        return DbSource(located.paths, described.domain, limits=options.limits)
 
     def write(self, source: Source, folder: Path, style: str) -> int:
         """Write a source into a folder."""
@@ -96,10 +96,10 @@ class Rtec(Language):
         named = [path for path in files if path.name.removesuffix(".gz").endswith(".csv")]
         return super().inside(folder, named)
 
-    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+    def open(self, located: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
         return RtecSource(
-            found.paths,
+            located.paths,
             described.domain,
             sort=options.sort,
             max_bad=options.max_bad,
@@ -125,17 +125,19 @@ class Tables(Language):
 
     def format_of(self, paths: Sequence[Path]) -> str:
         """Return the name of the format that files are in; of several, the first but CSV."""
-        found = {known.name for path in paths if (known := format_of(path)) and known.streamed}
+        used = {style.name for style in map(format_of, paths) if style and style.streamed}
         first, *others = self.formats
-        return next((name for name in others if name in found), first)
+        return next((name for name in others if name in used), first)
 
     def inside(self, folder: Path, files: Sequence[Path]) -> tuple[Path, ...]:
         """Return the files of a folder that has tables by their usual names."""
         return tuple(files) if has_tables(folder) else ()
 
-    def open(self, found: Located, described: DomainFile, options: InputOptions) -> Source:
+    def open(self, located: Located, described: DomainFile, options: InputOptions) -> Source:
         """Return an input as a source."""
-        return open_tables(found.root if found.root.is_dir() else found.paths, described, options)
+        return open_tables(
+            located.root if located.root.is_dir() else located.paths, described, options
+        )
 
     def write(self, source: Source, folder: Path, style: str) -> int:
         """Write a source into a folder."""

@@ -199,8 +199,8 @@ def _simulated(dataset: Dataset, options: InputOptions) -> Source:
 
 def _open_path(path: Path, options: InputOptions) -> Source:
     described = _domain(path, options)
-    found = locate(path, described.layout)
-    return _opened(partial(found.language.open, found), described, options)
+    located = locate(path, described.layout)
+    return _opened(partial(located.language.open, located), described, options)
 
 
 def _open_files(names: Sequence[str], options: InputOptions) -> Source:
@@ -215,17 +215,17 @@ def _open_files(names: Sequence[str], options: InputOptions) -> Source:
             "several inputs are files, such as events.csv labels.csv; name a folder or a dataset alone",
         )
     located = [locate(as_path(name)) for name in names]
-    languages = {found.language: str(found.root) for found in reversed(located)}
+    languages = {each.language: str(each.root) for each in reversed(located)}
     if len(languages) > 1:
         first, second = list(languages.values())[:2]
         raise SpliceError(
             f"'{second}' and '{first}' are not in one language",
             "several files are tables, or evidence (.db), or RTEC's csv",
         )
-    paths = tuple(path for found in located for path in found.paths)
+    language = located[0].language
+    paths = tuple(path for each in located for path in each.paths)
     described = _domain(as_path(names[0]), options)
-    found = Located(located[0].language, paths, paths[0])
-    return _opened(partial(found.language.open, found), described, options)
+    return _opened(partial(language.open, Located(language, paths, paths[0])), described, options)
 
 
 def _open_frames(frames: Frames, options: InputOptions) -> Source:
@@ -297,11 +297,11 @@ def _domain(path: Path | None, options: InputOptions) -> DomainFile:
     """Return what the input means: as the options say, else its own domain.toml, else nothing."""
     if options.domain and options.schema:
         raise SpliceError("--domain and --schema both say what the input means", "say one of them")
-    own = path / DOMAIN_FILE if path and path.is_dir() else None
+    inside = path / DOMAIN_FILE if path and path.is_dir() else None
     if options.domain:
         described = load_domain(options.domain)
-    elif options.schema is None and own and own.is_file():
-        described = read_domain_file(own, options.limits)
+    elif options.schema is None and inside and inside.is_file():
+        described = read_domain_file(inside, options.limits)
     else:
         described = DomainFile(Domain())
     domain = described.domain
@@ -335,11 +335,11 @@ def _with_modes(domain: Domain, path: Path, limits: Limits) -> Domain:
     text, file = read_text(path, limits), str(path)
     if not is_oled_modes(text):
         return replace(domain, modes=some_modes(text, file))
-    found = parse_oled_modes(text, file)
-    target = replace(domain, modes=found.modes, query=found.query, fluents=found.fluents)
+    declared = parse_oled_modes(text, file)
+    target = replace(domain, modes=declared.modes, query=declared.query, fluents=declared.fluents)
     if not domain.schema.predicates:
-        return replace(target, schema=found.schema)
-    problems = undeclared_modes(text, file, found.modes, domain.schema) if domain.closed else []
+        return replace(target, schema=declared.schema)
+    problems = undeclared_modes(text, file, declared.modes, domain.schema) if domain.closed else []
     if problems:
         raise InputError(problems)
     return target

@@ -25,10 +25,10 @@ Progress = Callable[..., Iterator[Any]]
 def format_of_input(name: Inputs) -> str:
     """Return the format that an input is written in, or CSV where that cannot hold labels."""
     paths = input_paths(name)
-    found = locate(paths[0]) if paths and paths[0].exists() else None
-    if found is None or not found.language.labelled:
+    located = locate(paths[0]) if paths and paths[0].exists() else None
+    if located is None or not located.language.labelled:
         return TABLES.formats[0]
-    return found.language.format_of(found.paths if len(paths) == 1 else paths)
+    return located.language.format_of(located.paths if len(paths) == 1 else paths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +68,13 @@ def write_source(
     progress
         Shows how far the writing is.
     """
-    known = written_formats()
-    if style not in known:
-        raise UnknownName("format", style, known)
+    languages = written_formats()
+    if style not in languages:
+        raise UnknownName("format", style, languages)
     source = _WrittenSource(source)
     watched = source if progress is None else ProgressSource(source, progress, "writing")
     with new_folder(folder) as partial:
-        left_out = known[style].write(watched, partial, style)
+        left_out = languages[style].write(watched, partial, style)
         if tracks is not None:
             tracks.write_csv(partial / "tracks.csv")
     return left_out

@@ -98,12 +98,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
     heading, _, packed = data.partition(b"\n")
     if not heading.startswith(_MAGIC):
         raise _refused(path, "this is no checkpoint", "name the one that a run has written")
-    number, _, said = heading.removeprefix(_MAGIC).partition(b" ")
+    number, _, checksum = heading.removeprefix(_MAGIC).partition(b" ")
     if number != str(_FORMAT).encode():
         shown = number.decode("ascii", "replace")
         message = f"this checkpoint has format {shown}, and format {_FORMAT} is wanted"
         raise _refused(path, message, "go on with the version that wrote it, or begin anew")
-    if hashlib.sha256(packed).hexdigest().encode() != said:
+    if hashlib.sha256(packed).hexdigest().encode() != checksum:
         hint = "it cannot be gone on with; remove it and begin anew"
         raise _refused(path, "this checkpoint is damaged", hint)
     try:
@@ -151,15 +151,15 @@ class Keeper:
         sweep(self.path)
         if not self.path.exists():
             return False
-        found = read_checkpoint(self.path)
-        for name in dict.fromkeys((*found.identity, *self.identity)):
-            theirs, ours = found.identity.get(name, "none"), self.identity.get(name, "none")
+        checkpoint = read_checkpoint(self.path)
+        for name in dict.fromkeys((*checkpoint.identity, *self.identity)):
+            theirs, ours = checkpoint.identity.get(name, "none"), self.identity.get(name, "none")
             if theirs != ours:
                 raise SpliceError(
                     f"the checkpoint '{self.path}' is of another run: {_difference(name, theirs, ours)}",
                     "ask for the same again, or begin anew with --force",
                 )
-        self.resumed = found.state
+        self.resumed = checkpoint.state
         return True
 
     def make_room(self, *, force: bool = False) -> None:

@@ -181,24 +181,23 @@ class FrameColumns:
         return pl.DataFrame([self._converted[column].alias(column) for column in columns])
 
     def _convert(self, columns: Sequence[str]) -> None:
-
-        wanted = [column for column in columns if column not in self._converted]
-        if not wanted:
+        missing = [column for column in columns if column not in self._converted]
+        if not missing:
             return
         self._collect()
-        for name in wanted:
+        for name in missing:
             if name in self._left_out:
                 raise self._no_cells(name, 0, f"a column of type {self._left_out[name]}")
-        part = self._frame.select(wanted)
+        part = self._frame.select(missing)
         if part.implementation.is_pandas_like():
-            found = {name: self._from_pandas(part.to_native()[name], name) for name in wanted}
+            converted = {name: self._from_pandas(part.to_native()[name], name) for name in missing}
         else:
             polars = part.to_polars()
-            series = zip(wanted, polars.get_columns(), strict=True)  # one may have no name
-            found = {name: self._from_polars(column, name) for name, column in series}
-        for name, column in found.items():
+            series = zip(missing, polars.get_columns(), strict=True)  # one may have no name
+            converted = {name: self._from_polars(column, name) for name, column in series}
+        for name, column in converted.items():
             self._check(column, name)
-        self._converted |= found
+        self._converted |= converted
 
     def _collect(self) -> None:
         """Ask a lazy frame for its rows: once, for a second query may order them otherwise.

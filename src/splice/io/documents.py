@@ -59,22 +59,21 @@ def parse_toml(text: str, file: str, limits: Limits = LIMITS) -> dict[str, Any]:
     lines = text.split("\n")
     hint = "texts stand in quotes, lists in [ ], tables under [name]"
     try:
-        found = tomllib.loads(text)
+        table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError is one
         message = str(error) or "nested too deep"
         at = _AT.search(message)
         line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(text.splitlines()), 1)
         shown = lines[line - 1] if 0 < line <= len(lines) else ""
-        told = f"not valid TOML: {_AT.sub('', message).strip()}"
-        raise InputError(Problem(Place(file, line, column), told, shown, hint)) from None
-    large = next((value for value in _integers(found) if not -_LARGEST <= value < _LARGEST), None)
-    if large is not None:
-        line = next((i for i, one in enumerate(lines, 1) if _LONG.search(one)), 1)
-        told = "not valid TOML: an integer of more than 64 bits"
+        message = f"not valid TOML: {_AT.sub('', message).strip()}"
+        raise InputError(Problem(Place(file, line, column), message, shown, hint)) from None
+    if not all(-_LARGEST <= value < _LARGEST for value in _integers(table)):
+        line = next((i for i, text in enumerate(lines, 1) if _LONG.search(text)), 1)
+        message = "not valid TOML: an integer of more than 64 bits"
         raise InputError(
-            Problem(Place(file, line, 1), told, lines[line - 1], "write a smaller one")
+            Problem(Place(file, line, 1), message, lines[line - 1], "write a smaller one")
         )
-    return found
+    return table
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -103,8 +102,8 @@ def _integers(value: Any) -> Iterator[int]:
     if isinstance(value, int):
         yield value
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _integers(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _integers(item)
 
 
 def _integer(digits: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +35,12 @@ from splice.stream.vocabulary import Vocabulary
 
 def interval_format(path: Path) -> str:
     """Return the name of the format that a file's name says."""
-    known = format_of(path)
-    if known is None:
-        endings = (ending for each in FORMATS.values() for ending in each.endings)
+    style = format_of(path)
+    if style is None:
+        endings = [e.removeprefix(".") for known in FORMATS.values() for e in known.endings]
         ending = path.suffix.removeprefix(".").lower()
-        raise UnknownName(
-            "format of intervals", ending or path.name, [end.removeprefix(".") for end in endings]
-        )
-    return known.name
+        raise UnknownName("format of intervals", ending or path.name, endings)
+    return style.name
 
 
 def format_intervals(frame: pl.DataFrame, style: str) -> str:
@@ -64,20 +62,19 @@ def write_intervals(frame: pl.DataFrame, path: Path, style: str | None = None) -
     style
         The name of the format (default: as the file's name ends).
     """
-    known = table_format(style or interval_format(path))
     with new_file(path) as partial:
-        known.write(frame.lazy(), partial)
+        table_format(style or interval_format(path)).write(frame.lazy(), partial)
 
 
 def holds_intervals(path: Path) -> bool:
     """Whether a file is a table whose rows are intervals of fluents."""
-    known = format_of(path) if path.is_file() else None
-    if known is None:
+    style = format_of(path) if path.is_file() else None
+    if style is None:
         return False
     try:
         names = _open(path).names
     except InputError:
-        return not known.streamed  # it can hold nothing else: reading says what is wrong
+        return not style.streamed  # it can hold nothing else: reading says what is wrong
     return {"fluent", "start", "end"} <= set(names) and "event" not in names
 
 
@@ -94,7 +91,7 @@ def read_intervals(
     """
     vocabulary = Vocabulary()
     query = (domain or Domain()).query
-    part = AtomReader(
+    reader = AtomReader(
         _open(path),
         TableSpec(path.name, "labels"),
         KindMaker(Domain(query=query), vocabulary),
@@ -104,41 +101,29 @@ def read_intervals(
         time_unit=time_unit,
         sequence=sequence,
     )
-    rows = list(part.rows(BadRows(0.0, ReadReport(), None)))
-    table = AtomTable.concat([r.table for r in rows], vocabulary)
-    if not part.is_interval:
-        place = Place(str(path), 1, 1)
-        raise InputError(
-            Problem(
-                place, "no intervals: there is no column 'start'", hint=", ".join(INTERVAL_SCHEMA)
-            )
-        )
-    ends = np.concatenate([np.empty(0, np.int64), *(r.end for r in rows if r.end is not None)])
+    rows = list(reader.rows(BadRows(0.0, ReadReport())))
+    if not reader.is_interval:
+        message, hint = "no intervals: there is no column 'start'", ", ".join(INTERVAL_SCHEMA)
+        raise InputError(Problem(Place(str(path), 1, 1), message, hint=hint))
+    table = AtomTable.concat([part.table for part in rows], vocabulary)
+    ends = [part.end for part in rows if part.end is not None]
     true = table.truth == TRUE
-    return _grouped(table.take(true), ends[true])
+    return _grouped(table.take(true), np.concatenate([np.empty(0, np.int64), *ends])[true])
 
 
 def _grouped(table: AtomTable, ends: Ints) -> Recognised:
     """Return rows that begin at their time as ground fluents and maximal intervals."""
     keys = np.column_stack((table.sequence, table.kind, table.args)).astype(np.int64)
     first, which = unique_rows(keys)
-    fluents = table.take(first)
-    timeless = AtomTable(
-        fluents.vocabulary,
-        fluents.sequence,
-        np.full(len(fluents), NO_TIME, np.int64),
-        fluents.kind,
-        fluents.args,
-        fluents.truth,
-    )
+    timeless = replace(table.take(first), time=np.full(len(first), NO_TIME, np.int64), lines=None)
     if not len(table):
         return Recognised(timeless, Intervals.empty())
     return Recognised(timeless, covered(which.astype(np.int64), table.time, ends, 1))
 
 
 def _open(path: Path) -> Table:
-    known = format_of(path)
-    if known is not None and not known.header and path.is_file() and _is_blank(path):
+    style = format_of(path)
+    if style is not None and not style.header and path.is_file() and _is_blank(path):
         return _NoIntervals(path)
     return open_table(path)
 

@@ -64,11 +64,11 @@ def step_in(every: str, unit: str | None) -> tuple[int, str | None]:
             f"'{every}' is no step of time",
             f"write a number and a unit, such as 1min or 500ms; units are {', '.join(UNITS)}",
         )
-    count, own = int(match[1]), match[2]
-    if not own:
+    count, written = int(match[1]), match[2]
+    if not written:
         return count, unit
-    unit = unit or min(own, "s", key=UNITS.__getitem__)
-    step, rest = divmod(count * UNITS[own], UNITS[unit])
+    unit = unit or min(written, "s", key=UNITS.__getitem__)
+    step, rest = divmod(count * UNITS[written], UNITS[unit])
     if rest:
         raise SpliceError(
             f"{every} is not a whole number of {unit}", "declare a finer unit of time"

@@ -234,8 +234,8 @@ class _Builder:
     def compare(self, declaration: Declaration) -> None:
         """Mark the place that a comparison is about as a number."""
         atom = declaration.atom
-        said = Literal(atom_of(atom))
-        if said not in self.literals and -said not in self.literals:
+        literal = Literal(atom_of(atom))
+        if literal not in self.literals and -literal not in self.literals:
             self.fail(atom.token, f"no modeb speaks of this '{atom.token.text}'", "add one")
             return
         node: Node | Leaf = atom

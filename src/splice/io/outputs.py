@@ -1,9 +1,8 @@
 """Output that appears whole or not at all, and never in the place of something dear.
 
 A folder or a file is written under a temporary name beside its final one and renamed when it
-is complete. What may not be overwritten is refused before anything is computed.
-
-One writer for an output: the second is told.
+is complete. What may not be overwritten is refused before anything is computed. Of two writers of
+one output the second gets an error.
 
 A lock is a file in the system's folder for passing things, named by the sum of the output's path, so that
 nothing stands beside the output; the system forgets it with the process that holds it, however that ends.
@@ -40,11 +39,11 @@ _MOMENT: Final = 0.02
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Be the only writer of an output, or raise an error that says so."""
-    held = acquire_lock(path)
+    handle = acquire_lock(path)
     try:
         yield
     finally:
-        release_lock(path, held)
+        release_lock(path, handle)
 
 
 def acquire_lock(path: Path) -> int | None:
@@ -54,36 +53,36 @@ def acquire_lock(path: Path) -> int | None:
         return None
     ends = time.monotonic() + LOCK_PATIENCE
     while True:
-        held = os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        handle = os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_same(held, file):
-                return held
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_current(handle, file):
+                return handle
         except BlockingIOError:
             if time.monotonic() > ends:
-                os.close(held)
+                os.close(handle)
                 raise OutputError(
                     f"'{path}' is being written by another process",
                     "wait until it has ended, or choose another name",
                 ) from None
             time.sleep(_MOMENT)
-        os.close(held)
+        os.close(handle)
 
 
-def release_lock(path: Path, held: int | None) -> None:
+def release_lock(path: Path, handle: int | None) -> None:
     """Let others write."""
     file = _place(path)
-    if held is None or file is None:
+    if handle is None or file is None:
         return
-    with contextlib.suppress(OSError):  # while it is held nobody else has it
+    with contextlib.suppress(OSError):  # while it is locked nobody else has it
         file.unlink()
-    os.close(held)
+    os.close(handle)
 
 
-def _is_same(held: int, file: Path) -> bool:
+def _is_current(handle: int, file: Path) -> bool:
     """Whether a lock is still the one that others find: its holder removes it at the end."""
     try:
-        return os.fstat(held).st_ino == file.stat().st_ino
+        return os.fstat(handle).st_ino == file.stat().st_ino
     except FileNotFoundError:
         return False
 
@@ -95,10 +94,10 @@ def _place(path: Path) -> Path | None:
     folder = Path(tempfile.gettempdir()) / f"splice-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        own = folder.lstat()
+        folder_stat = folder.lstat()
     except OSError:
         return None
-    if own.st_uid != os.getuid() or own.st_mode & 0o077:
+    if folder_stat.st_uid != os.getuid() or folder_stat.st_mode & 0o077:
         return None
     return folder / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.lock"
 
@@ -257,12 +256,12 @@ def sweep(path: Path) -> None:
         return
     partial = re.compile(rf"\.{re.escape(path.name)}\.(old\.)?[a-z0-9_]{{8}}")
     for entry in path.parent.iterdir():
-        found = partial.fullmatch(entry.name)
-        if not found:
+        match = partial.fullmatch(entry.name)
+        if not match:
             continue
         if entry.is_dir():
             aside = entry / path.name
-            if found[1] and aside.is_dir() and not path.exists():
+            if match[1] and aside.is_dir() and not path.exists():
                 aside.rename(path)
             shutil.rmtree(entry, ignore_errors=True)
         else:

@@ -93,7 +93,7 @@ class RemotePath(PosixPath):
     def iterdir(self) -> Iterator[RemotePath]:  # type: ignore[override]
         """Yield what is in a folder, in the order of names."""
         with self._asking() as (system, place):
-            names = sorted(str(found).rstrip("/") for found in system.ls(place, detail=False))
+            names = sorted(str(entry).rstrip("/") for entry in system.ls(place, detail=False))
         yield from (self / name.rsplit("/", 1)[-1] for name in names if name != place.rstrip("/"))
 
     def glob(self, pattern: str, **_: Any) -> Iterator[RemotePath]:  # type: ignore[override]
@@ -138,9 +138,10 @@ def _register(scheme: str) -> None:
     """Let obstore answer for a scheme that nobody else does."""
     store = _loaded("obstore.fsspec", scheme)
     if scheme not in store.SUPPORTED_PROTOCOLS:
-        known = ", ".join(f"{name}://" for name in sorted(store.SUPPORTED_PROTOCOLS))
+        schemes = ", ".join(f"{name}://" for name in sorted(store.SUPPORTED_PROTOCOLS))
         raise SpliceError(
-            f"nothing here reads {scheme}://", f"known are {known} and what fsspec has packages for"
+            f"nothing here reads {scheme}://",
+            f"known are {schemes} and what fsspec has packages for",
         )
     store.register(scheme)
 

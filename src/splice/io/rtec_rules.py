@@ -84,8 +84,8 @@ class _Writer:
             self.waits = True
             self._events.setdefault(Constant(OBSERVED))
             conditions.insert(0, f"happensAt({OBSERVED}, {time})")
-        said = ",\n    ".join(conditions)
-        return f"{head.predicate}({fluent}, {time}) :-\n    {said}.\n"
+        body_text = ",\n    ".join(conditions)
+        return f"{head.predicate}({fluent}, {time}) :-\n    {body_text}.\n"
 
     def _literal(
         self, literal: Literal, time: Term, types: dict[Variable, str], *, static: bool
@@ -105,10 +105,10 @@ class _Writer:
             atom = Atom("intDurGreater", atom.args)
         elif atom.is_comparison:
             if atom.predicate in _ORDERS and all(isinstance(arg, Variable) for arg in atom.args):
-                said = (
+                order = (
                     f"{atom.args[0]} @{atom.predicate} {atom.args[1]}"  # names have an order, too
                 )
-                return f"{sign}({said})" if sign else said
+                return f"{sign}({order})" if sign else order
             return f"{sign}({atom})" if sign else str(atom)
         elif not static and atom.args and atom.args[-1] == time:
             fluent = _valued(_term(atom.predicate, atom.args[:-1]))
@@ -132,11 +132,11 @@ class _Writer:
             bare = term.args[0] if term.functor == VALUE else term
             if isinstance(bare, Function):
                 decl = self._domain.schema.function(Signature(bare.functor, len(bare.args)))
-                known = decl.args if decl else self._known(bare)
-                yield from zip(bare.args, known, strict=False)
+                types = decl.args if decl else self._known(bare)
+                yield from zip(bare.args, types, strict=False)
         else:
-            found = self._domain.schema.predicate(atom.signature)
-            yield from zip(atom.args, found.args if found else (), strict=False)
+            declared = self._domain.schema.predicate(atom.signature)
+            yield from zip(atom.args, declared.args if declared else (), strict=False)
 
     def _known(self, fluent: Function) -> tuple[str, ...]:
         """Return the types of a fluent that rules before define."""
@@ -152,9 +152,9 @@ class _Writer:
         outputs = [(term, types) for term, types in self._heads.items()]
         inputs = [_term(f.name, [Variable("_")] * f.arity) for f in program.inputs]
         arriving = dict.fromkeys([*(_valued(_shape(fluent)) for fluent in inputs), *self._inputs])
-        given = [(term, _by_domain(term, self._domain)) for term in arriving]
+        received = [(term, _by_domain(term, self._domain)) for term in arriving]
         lines, domains = [], dict[str, None]()
-        for term, types in (*groundings, *given, *outputs):
+        for term, types in (*groundings, *received, *outputs):
             conditions = list(_conditions(term, types))
             domains |= dict.fromkeys(_open(name, width) for name, width, _ in conditions)
             body = ", ".join(text for _, _, text in conditions)
@@ -184,8 +184,8 @@ def _valued(fluent: Term) -> Term:
 
 
 def _term(name: str, args: Iterable[Term]) -> Term:
-    given = tuple(args)
-    return Function(name, given) if given else Constant(name)
+    arguments = tuple(args)
+    return Function(name, arguments) if arguments else Constant(name)
 
 
 def _shape(term: Term) -> Term:
@@ -202,10 +202,10 @@ def _grounded(fluent: Term, types: dict[Variable, str]) -> tuple[Term, tuple[str
     assert isinstance(fluent, Function)
     bare, value = fluent.args
     args = bare.args if isinstance(bare, Function) else ()
-    found = tuple(types.get(arg, _ENTITY) if isinstance(arg, Variable) else "" for arg in args)
-    named = [Variable(f"X{i + 1}") if kind else args[i] for i, kind in enumerate(found)]
+    kinds = tuple(types.get(arg, _ENTITY) if isinstance(arg, Variable) else "" for arg in args)
+    named = [Variable(f"X{i + 1}") if kind else args[i] for i, kind in enumerate(kinds)]
     shown = _term(bare.functor, named) if isinstance(bare, Function) else bare
-    return Function(VALUE, (shown, value)), found
+    return Function(VALUE, (shown, value)), kinds
 
 
 def _by_domain(term: Term, domain: Domain) -> tuple[str, ...]:
@@ -225,10 +225,14 @@ def _conditions(term: Term, types: tuple[str, ...]) -> Iterator[tuple[str, int, 
     bare = term.args[0] if isinstance(term, Function) and term.functor == VALUE else term
     args = bare.args if isinstance(bare, Function) else ()
     for kind in dict.fromkeys(types):
-        own = [arg for arg, t in zip(args, types, strict=False) if t == kind]
-        if kind and own:
-            name = kind if len(own) == 1 else f"{kind}_{'pair' if len(own) == 2 else len(own)}"
-            yield name, len(own), f"{name}({', '.join(map(str, own))})"
+        members = [arg for arg, t in zip(args, types, strict=False) if t == kind]
+        if kind and members:
+            name = (
+                kind
+                if len(members) == 1
+                else f"{kind}_{'pair' if len(members) == 2 else len(members)}"
+            )
+            yield name, len(members), f"{name}({', '.join(map(str, members))})"
 
 
 def _open(name: str, width: int) -> str:

@@ -1,7 +1,4 @@
-"""Text files in: decoded, or a located error that says why not.
-
-Sums of files: whether an input is still what it was.
-"""
+"""Text files in: decoded, or a located error that says why not; and sums, to tell whether they changed."""
 
 from __future__ import annotations
 
@@ -39,10 +36,12 @@ def read_bytes(path: Path, limits: Limits = LIMITS) -> bytes:
             Problem(Place(str(path), 1, 1), f"damaged gzip file: {error}", hint=hint)
         ) from None
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            Problem(Place(str(path)), f"cannot read: {reason.lower()}", hint="check the path")
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    reason = (error.strerror or str(error)).lower()
+    return InputError(Problem(Place(str(path)), f"cannot read: {reason}", hint="check the path"))
 
 
 def read_text(path: Path, limits: Limits = LIMITS) -> str:
@@ -119,14 +118,11 @@ def sum_of(files: Iterable[tuple[Path, str]]) -> str:
     for path, name in files:
         try:
             if isinstance(path, RemotePath):
-                own = path.version()  # not its content: that may be much, and is far away
+                version = path.version()  # not its content: that may be much, and is far away
             else:
                 with path.open("rb") as content:
-                    own = hashlib.file_digest(content, "sha256").hexdigest()
+                    version = hashlib.file_digest(content, "sha256").hexdigest()
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                Problem(Place(str(path)), f"cannot read: {reason}", hint="check the path")
-            ) from None
-        total.update(f"{name}\0{own}\n".encode())
+            raise _unreadable(path, error) from None
+        total.update(f"{name}\0{version}\n".encode())
     return total.hexdigest()

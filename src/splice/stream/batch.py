@@ -181,18 +181,18 @@ class BatchedSource(WrappedSource):
 
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms in order, many batches at a time."""
-        held: list[AtomTable] = []
+        waiting: list[AtomTable] = []
         sequence = ""
         for batch in self.batches():
             if batch.sequence != sequence and len(batch.facts):
-                held.append(batch.facts)
+                waiting.append(batch.facts)
             sequence = batch.sequence
-            held.append(batch.table)
-            if sum(map(len, held)) > _ROWS_IN_CHUNK:
-                yield AtomTable.concat(held, self.vocabulary)
-                held = []
-        if held:
-            yield AtomTable.concat(held, self.vocabulary)
+            waiting.append(batch.table)
+            if sum(map(len, waiting)) > _ROWS_IN_CHUNK:
+                yield AtomTable.concat(waiting, self.vocabulary)
+                waiting = []
+        if waiting:
+            yield AtomTable.concat(waiting, self.vocabulary)
 
 
 class _Cutter:

@@ -53,7 +53,7 @@ class Closing:
 
 
 def closed(
-    known: AtomTable, missing: AtomTable, watched: Ints, closing: Closing
+    written: AtomTable, missing: AtomTable, watched: Ints, closing: Closing
 ) -> tuple[AtomTable, AtomTable, int]:
     """Return the query atoms of a sequence with what is false by convention.
 
@@ -62,7 +62,7 @@ def closed(
 
     Parameters
     ----------
-    known
+    written
         The query atoms that the input writes.
     missing
         Those that nobody mentions, unknown.
@@ -73,19 +73,19 @@ def closed(
     """
     truth = missing.truth.copy()
     if closing.exhaustive:
-        truth[_within_labels(known, missing.time)] = FALSE
+        truth[_within_labels(written, missing.time)] = FALSE
     if len(watched):
         truth[np.isin(missing.time, watched)] = FALSE
     missing = missing.with_truth(truth)
     if not closing.exclusive:
-        return known, missing, 0
-    both = AtomTable.concat([known, missing], known.vocabulary)
+        return written, missing, 0
+    both = AtomTable.concat([written, missing], written.vocabulary)
     _, group = unique_rows(np.column_stack((both.time, entities(both))))
     holding = np.bincount(group[both.truth == TRUE], minlength=int(group.max(initial=-1)) + 1)
     excluded = (both.truth == UNKNOWN) & (holding[group] > 0)
     both = both.with_truth(np.where(excluded, FALSE, both.truth).astype(np.int8))
     at_once = int((holding > 1).sum())
-    return both.take(slice(0, len(known))), both.take(slice(len(known), None)), at_once
+    return both.take(slice(0, len(written))), both.take(slice(len(written), None)), at_once
 
 
 def with_watched(table: AtomTable) -> AtomTable:
@@ -112,13 +112,13 @@ def watched_rows(table: AtomTable) -> Mask:
     return table.of_predicates((WATCHED.predicate,))
 
 
-def _within_labels(known: AtomTable, times: Ints) -> Mask:
+def _within_labels(queries: AtomTable, times: Ints) -> Mask:
     """Return which times lie between the first label and the last one, these included."""
-    labelled = known.time[(known.truth != UNKNOWN) & (known.time != NO_TIME)]
+    labelled = queries.time[(queries.truth != UNKNOWN) & (queries.time != NO_TIME)]
     if not len(labelled):
         return np.zeros(len(times), bool)
-    found: Mask = (labelled.min() <= times) & (times <= labelled.max())
-    return found
+    within: Mask = (labelled.min() <= times) & (times <= labelled.max())
+    return within
 
 
 def entities(table: AtomTable) -> Codes:

@@ -45,22 +45,30 @@ class Position(NamedTuple):
 
 def infer_types(
     constants: Mapping[P, frozenset[str]],
-    known: Mapping[P, str] | None = None,
+    fixed: Mapping[P, str] | None = None,
     measured: AbstractSet[P] = frozenset(),
 ) -> dict[P, str]:
     """Return a type for each position, from the constants seen there.
 
-    ``known`` fixes the type of some positions; others join them where they overlap, but for
-    ``measured`` ones, which join only each other. New types
-    are called ``type1``, ``type2``, ... in the order of the positions. Quadratic in the
-    number of positions, which is small.
+    Positions whose constants overlap get one type, but for ``measured`` ones, which join only each
+    other. New types are called ``type1``, ``type2``, ... in the order of the positions. Quadratic in
+    the number of positions, which is small.
+
+    Parameters
+    ----------
+    constants
+        What was seen at each position.
+    fixed
+        The types that some positions have already; others join them.
+    measured
+        The positions whose numbers name nothing.
 
     >>> seen = {"walking": frozenset({"ID1", "ID2"}), "close.0": frozenset({"ID1"}),
     ...         "close.2": frozenset({"24", "34"})}
     >>> infer_types(seen)
     {'walking': 'type1', 'close.0': 'type1', 'close.2': 'type2'}
     """
-    known = known or {}
+    fixed = fixed or {}
     group: dict[P, P] = {position: position for position in constants}
 
     def root(position: P) -> P:
@@ -69,7 +77,7 @@ def infer_types(
             position = group[position]
         return position
 
-    named: dict[P, str] = {p: known[p] for p in constants if p in known}
+    named: dict[P, str] = {p: fixed[p] for p in constants if p in fixed}
     for left, right in combinations(constants, 2):
         a, b = root(left), root(right)
         if a == b or not _overlap(constants[left], constants[right]):
@@ -78,9 +86,9 @@ def infer_types(
             continue
         if a in named and b in named and named[a] != named[b]:
             continue
-        first, second = (b, a) if b in named and a not in named else (a, b)
-        group[second] = first
-    taken = set(known.values())
+        kept, joined = (b, a) if b in named and a not in named else (a, b)
+        group[joined] = kept
+    taken = set(fixed.values())
     fresh = (f"type{i}" for i in range(1, len(constants) + len(taken) + 1))
     for position in constants:
         top = root(position)
@@ -98,18 +106,18 @@ def typed_schema(
     table: AtomTable, schema: Schema, untyped: str, query: Signature = DEFAULT_QUERY
 ) -> Schema:
     """Return a schema in which positions of no type get one from the constants seen there."""
-    found: dict[Position, set[str]] = {}
+    names_at: dict[Position, set[str]] = {}
     for code in np.unique(table.kind):
         kind = table.vocabulary.kinds[int(code)]
         rows = table.args[table.kind == code]
         for column, position in _positions(kind):
             names = table.vocabulary.constants.names(np.unique(rows[:, column]).tolist())
-            found.setdefault(position, set()).update(names)
-    constants = {position: frozenset(names) for position, names in found.items()}
+            names_at.setdefault(position, set()).update(names)
+    constants = {position: frozenset(names) for position, names in names_at.items()}
     declared = dict(declared_types(schema))
-    known = {p: t for p, t in declared.items() if t != untyped}
-    measured = measured_positions(table, query) - known.keys()
-    types = {**known, **infer_types(constants, known, measured)}
+    fixed = {p: t for p, t in declared.items() if t != untyped}
+    measured = measured_positions(table, query) - fixed.keys()
+    types = {**fixed, **infer_types(constants, fixed, measured)}
 
     def typed(is_function: bool, symbol: Signature, args: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(types.get(Position(is_function, symbol, i), t) for i, t in enumerate(args))
@@ -139,7 +147,7 @@ def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
     numbers = _spelt_as_numbers(table.vocabulary.constants)
     kinds = [(int(code), table.vocabulary.kinds[int(code)]) for code in np.unique(table.kind)]
     named = _named_codes(table, kinds, query)
-    found: set[Position] = set()
+    measured: set[Position] = set()
     for code, kind in kinds:
         if kind.signature == query or kind.predicate == EQUALS:
             continue
@@ -152,11 +160,11 @@ def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
                 continue
             follows = _follows(when, pair[1], pair[0]), _follows(when, pair[0], pair[1])
             strange = [int((~np.isin(np.unique(side), named)).sum()) for side in pair]
-            told = [f and s > 0 for f, s in zip(follows, strange, strict=True)]
-            if (pair[0] == pair[1]).any() or any(told):
+            determined = [f and s > 0 for f, s in zip(follows, strange, strict=True)]
+            if (pair[0] == pair[1]).any() or any(determined):
                 ranks = list(zip(numeric, strange, follows, (0, 1), strict=True))
-                found.add(first if ranks[0] > ranks[1] else second)
-    return found
+                measured.add(first if ranks[0] > ranks[1] else second)
+    return measured
 
 
 def _spelt_as_numbers(constants: Symbols) -> Mask:
@@ -204,9 +212,9 @@ def _positions(kind: Kind) -> Iterator[tuple[int, Position]]:
         column += 1
 
 
-def _leaf_positions(term: Term, own: Position) -> Iterator[Position]:
+def _leaf_positions(term: Term, position: Position) -> Iterator[Position]:
     if not isinstance(term, Function):
-        yield own
+        yield position
         return
     symbol = Signature(term.functor, len(term.args))
     for i, arg in enumerate(term.args):

@@ -61,13 +61,13 @@ class KeepAtoms:
         rng = np.random.default_rng(seed)
         for batch in read():
             labels = batch.labels
-            known = np.flatnonzero(labels != UNKNOWN)
-            units = _units(batch.queries.take(known), self.unit)
-            keys = rng.random(len(known))[units]
+            labelled = np.flatnonzero(labels != UNKNOWN)
+            units = _units(batch.queries.take(labelled), self.unit)
+            keys = rng.random(len(labelled))[units]
             share = rng.random(2)
             keep = np.zeros(len(labels), bool)
-            for rows, rounding in zip(self._strata(labels[known], units), share, strict=False):
-                keep[known[rows]] = _lowest(keys[rows], self.level, float(rounding))
+            for rows, rounding in zip(self._strata(labels[labelled], units), share, strict=False):
+                keep[labelled[rows]] = _lowest(keys[rows], self.level, float(rounding))
             yield batch.with_labels(np.where(keep, labels, UNKNOWN).astype(np.int8))
 
     def _strata(self, labels: LabelArray, units: Indices) -> list[Mask]:
@@ -98,10 +98,10 @@ class KeepBatches:
 
     def masked(self, read: Reading, seed: int) -> Iterator[MicroBatch]:
         """Yield the batches with all their labels or none; reads the stream twice."""
-        found = [(bool((b.labels != UNKNOWN).any()), bool((b.labels > 0).any())) for b in read()]
-        labelled, positive = np.array(found, bool).reshape(-1, 2).T
-        keys = np.random.default_rng(seed).random(len(found))
-        keep = np.zeros(len(found), bool)
+        has = [(bool((b.labels != UNKNOWN).any()), bool((b.labels > 0).any())) for b in read()]
+        labelled, positive = np.array(has, bool).reshape(-1, 2).T
+        keys = np.random.default_rng(seed).random(len(has))
+        keep = np.zeros(len(has), bool)
         strata = [positive, labelled & ~positive] if self.stratified else [labelled]
         for rows in strata:
             keep[rows] = _lowest(keys[rows], self.level, 0.5)

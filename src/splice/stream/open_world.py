@@ -77,17 +77,17 @@ class WorldSource(WrappedSource):
 
     def _with_missing(self, table: AtomTable, grids: list[AtomTable]) -> tuple[AtomTable, int]:
         """Return a sequence with those query atoms of some grids that it does not mention."""
-        asked, marks = query_rows(table, self.domain), watched_rows(table)
-        known = table.take(asked)
-        both = AtomTable.concat([known, *grids], table.vocabulary)
+        is_query, marks = query_rows(table, self.domain), watched_rows(table)
+        written = table.take(is_query)
+        both = AtomTable.concat([written, *grids], table.vocabulary)
         first, _ = unique_rows(both.key())
-        missing = both.take(first[first >= len(known)])
+        missing = both.take(first[first >= len(written)])
         watched = np.unique(table.time[marks])
-        known, missing, at_once = closed(known, missing, watched, self.closing)
+        written, missing, at_once = closed(written, missing, watched, self.closing)
         if not self.unknown:
             missing = missing.take(missing.truth != UNKNOWN)
         truth = table.truth.copy()
-        truth[asked] = known.truth
+        truth[is_query] = written.truth
         kept = table.with_truth(truth)
         if marks.any():
             kept = kept.take(~marks)
@@ -184,8 +184,8 @@ class IntervalWorldSource(WorldSource):
             named = _named(table, term.functor, len(term.args))
         size = len(named) or math.prod(len(column) for column in columns)
         if size * len(times) > _MOST_ATOMS:
-            own = table.take(table.kind == kind)
-            instances = np.unique(own.args[:, : described.arity], axis=0)
+            labelled_here = table.take(table.kind == kind)
+            instances = np.unique(labelled_here.args[:, : described.arity], axis=0)
             self.report.notes.append(
                 f"sequence '{name}' has {size * len(times):,} atoms of '{described.functor}' that "
                 f"nobody labelled: only the {len(instances):,} ground fluents with a label are "
@@ -245,38 +245,38 @@ def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
     ]
     if not functions:
         return [_Choice("", (type_name,), _constants(table, type_name))]
-    found = []
+    choices = []
     for decl in functions:
         rows = _named(table, decl.name, len(decl.args))
         if not len(rows):
             columns = (_constants(table, t) for t in decl.args)
             rows = reduce(_crossed, columns, _ONE)
-        found.append(_Choice(decl.name, decl.args, rows))
-    return found
+        choices.append(_Choice(decl.name, decl.args, rows))
+    return choices
 
 
 def _named(table: AtomTable, functor: str, arity: int) -> Codes:
     """Return the arguments that function facts give a functor."""
     facts = table.take(table.of_predicates((EQUALS,)))
-    wanted = [
+    facts_of = [
         isinstance(term := kind.template.args[-1], Function)
         and (term.functor, len(term.args)) == (functor, arity)
         and kind.predicate == EQUALS
         for kind in table.vocabulary.kinds
     ]
-    chosen = facts.take(np.array(wanted, bool)[facts.kind]) if len(facts) else facts
+    chosen = facts.take(np.array(facts_of, bool)[facts.kind]) if len(facts) else facts
     return np.unique(chosen.args[:, 1 : arity + 1], axis=0)
 
 
 def _constants(table: AtomTable, type_name: str) -> Codes:
     """Return the constants of a type that occur in the table, as a column."""
-    found = [np.empty(0, np.int32)]
+    columns = [np.empty(0, np.int32)]
     for code in np.unique(table.kind):
         kind = table.vocabulary.kinds[int(code)]
         for i, other in enumerate(kind.arg_types):
             if other == type_name:
-                found.append(table.args[table.kind == code, i])
-    return np.unique(np.concatenate(found))[:, None]
+                columns.append(table.args[table.kind == code, i])
+    return np.unique(np.concatenate(columns))[:, None]
 
 
 def apart(rows: IntArray, types: Sequence[str]) -> Mask:
@@ -285,11 +285,11 @@ def apart(rows: IntArray, types: Sequence[str]) -> Mask:
     >>> apart(np.array([[1, 2, 1], [1, 1, 2]]), ("id", "id", "area")).tolist()
     [True, False]
     """
-    found = np.ones(len(rows), bool)
+    distinct = np.ones(len(rows), bool)
     for i, j in combinations(range(len(types)), 2):
         if types[i] == types[j]:
-            found &= rows[:, i] != rows[:, j]
-    return found
+            distinct &= rows[:, i] != rows[:, j]
+    return distinct
 
 
 def _crossed(left: Codes, right: Codes) -> Codes:

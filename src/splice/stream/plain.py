@@ -97,8 +97,8 @@ def term_from(state: Any) -> Term:
 
 def is_template(of: Atom | Term, leaves: int) -> bool:
     """Tell whether each of so many leaves is a variable of its own, numbered from left to right."""
-    found = [term for term in of.walk() if not isinstance(term, Function)]
-    return found == [Variable(f"V{i}") for i in range(leaves)]
+    leaf_terms = [term for term in of.walk() if not isinstance(term, Function)]
+    return leaf_terms == [Variable(f"V{i}") for i in range(leaves)]
 
 
 def plain_vocabulary(vocabulary: Vocabulary) -> Plain:

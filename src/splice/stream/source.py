@@ -82,9 +82,9 @@ class MemorySource:
     report: ReadReport = field(default_factory=ReadReport)
 
     def __post_init__(self) -> None:
-        given: object = self.table
-        if not isinstance(given, AtomTable):
-            check_source(given)
+        table: object = self.table
+        if not isinstance(table, AtomTable):
+            check_source(table)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -155,16 +155,16 @@ def sequences(source: Source) -> Iterator[tuple[str, AtomTable]]:
         yield table.vocabulary.sequences[int(table.sequence[0])], table
 
 
-def one_sequence(source: Source, wanted: str | None) -> AtomTable:
+def one_sequence(source: Source, chosen: str | None) -> AtomTable:
     """Return one sequence of a source, which must be named unless there is only one."""
     names: list[str] = []
     for name, table in sequences(source):
-        if name == wanted:
+        if name == chosen:
             return table
         names.append(name)
         only = table
-    if wanted is not None:
-        raise UnknownName("sequence", wanted, names)
+    if chosen is not None:
+        raise UnknownName("sequence", chosen, names)
     if len(names) != 1:
         raise SpliceError(f"the input has {len(names)} sequences", "name one with --sequence")
     return only
@@ -178,15 +178,15 @@ def whole_sequences(chunks: Iterable[AtomTable]) -> Iterator[AtomTable]:
     chunks
         Tables whose rows are ordered by sequence.
     """
-    held: list[AtomTable] = []
+    pieces: list[AtomTable] = []
     for chunk in chunks:
         for piece in chunk.by_sequence():
-            if held and held[0].sequence[0] != piece.sequence[0]:
-                yield AtomTable.concat(held, held[0].vocabulary)
-                held = []
-            held.append(piece)
-    if held:
-        yield AtomTable.concat(held, held[0].vocabulary)
+            if pieces and pieces[0].sequence[0] != piece.sequence[0]:
+                yield AtomTable.concat(pieces, pieces[0].vocabulary)
+                pieces = []
+            pieces.append(piece)
+    if pieces:
+        yield AtomTable.concat(pieces, pieces[0].vocabulary)
 
 
 def collect(source: Source) -> AtomTable:
@@ -238,18 +238,18 @@ def ordered(
 
 def aligned(chunks: Iterable[AtomTable], vocabulary: Vocabulary) -> Iterator[AtomTable]:
     """Recut ordered chunks so that no time-point is split between two of them."""
-    held: list[AtomTable] = []
+    pending: list[AtomTable] = []
     for table in chunks:
         last = (table.sequence == table.sequence[-1]) & (table.time == table.time[-1])
         start = int(len(table) - np.argmin(last[::-1])) if not last.all() else 0
-        if start == 0 and held and _same_point(held[-1], table):
-            held.append(table)
+        if start == 0 and pending and _same_point(pending[-1], table):
+            pending.append(table)
             continue
-        if start or held:
-            yield AtomTable.concat([*held, table.take(slice(0, start))], vocabulary)
-        held = [table.take(slice(start, None))]
-    if held:
-        yield AtomTable.concat(held, vocabulary)
+        if start or pending:
+            yield AtomTable.concat([*pending, table.take(slice(0, start))], vocabulary)
+        pending = [table.take(slice(start, None))]
+    if pending:
+        yield AtomTable.concat(pending, vocabulary)
 
 
 def without_duplicates(
@@ -319,9 +319,8 @@ def _sequence_returns(table: AtomTable, row: int, locate: Locator) -> Problem:
 
 
 def _contradiction(table: AtomTable, first: int, row: int, locate: Locator) -> Problem:
-    before, now = (
-        {1: "true", -1: "false", 0: "unknown"}[int(table.truth[r])] for r in (first, row)
-    )
+    words = {1: "true", -1: "false", 0: "unknown"}
+    before, now = (words[int(table.truth[r])] for r in (first, row))
     return Problem(
         _place(table, row, locate),
         f"contradictory labels: {now} here, {before} at {_place(table, first, locate)}",

@@ -102,7 +102,15 @@ class StatePair:
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The pairs of an input, and whether the events that switch stay beside the states."""
+    """The pairs of an input, and whether the events that switch stay beside the states.
+
+    Parameters
+    ----------
+    pairs
+        What switches which state on and off.
+    changes
+        Whether these events are passed on, too.
+    """
 
     pairs: tuple[StatePair, ...] = ()
     changes: bool = False
@@ -127,9 +135,9 @@ class Spans:
 
     def borders(self) -> Ints:
         """Return the times at which something begins or ends."""
-        times: Ints = np.concatenate((self.table.time, self.end))
-        known: Ints = times[(times != _FOREVER) & (times != _ALWAYS)]
-        return known
+        times = np.concatenate((self.table.time, self.end))
+        borders: Ints = times[(times != _FOREVER) & (times != _ALWAYS)]
+        return borders
 
     def at(self, times: Ints) -> AtomTable:
         """Return the atoms at some ascending time-points, each that begins at one of them at least."""
@@ -160,20 +168,20 @@ def switched(table: AtomTable, pairs: Sequence[StatePair]) -> tuple[Spans, Mask]
 
     ``table`` holds the evidence of one sequence in the order of time.
     """
-    found = [
+    switches = [
         (rows, kind, args, turns_on)
         for pair in pairs
         for turns_on, pattern in ((True, pair.on), (False, pair.off))
         for rows, kind, args in _matching(table, pattern, pair.name)
     ]
     switching = np.zeros(len(table), bool)
-    if not found:
+    if not switches:
         return Spans(AtomTable.empty(table.vocabulary), np.empty(0, np.int64)), switching
-    width = max(args.shape[1] for _, _, args, _ in found)
-    row = np.concatenate([rows for rows, _, _, _ in found])
-    kind = np.concatenate([np.full(len(rows), code) for rows, code, _, _ in found])
-    args = np.concatenate([padded(a, width) for _, _, a, _ in found])
-    on = np.concatenate([np.full(len(rows), turns_on) for rows, _, _, turns_on in found])
+    width = max(args.shape[1] for _, _, args, _ in switches)
+    row = np.concatenate([rows for rows, _, _, _ in switches])
+    kind = np.concatenate([np.full(len(rows), code) for rows, code, _, _ in switches])
+    args = np.concatenate([padded(a, width) for _, _, a, _ in switches])
+    on = np.concatenate([np.full(len(rows), turns_on) for rows, _, _, turns_on in switches])
     switching[row] = True
     # A state is a kind with its arguments: switches of door(a) and of door(b) are told apart.
     _, state = unique_rows(np.column_stack((kind, args)))
@@ -194,7 +202,9 @@ def switched(table: AtomTable, pairs: Sequence[StatePair]) -> tuple[Spans, Mask]
 def _runs(state: Indices, time: Ints, on: Mask) -> tuple[Indices, Ints, Ints]:
     """Return when each state is on: for each run a row that switches it, its begin and its end."""
     # Rows of a time-point have no order: they are looked at together. ``flips`` are the moments at
-    # which a state is switched one way only; where it is switched both ways it stays as it was.
+    # which a state is switched one way only; where it is switched both ways it stays as it was, and
+    # has a run of that one time-point. Of a door that is opened at 3 and at 5 and closed at 7, the
+    # flips are on, on, off; ``changes`` leaves on (3), off (7), and the run is [3, 7).
     order = np.lexsort((time, state))
     state, time, on = state[order], time[order], on[order]
     new = np.ones(len(state), bool)
@@ -238,18 +248,18 @@ def _matching(
             state = pattern.state_of(event.functor)
             if state is None or (pattern.args and len(pattern.args) != len(event.args)):
                 continue
-            kept = [i for i, arg in enumerate(pattern.args) if arg is None] or None
-            for i, wanted in enumerate(pattern.args):
-                if wanted is not None:
-                    rows = rows[table.args[rows, i] == (vocabulary.constants.find(wanted) or -2)]
-            leaves = range(kind.arity) if kept is None and not pattern.args else kept or []
+            for i, arg in enumerate(pattern.args):
+                if arg is not None:
+                    rows = rows[table.args[rows, i] == vocabulary.constants.known_code(arg)]
+            free = [i for i, arg in enumerate(pattern.args) if arg is None]
+            leaves = free if pattern.args else range(kind.arity)
             yield rows, *_state(vocabulary, kind, event, name or state, table.args[rows], leaves)
         elif not pattern.args:  # an event without arguments is a constant
             for constant in np.unique(table.args[rows, 0]).tolist():
                 state = pattern.state_of(vocabulary.constants[constant])
                 if state is not None:
-                    own = rows[table.args[rows, 0] == constant]
-                    yield own, *_constant(vocabulary, name or state, len(own))
+                    of_constant = rows[table.args[rows, 0] == constant]
+                    yield of_constant, *_constant(vocabulary, name or state, len(of_constant))
 
 
 def _state(

@@ -1,11 +1,8 @@
-"""What a stream holds, counted in one pass.
+"""What a stream is like, found out in one pass, a sequence at a time.
 
-How regular time is: the gaps between time-points at which something happens.
-
-What somebody should know of a stream before anything is learned from it.
-
-How regular its time is, whether its labels are about something that is there, and how long they
-hold. One pass, a sequence at a time.
+A :class:`Summary` counts what it holds. :class:`Gaps` are the distances between time-points at which
+something happens: how regular time is. A :class:`Survey` is what somebody should know before
+anything is learned: whether labels are about something that is there, and how long they hold.
 """
 
 from __future__ import annotations
@@ -51,8 +48,8 @@ class Gaps:
     @classmethod
     def of(cls, times: Sequence[Ints]) -> Gaps:
         """Return the gaps of some sequences; the times of each are ascending and distinct."""
-        every = np.concatenate([np.empty(0, np.int64), *(np.diff(part) for part in times)])
-        return cls(*np.unique(every, return_counts=True))
+        gaps = np.concatenate([np.empty(0, np.int64), *(np.diff(part) for part in times)])
+        return cls(*np.unique(gaps, return_counts=True))
 
     def __add__(self, other: Gaps) -> Gaps:
         sizes, which = np.unique(np.concatenate((self.sizes, other.sizes)), return_inverse=True)
@@ -183,9 +180,9 @@ def _count(chunk: AtomTable, domain: Domain, summary: Summary) -> None:
             summary.functions += count
         elif count:
             summary.predicates[domain.schema.spelling(kind.predicate)] += count
-    for fluent, found in label_tally(chunk.take(queries), domain).items():
-        summary.fluents.setdefault(fluent, Counter()).update(found)
-        summary.labels.update(found)
+    for fluent, counts in label_tally(chunk.take(queries), domain).items():
+        summary.fluents.setdefault(fluent, Counter()).update(counts)
+        summary.labels.update(counts)
     times = chunk.time[chunk.time != NO_TIME]
     if len(times):
         low, high = int(times.min()), int(times.max())
@@ -198,16 +195,16 @@ def label_tally(queries: AtomTable, domain: Domain) -> dict[str, Counter[str]]:
     tally: dict[str, Counter[str]] = {}
     for code in np.unique(queries.kind).tolist():
         kind = queries.vocabulary.kinds[code]
-        own = queries.kind == code
+        of_kind = queries.kind == code
         bare = kind.predicate == HOLDS_AT and not kind.functor and kind.arity
         # A fluent without arguments is a constant, and its own name.
         names = queries.args[:, 0] if bare else np.zeros(len(queries), np.int32)
-        for name in np.unique(names[own]).tolist():
+        for name in np.unique(names[of_kind]).tolist():
             fluent = kind.functor or domain.schema.spelling(kind.predicate)
             if bare:
                 fluent = queries.vocabulary.constants[name]
             counts = tally.setdefault(fluent, Counter())
-            truth = queries.truth[own & (names == name)]
+            truth = queries.truth[of_kind & (names == name)]
             for value, label in _LABELS.items():
                 counts[label] += int((truth == value).sum())
     return tally
@@ -293,7 +290,7 @@ class Survey:
         How many time-points each labelled interval has in which something holds.
     """
 
-    gaps: Gaps = field(default_factory=lambda: Gaps.of([]))
+    gaps: Gaps = field(default_factory=Gaps)
     labels: dict[str, Counter[str]] = field(default_factory=dict)
     uncovered: int = 0
     strangers: dict[str, str] = field(default_factory=dict)
@@ -340,23 +337,23 @@ def survey(source: Source, intervals: LabelIntervals | None = None) -> Survey:
     intervals
         What knows the labels that are intervals, if anything does.
     """
-    found, times = Survey(), list[Ints]()
+    result, times = Survey(), list[Ints]()
     for name, table, points in _evidence(source):
         times.append(points)
         queries = table.take(query_rows(table, source.domain))
         for fluent, counts in label_tally(queries, source.domain).items():
-            found.labels.setdefault(fluent, Counter()).update(counts)
+            result.labels.setdefault(fluent, Counter()).update(counts)
         spans = intervals.label_intervals(name) if intervals else None
         labelled = queries if spans is None else spans.table
         for entity in _strangers(table, labelled, source.domain):
-            found.strangers.setdefault(entity, name)
+            result.strangers.setdefault(entity, name)
         if spans is not None and len(spans):
             first = np.searchsorted(points, spans.table.time)
             covered = np.searchsorted(points, spans.end) - first
-            found.uncovered += int((covered == 0).sum())
-            found.points += covered[(covered > 0) & (spans.table.truth == TRUE)].tolist()
-    found.gaps = Gaps.of(times)
-    return found
+            result.uncovered += int((covered == 0).sum())
+            result.points += covered[(covered > 0) & (spans.table.truth == TRUE)].tolist()
+    result.gaps = Gaps.of(times)
+    return result
 
 
 def _evidence(source: Source) -> Iterator[tuple[str, AtomTable, Ints]]:
@@ -370,7 +367,7 @@ def _evidence(source: Source) -> Iterator[tuple[str, AtomTable, Ints]]:
 def _strangers(table: AtomTable, labelled: AtomTable, domain: Domain) -> list[str]:
     """Return the arguments of labelled fluents that no evidence of the sequence has."""
     evidence = table.take(~query_rows(table, domain))
-    known = np.unique(evidence.args)
+    entities = np.unique(evidence.args)
     named = [np.empty(0, np.int32)]
     for code in np.unique(labelled.kind).tolist():
         kind = labelled.vocabulary.kinds[code]
@@ -378,5 +375,5 @@ def _strangers(table: AtomTable, labelled: AtomTable, domain: Domain) -> list[st
             continue
         rows = labelled.args[labelled.kind == code]
         named += [rows[:, i] for i, t in enumerate(kind.arg_types) if t != FLUENT]
-    missing = np.setdiff1d(np.concatenate(named), known)
+    missing = np.setdiff1d(np.concatenate(named), entities)
     return labelled.vocabulary.constants.names(missing[missing >= 0].tolist())

@@ -76,9 +76,9 @@ class Timeline:
             for table in whole_sequences(events):
                 yield self.sequence(table, none)
             return
-        held = {int(table.sequence[0]): table for table in whole_sequences(events)}
-        for code in dict.fromkeys((*held, *spans.table.sequence.tolist())):
-            table = held.get(code, none.table)
+        by_sequence = {int(table.sequence[0]): table for table in whole_sequences(events)}
+        for code in dict.fromkeys((*by_sequence, *spans.table.sequence.tolist())):
+            table = by_sequence.get(code, none.table)
             yield self.sequence(table, spans.take(spans.table.sequence == code))
 
     def sequence(self, table: AtomTable, spans: Spans) -> AtomTable:
@@ -142,9 +142,9 @@ class TimelineSource(WrappedSource):
         """Yield each sequence at its time-points."""
         none = Spans(AtomTable.empty(self.vocabulary), np.empty(0, np.int64))
         for _, table in sequences(self.inner):
-            asked = query_rows(table, self.domain)
-            evidence = self.timeline.sequence(table.take(~asked), none)
-            labels = self.timeline.labels(table.take(asked))
+            is_query = query_rows(table, self.domain)
+            evidence = self.timeline.sequence(table.take(~is_query), none)
+            labels = self.timeline.labels(table.take(is_query))
             yield AtomTable.concat([evidence, labels], self.vocabulary).sorted()
 
 

@@ -62,15 +62,15 @@ class TimeFormat:
     @classmethod
     def like(cls, text: str, unit: str) -> TimeFormat:
         """Return the format of a timestamp that was read, counted in a unit."""
-        found = _STAMP.fullmatch(text)
+        match = _STAMP.fullmatch(text)
         moment = moment_in(text)
-        if found is None:  # another form of ISO 8601, which is written in the usual one
+        if match is None:  # another form of ISO 8601, which is written in the usual one
             offset = moment.strftime("%z") if moment and moment.tzinfo else ""
             return cls(unit, stamps=True, zone=offset)
-        fraction = len(found["f"] or "") - 1
-        detail = 0 if not found["sep"] else 1 if not found["s"] else 2 if fraction < 1 else 3
+        fraction = len(match["f"] or "") - 1
+        detail = 0 if not match["sep"] else 1 if not match["s"] else 2 if fraction < 1 else 3
         detail += detail == 3 and fraction > 3
-        return cls(unit, True, found["zone"] or "", found["sep"] or "T", _DETAIL[detail])
+        return cls(unit, True, match["zone"] or "", match["sep"] or "T", _DETAIL[detail])
 
     def text(self, time: int) -> str:
         """Return a time as it is written."""
@@ -99,11 +99,11 @@ class TimeFormat:
         """Return a column of times as it is written: integers as they are."""
         if not self.stamps:
             return times
-        every = times.unique().drop_nulls().to_list()
-        written = [self.text(time) for time in every]
+        distinct = times.unique().drop_nulls().to_list()
+        written = [self.text(time) for time in distinct]
         import polars as pl  # noqa: PLC0415  (options are read without it)
 
-        return times.replace_strict(every, written, default=None, return_dtype=pl.String)
+        return times.replace_strict(distinct, written, default=None, return_dtype=pl.String)
 
     def wall_clock(self, time: int) -> int:
         """Return the milliseconds from 1970 to what a clock on the wall shows at a time."""

@@ -35,9 +35,14 @@ NO_CODE: Final = -2
 class Kind:
     """The template of an atom: its predicate, its functors, and a type for each leaf.
 
-    ``template`` is the atom with a variable at each leaf, numbered from left to right;
-    ``types`` gives their types; ``time`` is the leaf that says when, which is kept in the
-    table's time column and not among its arguments.
+    Parameters
+    ----------
+    template
+        The atom with a variable at each leaf, numbered from left to right.
+    types
+        The type of each leaf.
+    time
+        The leaf that says when, which is kept in the table's time column and not among its arguments.
 
     >>> from splice.logic.syntax import parse_atom
     >>> kind = Kind(parse_atom("happensAt(walking(V0),V1)"), ("id", "time"), time=1)
@@ -158,21 +163,21 @@ class Vocabulary:
 
     def kinds_where(self, predicate: Iterable[str]) -> Mask:
         """Return, by code, which kinds belong to the given predicates."""
-        wanted = frozenset(predicate)
-        return np.fromiter((k.predicate in wanted for k in self._kinds), bool, len(self._kinds))
+        names = frozenset(predicate)
+        return np.fromiter((k.predicate in names for k in self._kinds), bool, len(self._kinds))
 
     def fluents_where(self, query: Signature, fluents: tuple[str, ...]) -> Mask:
         """Return, by code, which kinds are query atoms of these fluents, of all if none is named.
 
         It is asked for every batch, and so remembered until a kind is new.
         """
-        found = self._fluents.get((query, fluents))
-        if found is None or len(found) != len(self._kinds):
-            own = (
+        mask = self._fluents.get((query, fluents))
+        if mask is None or len(mask) != len(self._kinds):
+            chosen = (
                 k.signature == query and (not fluents or k.functor in fluents) for k in self._kinds
             )
-            found = self._fluents[query, fluents] = np.fromiter(own, bool, len(self._kinds))
-        return found
+            mask = self._fluents[query, fluents] = np.fromiter(chosen, bool, len(self._kinds))
+        return mask
 
     def __repr__(self) -> str:
         return (

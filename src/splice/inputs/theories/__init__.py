@@ -70,8 +70,8 @@ def stated_holds(text: str) -> Holds | None:
     >>> stated_holds("p(X) :- q(X).\\n% holds from\\n") is None
     True
     """
-    found = _HOLDS.match(text)
-    return Holds(found[1]) if found else None
+    match = _HOLDS.match(text)
+    return Holds(match[1]) if match else None
 
 
 def named_theory(text: str) -> NamedTheory:

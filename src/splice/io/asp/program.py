@@ -138,17 +138,17 @@ def format_asp_facts(program: Program, table: AtomTable, domain: Domain | None =
         raise SpliceError("a program for clingo has one time line", "choose one sequence")
     check_inputs(program, table.vocabulary)
     table = without_labels(table, program.given)
-    asked = _Asked(program)
+    bodies = _Bodies(program)
     lines = [*_time_line(program, Points.of(table, program.successor))]
-    lines += _evidence(asked, table)
+    lines += _evidence(bodies, table)
     lines += _inputs(program, table)
-    lines += _ranges(program, asked, table, domain or Domain())
-    lines += _builtins(asked, table)
-    lines += _ranks(asked, table)
+    lines += _ranges(program, bodies, table, domain or Domain())
+    lines += _builtins(bodies, table)
+    lines += _ranks(bodies, table)
     return "\n".join(lines) + "\n"
 
 
-class _Asked:
+class _Bodies:
     """The atoms that stand in the bodies of a program."""
 
     def __init__(self, program: Program) -> None:
@@ -166,8 +166,8 @@ class _Asked:
 
     def beginnings(self) -> list[str]:
         """Return the texts with which constants are asked to begin."""
-        wanted = (a.args[1] for a in self.atoms if a.predicate == STARTS_WITH)
-        return sorted({term.name for term in wanted if isinstance(term, Constant)})
+        prefixes = (a.args[1] for a in self.atoms if a.predicate == STARTS_WITH)
+        return sorted({term.name for term in prefixes if isinstance(term, Constant)})
 
 
 def _orders(atom: Atom) -> bool:
@@ -201,15 +201,15 @@ def _time_line(program: Program, points: Points) -> Iterator[str]:
     yield from (f"end({tick})." for tick in ticks[-1:])
 
 
-def _evidence(asked: _Asked, table: AtomTable) -> Iterator[str]:
+def _evidence(bodies: _Bodies, table: AtomTable) -> Iterator[str]:
     kinds = table.vocabulary.kinds
-    wanted = [k.predicate != HOLDS_AT and asked.wants(k) for k in kinds]
-    rows = np.flatnonzero((table.truth == TRUE) & np.array(wanted, bool)[table.kind])
+    needed = [k.predicate != HOLDS_AT and bodies.wants(k) for k in kinds]
+    rows = np.flatnonzero((table.truth == TRUE) & np.array(needed, bool)[table.kind])
     for row in rows.tolist():
         kind = kinds[int(table.kind[row])]
         names = table.vocabulary.constants.names(table.args[row, : kind.arity].tolist())
         atom = kind.atom(names, int(table.time[row]))  # an integer, however the input writes it
-        if asked.compares:
+        if bodies.compares:
             _check_numbers(atom)
         yield f"{_ground(atom)}."
 
@@ -228,13 +228,13 @@ def _inputs(program: Program, table: AtomTable) -> Iterator[str]:
             yield from (f"{HOLDS_AT}({fluent},{tick})." for tick in ticks[within].tolist())
 
 
-def _ranges(program: Program, asked: _Asked, table: AtomTable, domain: Domain) -> Iterator[str]:
+def _ranges(program: Program, bodies: _Bodies, table: AtomTable, domain: Domain) -> Iterator[str]:
     """Yield what fluents range over, and since when: each argument is an entity that was seen."""
     entities = Entities(Universe.of(program.rules(), domain, program.schema), table)
     names = table.vocabulary.constants
     begin = int(table.time[table.time != NO_TIME].min(initial=0)) if len(table) else 0
-    found: dict[str, None] = {}
-    for fluent in asked.fluents():
+    lines: dict[str, None] = {}
+    for fluent in bodies.fluents():
         relations, tests = entities.ranges(fluent)
         rows = [range(len(relation)) for relation in relations]
         for chosen in product(*rows):
@@ -247,25 +247,25 @@ def _ranges(program: Program, asked: _Asked, table: AtomTable, domain: Domain) -
                         name = Constant(names[int(column[row])])
                         fits &= theta.setdefault(variable, name) == name
             pairs = (tuple(arg.substitute(theta) for arg in test.atom.args) for test in tests)
-            if fits and all(one != other for one, other in pairs):
-                found[f"{FLUENT_OF}({_text(fluent.substitute(theta))},{since})."] = None
-    yield from found
+            if fits and all(left != right for left, right in pairs):
+                lines[f"{FLUENT_OF}({_text(fluent.substitute(theta))},{since})."] = None
+    yield from lines
 
 
-def _builtins(asked: _Asked, table: AtomTable) -> Iterator[str]:
-    for beginning in asked.beginnings():
+def _builtins(bodies: _Bodies, table: AtomTable) -> Iterator[str]:
+    for beginning in bodies.beginnings():
         shown = asp_constant(beginning)
         for name in table.vocabulary.constants:
             if name.startswith(beginning):
                 yield f"{STARTS_WITH}({asp_constant(name)},{shown})."
 
 
-def _ranks(asked: _Asked, table: AtomTable) -> Iterator[str]:
+def _ranks(bodies: _Bodies, table: AtomTable) -> Iterator[str]:
     """Yield the order of constants, if rules ask for it: numbers by value, names by their text."""
-    if not any(_orders(atom) for atom in asked.atoms):
+    if not bodies.compares:
         return
-    own = (t.name for atom in asked.atoms for t in atom.walk() if isinstance(t, Constant))
-    names = sorted({*table.vocabulary.constants, *own})
+    written = (t.name for atom in bodies.atoms for t in atom.walk() if isinstance(t, Constant))
+    names = sorted({*table.vocabulary.constants, *written})
     for rank, name in enumerate(names):
         if Constant(name).number is None:
             yield f"{RANK}({asp_constant(name)},name,{rank})."

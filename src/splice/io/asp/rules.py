@@ -141,8 +141,8 @@ class _Rule:
         for literal in self._rule.body:
             if literal.atom.predicate == HOLDS_FOR:
                 fluent, name = literal.atom.args
-                asked = f"{HOLDS_AT}({self.term(fluent)},T)"
-                yield f"{_during(number, name, row)} :- row({number},{row}), {asked}."
+                holds = f"{HOLDS_AT}({self.term(fluent)},T)"
+                yield f"{_during(number, name, row)} :- row({number},{row}), {holds}."
             elif literal.atom.predicate in ALGEBRA:
                 yield from _operation(literal.atom, number)
         head, result = self._rule.head.atom.args
@@ -219,10 +219,11 @@ class _Rule:
 
     def _ranked(self, atom: Atom) -> str:
         """Return an order of constants: numbers among numbers, names among names."""
-        kind, one, other = (self._fresh(name) for name in ("Kind", "One", "Other"))
+        kind, first, second = (self._fresh(name) for name in ("Kind", "One", "Other"))
         left, right = map(self.term, atom.args)
         sign = _COMPARED.get(atom.predicate, atom.predicate)
-        return f"{RANK}({left},{kind},{one}), {RANK}({right},{kind},{other}), {one} {sign} {other}"
+        ranks = f"{RANK}({left},{kind},{first}), {RANK}({right},{kind},{second})"
+        return f"{ranks}, {first} {sign} {second}"
 
     def number(self, term: Term) -> str:
         """Write one side of an order, which is true of numbers only: clingo drops the rest."""

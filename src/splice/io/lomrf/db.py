@@ -1,7 +1,6 @@
 """Evidence files, ``.db``: a source in which each file is one sequence, and files written from a source.
 
 A written file has function facts first, then atoms, then labels.
-
 """
 
 from __future__ import annotations
@@ -74,23 +73,22 @@ class DbSource:
                 yield from error.problems
                 yield from self._further(file, set(error.problems))
 
-    def _further(self, file: Path, known: set[Problem]) -> Iterator[Problem]:
+    def _further(self, file: Path, told: set[Problem]) -> Iterator[Problem]:
         """Yield the problems that the first ones hid: those of the atoms that can be read."""
         try:
             source = SourceText(read_text(file, self._limits), str(file))
         except InputError:
             return
-        lines = {problem.place.line for problem in known}
+        lines = {problem.place.line for problem in told}
         for _ in range(_ROUNDS):
-            rest = parse_readable(source, lines)
             try:
-                self._encoded(rest, file, source)
+                self._encoded(parse_readable(source, lines), file, source)
             except InputError as error:
-                fresh = [problem for problem in error.problems if problem not in known]
+                fresh = [problem for problem in error.problems if problem not in told]
                 if not fresh:
                     return
                 yield from fresh
-                known.update(fresh)
+                told.update(fresh)
                 lines.update(problem.place.line for problem in fresh)
             else:
                 return

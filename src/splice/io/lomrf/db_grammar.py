@@ -1,9 +1,8 @@
-"""The grammar of evidence: ``Happens(Walking_ID1, 5)``, ``!P(A)``, ``Meet_A_B = meet(A, B)``.
+"""Evidence as a ``.db`` file writes it: ``Happens(Walking_ID1, 5)``, ``!P(A)``, ``Meet_A_B = meet(A, B)``.
 
 Also read, though LoMRF trips over them: trailing comments, decimals, constants that start in
-lower case or hold dots and colons, constants in quotes, and atoms over several lines.
-
-Evidence as a ``.db`` file writes it, before anyone asks what it means.
+lower case or hold dots and colons, constants in quotes, and atoms over several lines. What the
+names mean is not asked here.
 
 :func:`parse_raw` gives columns of names: the regular lines (one ground atom each, which is
 nearly all of a file) by vectorised string operations, every other line by the grammar. Where

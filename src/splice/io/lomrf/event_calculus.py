@@ -1,6 +1,6 @@
 """Event Calculus rules as a knowledge base that LoMRF reads: with a schema and with the axioms.
 
-A schema for rules that came without one: positions that share a variable share a type.
+For rules that came without a schema one is made: positions that share a variable share a type.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from splice.logic.theory import HARD, Statement, Theory
 from splice.stream.inference import Position, declared_types
 
 
-def schema_of_theory(statements: Sequence[Statement], *given: Schema) -> Schema:
+def schema_of_theory(statements: Sequence[Statement], *schemas: Schema) -> Schema:
     """Return a schema for all that some statements mention, as the given ones declare it.
 
     Of what nobody declares, an argument has the type of the arguments it shares a variable with, or
     a new one.
     """
-    schema = _merged(given)
+    schema = _merged(schemas)
     groups = _Groups()
     predicates: dict[Signature, None] = {}
     functions: dict[Signature, None] = {}
@@ -59,10 +59,10 @@ def schema_of_theory(statements: Sequence[Statement], *given: Schema) -> Schema:
     ).with_functions([_function(s, groups) for s in functions if schema.function(s) is None])
 
 
-def _merged(given: Sequence[Schema]) -> Schema:
+def _merged(schemas: Sequence[Schema]) -> Schema:
     """Return all declarations; the first schema that declares something counts."""
     merged = Schema()
-    for schema in reversed(given):
+    for schema in reversed(schemas):
         types = {decl.name: decl for decl in (*merged.types, *schema.types)}
         merged = Schema(tuple(types.values()), merged.predicates, merged.functions)
         merged = merged.with_predicates(schema.predicates).with_functions(schema.functions)
@@ -198,7 +198,7 @@ def _axioms(simultaneous: Simultaneous) -> tuple[Statement, ...]:
 def _needs_axioms(theory: Theory) -> bool:
     """Whether there are definitions, and nothing that says what follows from them."""
     heads = [s.is_definition for s in theory.statements]
-    rest = (s for s, own in zip(theory.statements, heads, strict=True) if not own)
+    rest = (s for s, is_head in zip(theory.statements, heads, strict=True) if not is_head)
     return any(heads) and not any(a.predicate in _CHANGES for s in rest for a in s.atoms())
 
 

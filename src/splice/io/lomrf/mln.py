@@ -3,7 +3,6 @@
 What LoMRF trips over is read: comments after a declaration, underscores in names, declarations
 and formulas over several lines, decimals, and constants in quotes. What is not supported is
 named as such.
-
 """
 
 from __future__ import annotations

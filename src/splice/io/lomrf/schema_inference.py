@@ -8,6 +8,7 @@ predicate cannot be.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
@@ -45,8 +46,8 @@ def extend_schema(
     if not predicates and not functions:
         return schema
     wider = schema.with_predicates(predicates)
-    known = {position: t for position, t in declared_types(wider) if t}
-    types = infer_types(_constants(raw, wider), known, measured - known.keys())
+    declared = {position: t for position, t in declared_types(wider) if t}
+    types = infer_types(_constants(raw, wider), declared, measured - declared.keys())
     named = [_typed(decl, types) for decl in predicates]
     made = [
         FunctionDecl(
@@ -87,7 +88,7 @@ def _function_conflicts(raw: RawEvidence, schema: Schema) -> Iterator[Problem]:
 def _new_predicates(raw: RawEvidence, schema: Schema) -> list[PredicateDecl]:
     """Return the undeclared predicates with ``""`` for the types that are still to be found."""
     span = _span(raw, schema)
-    found = []
+    decls = []
     for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
         name = schema.internal_name(str(spelled))
         signature = Signature(name, int(arity))
@@ -99,8 +100,8 @@ def _new_predicates(raw: RawEvidence, schema: Schema) -> list[PredicateDecl]:
         else:
             timed = _is_time(rows, signature.arity, span)
             types = ("",) * (signature.arity - timed) + (TIME,) * timed
-        found.append(PredicateDecl(name, types, str(spelled)))
-    return found
+        decls.append(PredicateDecl(name, types, str(spelled)))
+    return decls
 
 
 def _span(raw: RawEvidence, schema: Schema) -> tuple[int, int] | None:
@@ -129,20 +130,18 @@ def _is_time(rows: pl.DataFrame, arity: int, span: tuple[int, int] | None) -> bo
 
 def _constants(raw: RawEvidence, schema: Schema) -> dict[Position, frozenset[str]]:
     """Return the constants seen at each position that is not a time."""
-    found: dict[Position, frozenset[str]] = {}
+    seen = defaultdict[Position, set[str]](set)
     for (spelled, arity), rows in raw.atoms.group_by(["name", "arity"], maintain_order=True):
-        name = schema.internal_name(str(spelled))
-        decl = schema.predicate(Signature(name, int(arity)))
+        signature = Signature(schema.internal_name(str(spelled)), int(arity))
+        decl = schema.predicate(signature)
         for i, type_name in enumerate(decl.args if decl else ()):
             if type_name != TIME:
-                values = frozenset(rows[f"a{i}"].unique().to_list())
-                found[Position(False, Signature(name, int(arity)), i)] = values
-    by_function: dict[Position, set[str]] = {}
+                seen[Position(False, signature, i)] = set(rows[f"a{i}"].unique())
     for fact in raw.functions:
-        for i, constant in enumerate((fact.constant, *fact.args)):
-            position = Position(True, Signature(fact.functor, len(fact.args)), i - 1)
-            by_function.setdefault(position, set()).add(constant)
-    return found | {position: frozenset(values) for position, values in by_function.items()}
+        signature = Signature(fact.functor, len(fact.args))
+        for i, constant in enumerate((fact.constant, *fact.args), start=-1):
+            seen[Position(True, signature, i)].add(constant)
+    return {position: frozenset(names) for position, names in seen.items()}
 
 
 def _typed(decl: PredicateDecl, types: dict[Position, str]) -> PredicateDecl:
