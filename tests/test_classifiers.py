@@ -52,7 +52,7 @@ def right(model: PointClassifier, test: list[MicroBatch]) -> float:
     return float(np.mean(np.concatenate([s == b.labels for s, b in zip(said, test, strict=True)])))
 
 
-@pytest.mark.parametrize("kind", list(Classifier))
+@pytest.mark.parametrize("kind", [Classifier.TREE, Classifier.FOREST])
 def test_what_lies_back_is_learned_with_history_and_not_without(kind: Classifier) -> None:
     train = stream(1)
     test = list(batches(MemorySource(_table(train), Domain()), TimePoints(40)))
@@ -81,6 +81,18 @@ def test_labels_of_one_sort_are_said_again_and_none_mean_false() -> None:
     none = [batch.with_labels(np.zeros_like(batch.labels)) for batch in train]
     assert all((said == -1).all() for said in PointClassifier().fit(none).predict_all(train))
     assert PointClassifier().fit([]).predict_all([]) == []
+
+
+def test_the_majority_says_the_commoner_label_of_each_fluent() -> None:
+    rows: list[Row] = []
+    for time in range(10):
+        rows.append((0, time, BELL, ("a",), 1))
+        rows.append((0, time, ALARM, ("a",), 1 if time < 7 else -1))
+        rows.append((0, time, WARM, ("warm",), -1 if time < 7 else 1))
+    train = list(batches(MemorySource(table_of(rows), Domain()), TimePoints(25)))
+    (said,) = PointClassifier(Classifier.MAJORITY).fit(train).predict_all(train)
+    warm = train[0].queries.kind == train[0].table.vocabulary.kind(WARM)
+    assert (said == np.where(warm, -1, 1)).all()
 
 
 def test_the_order_of_rows_changes_nothing() -> None:

@@ -29,7 +29,11 @@ from splice.lab.experiments import completion, learning, scale
 from splice.lab.experiments.grid import Cell
 from splice.lab.experiments.run import load, named, resume, rows_of, start
 from splice.lab.experiments.tables import published, summarise, to_csv
+from splice.lab.plaza import make_plaza
+from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints, batches
+from splice.stream.mask import KeepBatches, MaskedSource
+from splice.stream.source import MemorySource
 from streams import MEET, Row, rows, source_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -558,3 +562,26 @@ mode = "hindsight"
     for wrong in ("depth = 3", 'mode = "backwards"'):
         with pytest.raises(SpliceError, match=wrong.partition(" ")[0]):
             learning.cells(tomllib.loads(text.replace("[[methods]]", f"[[methods]]\n{wrong}", 1)))
+
+
+def test_the_profile_auto_is_a_run_as_the_command_makes_it() -> None:
+    text = """
+kind = "learning"
+[grid]
+datasets = [{ name = "plaza", sequences = 2, people = 3, frames = 200, seed = 1 }]
+folds = ["halves"]
+levels = [40]
+samples = 1
+[[methods]]
+name = "as it comes"
+profile = "auto"
+"""
+    (cell,) = learning.cells(tomllib.loads(text))
+    found = learning.work(cell.parameters)
+    source = make_plaza(sequences=2, people=3, frames=200, seed=1).source
+    first = source.table.take(source.table.sequence == source.table.sequence[-1])
+    masked = MaskedSource(MemorySource(first, source.domain), KeepBatches(40), 0, TimePoints(25))
+    assert found["theory"] == str(learn(masked).theory)
+    for beside in ('mode = "online"', 'labels = "closed"'):
+        with pytest.raises(SpliceError, match="as `splice learn` makes it"):
+            learning.cells(tomllib.loads(f"{text}{beside}\n"))

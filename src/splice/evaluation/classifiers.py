@@ -45,6 +45,8 @@ class Classifier(StrEnum):
     """A decision tree of depth 6."""
     FOREST = "forest"
     """A random forest of 100 trees."""
+    MAJORITY = "majority"
+    """The commoner label; it needs no package."""
 
 
 class PointClassifier:
@@ -128,7 +130,8 @@ class PointClassifier:
             self._models[name] = self._learned(rows[own], labels[own])
 
     def _learned(self, rows: Floats, labels: LabelArray) -> Any:
-        if not rows.shape[1] or (labels == labels[0]).all():
+        alike = not rows.shape[1] or (labels == labels[0]).all()
+        if alike or self.kind is Classifier.MAJORITY:
             return TRUE if 2 * int((labels == TRUE).sum()) > len(labels) else FALSE
         return _model(self.kind, self.seed).fit(rows, labels)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -45,13 +45,18 @@ from splice.lab.experiments.spec import (
     table_of,
     whole_of,
 )
+from splice.labels import LabelArray
 from splice.learners.options import NamedTheory
+from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
-from splice.learners.registry import LEARNERS
+from splice.learners.registry import LEARNERS, LearnerChoice
 from splice.logic.theory import Theory
 from splice.patterns.measures import find_measures, measured
+from splice.pipeline.auto import AUTO
+from splice.pipeline.learned import LearnOptions
+from splice.pipeline.run import learn
 from splice.pipeline.splice import Splice
-from splice.stream.batch import TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.mask import MaskedSource
 from splice.stream.source import MemorySource, RedefinedSource, Source
 
@@ -67,6 +72,7 @@ _COMPLETE: Final = ("completed", "closed", "labelled")
 _ABOUT: Final = ("name", "samples", "published", "levels")
 _CLASSIFIERS: Final = {kind.value: kind for kind in Classifier}
 """What learns single time-points, to compare with; it looks at the given labels alone."""
+_Predict: TypeAlias = Callable[[MicroBatch], LabelArray]
 
 
 def cells(configuration: Table) -> list[Cell]:
@@ -115,6 +121,11 @@ def _choices(method: Table) -> dict[str, Any]:
     profile = str(changes.pop("profile", "default"))
     profile_of(profile, {})
     mode = {"mode": word_of(changes.pop("mode"), Mode, "a mode").value} if "mode" in changes else {}
+    if profile == AUTO and (labels != "completed" or mode):
+        raise SpliceError(
+            "the profile 'auto' is a run as `splice learn` makes it",
+            "name neither 'labels' nor 'mode' beside it",
+        )
     if learner in _CLASSIFIERS:
         labels = "labelled"
         for key in changes:
@@ -145,13 +156,12 @@ def work(parameters: Table) -> Result:
         scope, sample = str(parameters["scope"]), int(parameters["sample"])
         keep = keep_of(scope, parameters["unit"], parameters["level"])
         masked = MaskedSource(in_order(train, scope, sample), keep, sample, TimePoints(size))
-        model = _model(parameters)
         begun = time.process_time()
-        model.fit(list(batches(_with_measures(masked, parameters), TimePoints(size))))
+        theory, predict_batch = _learned(masked, parameters)
         seconds.append(time.process_time() - begun)
-        theories.append(model.theory_ if isinstance(model, Splice) else Theory(()))
+        theories.append(theory)
         for batch in batches(test, TimePoints(_WHOLE)):
-            predicted = model.predict(batch)
+            predicted = predict_batch(batch)
             names, which = fluent_names(batch.queries)
             for number, name in enumerate(names):
                 rows = which == number
@@ -178,10 +188,28 @@ def _literals(theory: Theory) -> int:
     return sum(1 + len(rule.body) for rule in theory.rules())
 
 
-def _model(parameters: Table) -> Splice | PointClassifier:
+def _learned(masked: Source, parameters: Table) -> tuple[Theory, _Predict]:
+    """Return the theory that a method learns, and what it predicts with."""
+    points = TimePoints(int(parameters["batch_size"]))
     kind = _CLASSIFIERS.get(parameters["learner"])
     if kind:
-        return PointClassifier(kind, seed=int(parameters["sample"]))
+        classifier = PointClassifier(kind, seed=int(parameters["sample"]))
+        return Theory(()), classifier.fit(list(batches(masked, points))).predict
+    if parameters["profile"] == AUTO:
+        read = LEARNERS[parameters["learner"]].read(
+            parameters["changes"], {NamedTheory: named_theory}
+        )
+        choices = LearnOptions(
+            learner=LearnerChoice(parameters["learner"], read), batch_size=points.count
+        )
+        theory = learn(masked, choices=choices).theory
+        return theory, partial(predict, theory)
+    model = _splice(parameters)
+    model.fit(list(batches(_with_measures(masked, parameters), points)))
+    return model.theory_, model.predict
+
+
+def _splice(parameters: Table) -> Splice:
     changes = dict(parameters["changes"])
     if parameters["labels"] != "completed":
         changes["unlabelled"] = "false" if parameters["labels"] == "closed" else "skip"
