@@ -76,6 +76,8 @@ class Clocks:
     def _judge_sequence(self, code: int, time: Ints) -> npt.NDArray[np.int8]:
         now = self.latest.get(code)
         if now is not None:
+            # before[i] is where the clock stands when row i comes. Clock at 10, rows at 12 9 11, lateness 2:
+            # before is 10 12 12, so the row at 9 is late and the one at 11 is not.
             before = np.maximum.accumulate(np.concatenate(([now], time)))
             if not (time > before[:-1] + self.ahead).any():
                 self.latest[code] = int(before[-1])
@@ -115,8 +117,8 @@ class Clocks:
         if not near:
             return now, waiting
         verdict[near] = Verdict.TAKEN
-        rest = [row for row in waiting if row not in near]
-        return self._reached(max(now, int(time[near].max())), time, rest, verdict)
+        still_waiting = [row for row in waiting if row not in near]
+        return self._reached(max(now, int(time[near].max())), time, still_waiting, verdict)
 
     def _leap(
         self, time: Ints, waiting: list[int], verdict: npt.NDArray[np.int8]
@@ -126,7 +128,7 @@ class Clocks:
         near = time[waiting] <= now + self.ahead
         taken = np.asarray(waiting)[near]
         verdict[taken] = Verdict.TAKEN
-        before = np.maximum.accumulate(time[taken])
+        before = np.maximum.accumulate(time[taken])  # in the order of arrival, as if they came now
         verdict[taken[time[taken] < before - self.lateness]] = Verdict.LATE
         return int(before[-1]), np.asarray(waiting)[~near].tolist()
 

@@ -189,6 +189,7 @@ class LiveEngine:
         now = self.clocks.latest.get(code)
         if now is None:
             return
+        # Taken out and put in again, so that the sequence that was silent longest stands first.
         before = self._slid.pop(code, now - self.settings.stride)
         due = now - before >= self.settings.stride
         self._slid[code] = now if due else before
@@ -258,4 +259,5 @@ class LiveEngine:
 
 
 def _may_mark(row: bytes) -> bool:
+    """Return whether a row may be about time itself, without reading it as JSON."""
     return (b'"end"' in row or b'"watermark"' in row) and b'"fluent"' not in row

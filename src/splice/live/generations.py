@@ -40,24 +40,26 @@ class Generations:
         # Only the run itself may sweep: others that look would take away what it is writing.
         for entry in self.folder.glob(".*.checkpoint.*"):
             sweep(self.folder / entry.name[1:].rpartition(".")[0])
-        every = self.paths()
-        for path in reversed(every):
+        paths = self.paths()
+        for path in reversed(paths):
             try:
-                found = read_checkpoint(path)
+                checkpoint = read_checkpoint(path)
             except InputError as error:
                 self.damaged.append(str(error))
                 continue
-            self._check(path, found)
-            self.number = _number(every[-1])
-            return found.state
-        if every:
+            self._check(path, checkpoint)
+            self.number = _number(
+                paths[-1]
+            )  # the newest, even where it is damaged: it stays as it is
+            return checkpoint.state
+        if paths:
             hint = "begin anew with another --state"
             raise SpliceError(f"no checkpoint in '{self.folder}' is whole", hint)
         return None
 
-    def _check(self, path: Path, found: Checkpoint) -> None:
-        for name in dict.fromkeys((*found.identity, *self.identity)):
-            theirs, ours = found.identity.get(name, "none"), self.identity.get(name, "none")
+    def _check(self, path: Path, checkpoint: Checkpoint) -> None:
+        for name in dict.fromkeys((*checkpoint.identity, *self.identity)):
+            theirs, ours = checkpoint.identity.get(name, "none"), self.identity.get(name, "none")
             if theirs != ours:
                 raise SpliceError(
                     f"the checkpoint '{path}' is of another run: {name} was '{theirs}' and is '{ours}'",
@@ -87,8 +89,8 @@ class Generations:
         """Return the checkpoints that are there, the oldest first."""
         if not self.folder.is_dir():
             return []
-        found = [entry for entry in self.folder.iterdir() if _NAME.fullmatch(entry.name)]
-        return sorted(found, key=_number)
+        checkpoints = [entry for entry in self.folder.iterdir() if _NAME.fullmatch(entry.name)]
+        return sorted(checkpoints, key=_number)
 
 
 def _number(path: Path) -> int:

@@ -16,7 +16,7 @@ from splice.states import row as row_of
 from splice.stream.plain import Plain
 from splice.stream.table import AtomTable
 
-_TOLD_BYTES: Final = 10_000
+_SHOWN_BYTES: Final = 10_000
 """So much of a row is kept where it is told."""
 
 
@@ -100,11 +100,11 @@ class Intake:
 
     def settle(self, code: int) -> AtomTable:
         """Decide about the rows of a sequence that still wait when it ends; return those that are taken."""
-        own = [row for row in self._waiting if self._sequence_of(row) == code]
-        self._waiting = [row for row in self._waiting if row not in own]
-        table = self.decoder.decode([row.text for row in own]).events
+        rows = [row for row in self._waiting if self._sequence_of(row) == code]
+        self._waiting = [row for row in self._waiting if row not in rows]
+        table = self.decoder.decode([row.text for row in rows]).events
         verdict = self.clocks.settle(code, table.time)
-        self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), own)
+        self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), rows)
         taken = table.take(verdict != Verdict.REFUSED)
         self._counts["events"] += len(taken)
         return taken
@@ -117,7 +117,7 @@ class Intake:
         """Say what came too late."""
         self._counts[count] += len(late)
         for row in [] if late.lines is None else late.lines.tolist():
-            self._out.put(Channel.LATE, **_told(raw[row]))
+            self._out.put(Channel.LATE, **_described(raw[row]))
 
     def _decode(self, raw: Sequence[RawRow]) -> Decoded:
         decoded = self.decoder.decode([row.text for row in raw])
@@ -133,8 +133,8 @@ class Intake:
         """Say what could not be taken, and why."""
         for entry in bad:
             self._counts["dead"] += 1
-            told = _told(raw[entry.row])
-            self._out.put(Channel.DEAD, **told, reason=entry.reason, hint=entry.hint)
+            described = _described(raw[entry.row])
+            self._out.put(Channel.DEAD, **described, reason=entry.reason, hint=entry.hint)
 
     def _refuse(self, rows: Sequence[int], raw: Sequence[RawRow]) -> None:
         hint = "later rows go on as before: if the stream has leapt, raise --ahead"
@@ -159,7 +159,7 @@ class Intake:
         self._waiting = [RawRow(f, p, row.encode("latin-1")) for f, p, row in state["waiting"]]
 
 
-def _told(row: RawRow) -> dict[str, Any]:
+def _described(row: RawRow) -> dict[str, Any]:
     """Return a row for those who look into what went wrong."""
-    shown = row.text[:_TOLD_BYTES].decode("utf-8", "replace")
+    shown = row.text[:_SHOWN_BYTES].decode("utf-8", "replace")
     return {"feed": row.feed, "place": row.place, "row": shown, "bytes": len(row.text)}

@@ -50,12 +50,12 @@ class Addresses:
 
     def sinks(self, state: Path) -> dict[Channel, str]:
         """Return the address of each channel."""
-        found = {
+        by_channel = {
             Channel.OUT: self.out,
             Channel.LATE: self.late or str(state / "late.ndjson"),
             Channel.DEAD: self.dead or str(state / "dead.ndjson"),
         }
-        return {**found, Channel.COMPLETED: self.completed} if self.completed else found
+        return {**by_channel, Channel.COMPLETED: self.completed} if self.completed else by_channel
 
 
 def launch(
@@ -90,8 +90,8 @@ def launch(
     unit = settings.time_unit or project.described.layout.time_unit
     settings = replace(settings, time_unit=unit, completed=addresses.completed is not None)
     domain = project.described.domain
-    if told := other_convention(theory, domain):
-        tell("other convention", {"problem": told})
+    if warning := other_convention(theory, domain):
+        tell("other convention", {"problem": warning})
     domain = domain.holding(theory.holds)
     engine = LiveEngine(theory, domain, settings)
     feeds = {"events": open_feed(addresses.events)}
@@ -103,9 +103,9 @@ def launch(
                 raise SpliceError(f"'{feed.name}' is not there", "without --once it is waited for")
             tell("waiting", {"for": feed.name})
     names = addresses.sinks(project.state)
-    twice = {name for name in names.values() if list(names.values()).count(name) > 1}
-    if twice - {"-"}:
-        raise SpliceError(f"'{min(twice)}' is named as two outputs", "name each of them once")
+    repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
+    if repeated - {"-"}:
+        raise SpliceError(f"'{min(repeated)}' is named as two outputs", "name each of them once")
     lasting = all(feed.lasting for feed in feeds.values())
     identity = _identity(settings, {name: feed.name for name, feed in feeds.items()}, domain)
     return Process(
@@ -142,12 +142,12 @@ def _with_rules_file(project: Project, engine: LiveEngine, tell: Tell) -> Tell:
     if engine.settings.learn is None:
         return tell
 
-    def told(event: str, fields: Mapping[str, object]) -> None:
+    def announce(event: str, fields: Mapping[str, object]) -> None:
         if event in ("theory", "stopped"):
             write_rules(project.state / LEARNED, engine.theory)
         tell(event, fields)
 
-    return told
+    return announce
 
 
 def write_rules(path: Path, theory: Theory) -> None:

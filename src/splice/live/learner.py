@@ -138,11 +138,11 @@ class LiveLearner:
         """Take in events that are in time."""
         for piece in table.sorted().by_sequence():
             code = int(piece.sequence[0])
-            own = self._of(code)
-            own.events.append(piece)
+            queue = self._of(code)
+            queue.events.append(piece)
             if self._ended.pop(code, None) is not None:  # it goes on, or begins anew
-                first = piece.time[piece.time != NO_TIME].min(initial=own.done)
-                own.done = int(first)
+                first = piece.time[piece.time != NO_TIME].min(initial=queue.done)
+                queue.done = int(first)
 
     def take_labels(self, table: AtomTable) -> tuple[AtomTable, list[MicroBatch]]:
         """Take in labels of points; return those that came too late, and batches with what came late."""
@@ -154,9 +154,9 @@ class LiveLearner:
             if not behind.all():
                 self._of(code).labels.append(table.take(rows[~behind]))
             if self.revisions and behind.any():
-                held, taken = self.revisions.relabel(code, table.take(rows[behind]))
+                relabelled, taken = self.revisions.relabel(code, table.take(rows[behind]))
                 late[rows[behind][taken]] = False
-                news += held
+                news += relabelled
         return table.take(late), news
 
     def take_spans(
@@ -167,24 +167,25 @@ class LiveLearner:
         for code in np.unique(table.sequence).tolist():
             rows = np.flatnonzero(table.sequence == code)
             late[rows[table.time[rows] < self.since(code)]] = True
+            # An interval that began before may go on beyond: its later time-points still get their label.
             useful = rows[ends[rows] > self._done(code)]
             if len(useful):
-                own = self._of(code)
-                own.spans.append(table.take(useful))
-                own.ends.append(ends[useful])
+                queue = self._of(code)
+                queue.spans.append(table.take(useful))
+                queue.ends.append(ends[useful])
             if self.revisions:
                 news += self.revisions.relabel_spans(code, table.take(rows), ends[rows])
         return table.take(late), news
 
     def since(self, code: int) -> int:
         """Return the first time-point of a sequence that a label can still come for."""
-        held = self.revisions.since(code) if self.revisions else None
-        return self._done(code) if held is None else held
+        oldest = self.revisions.since(code) if self.revisions else None
+        return self._done(code) if oldest is None else oldest
 
     def _done(self, code: int) -> int:
         """Return the time before which a sequence was learned from."""
-        own = self.waiting.get(code)
-        return self._ended.get(code, NO_TIME) if own is None else own.done
+        queue = self.waiting.get(code)
+        return self._ended.get(code, NO_TIME) if queue is None else queue.done
 
     def revise(self, domain: Domain) -> list[Revision]:
         """Complete again what labels came late for; return the batches of which a label changed."""
@@ -202,12 +203,13 @@ class LiveLearner:
 
     def batches_of(self, code: int, domain: Domain, before: int | None) -> Iterator[MicroBatch]:
         """Yield the batches of a sequence that are ripe: nothing before a time can still come."""
-        own = self.waiting.get(code)
-        if own is not None and len(own):
+        queue = self.waiting.get(code)
+        if queue is not None and len(queue):
             until = None if before is None else before - self.settings.patience
-            yield from own.batches(domain, until, self.settings.batch_size)
-        if before is None and own is not None:
-            self._ended[code] = own.done
+            yield from queue.batches(domain, until, self.settings.batch_size)
+        # How far a sequence was learned from is remembered beyond its end: labels that come for it now are late.
+        if before is None and queue is not None:
+            self._ended[code] = queue.done
             del self.waiting[code]
 
     def beginner(self) -> LiveLearner:
@@ -269,7 +271,7 @@ class LiveLearner:
         begun = completer is not None and completer.has_begun
         return {
             "batches": self.batches,
-            "waiting": {str(code): own.to_state() for code, own in self.waiting.items()},
+            "waiting": {str(code): queue.to_state() for code, queue in self.waiting.items()},
             "ended": [[code, done] for code, done in self._ended.items()],
             "learner": self.learner.to_state() if self.batches else None,
             "completer": completer.to_state() if completer and begun else None,
@@ -281,8 +283,8 @@ class LiveLearner:
         self.forget()
         self.batches = int(state["batches"])
         self.waiting = {
-            int(code): Waiting.restored(own, self._vocabulary)
-            for code, own in state["waiting"].items()
+            int(code): Waiting.restored(queue, self._vocabulary)
+            for code, queue in state["waiting"].items()
         }
         check_state(state["ended"], _ENDED, "ended")
         self._ended = dict(state["ended"])

@@ -38,7 +38,7 @@ _STUCK: Final = 30.0
 def figures(process: Process) -> dict[str, float]:
     """Return the numbers of the moment that are no counts."""
     engine, now = process.engine, time.time()
-    found: dict[str, float] = {
+    gauges: dict[str, float] = {
         "rules": len(engine.theory),
         "sequences_open": len(engine.clocks.latest),
         "uptime_seconds": now - process.started,
@@ -47,10 +47,10 @@ def figures(process: Process) -> dict[str, float]:
         "resident_bytes": resident_bytes(),
     }
     if engine.learner:
-        found["rows_waiting"] = engine.learner.waiting_rows
+        gauges["rows_waiting"] = engine.learner.waiting_rows
     if engine.score.f1 is not None:
-        found["f1"] = engine.score.f1
-    return found
+        gauges["f1"] = engine.score.f1
+    return gauges
 
 
 def resident_bytes() -> int:

@@ -59,11 +59,17 @@ class Outbox:
 
     def to_state(self) -> Plain:
         """Return everything as plain values."""
-        rows = {name: [[n, row.decode()] for n, row in own] for name, own in self.rows.items()}
+        rows = {
+            name: [[n, row.decode()] for n, row in channel_rows]
+            for name, channel_rows in self.rows.items()
+        }
         return {"last": dict(self.last), "rows": rows}
 
     @classmethod
     def restored(cls, state: Plain) -> Outbox:
         """Return the outbox of a state."""
-        rows = {name: [(n, row.encode()) for n, row in own] for name, own in state["rows"].items()}
+        rows = {
+            name: [(n, row.encode()) for n, row in channel_rows]
+            for name, channel_rows in state["rows"].items()
+        }
         return cls(rows, dict(state["last"]))

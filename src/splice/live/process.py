@@ -31,11 +31,12 @@ Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
 """Called with the name of what happened and what there is to know about it."""
 
 _NAP: Final = 0.05
+"""Seconds between two looks at feeds that have nothing; where one does not answer, doubled each time."""
 _LONGEST_NAP: Final = 5.0
 _MOST_WAITING: Final = 500_000
 """While so many rows wait to be learned from, no more labels are read: what comes is bounded."""
 
-_TOLD: Final = {
+_ANNOUNCED: Final = {
     "dead": "bad rows",
     "late": "late events",
     "late_labels": "late labels",
@@ -62,8 +63,8 @@ class _Opened:
         """Return up to so many rows that are there, in their order."""
         if self.items is None and not self.ended:
             self.items = self.feed.open(self.place)
-        found: list[tuple[str, bytes]] = []
-        while self.items is not None and len(found) < most:
+        rows: list[tuple[str, bytes]] = []
+        while self.items is not None and len(rows) < most:
             try:
                 item = next(self.items)
             except StopIteration:
@@ -71,15 +72,15 @@ class _Opened:
                 break
             except Unreachable:
                 self.items = None
-                if found:
+                if rows:
                     break
                 raise
             if item is None:
                 break
-            found.append(item)
-        if found:
-            self.place = found[-1][0]
-        return found
+            rows.append(item)
+        if rows:
+            self.place = rows[-1][0]
+        return rows
 
 
 @dataclass
@@ -128,7 +129,7 @@ class Process:
         self._sent: dict[Channel, int | None] = {}
         self._changed = False
         self._due = self.beat = time.monotonic()
-        self._told: dict[str, int] = {}
+        self._announced: dict[str, int] = {}
         self._recent = RecentRows(self.generations.folder) if self.generations else None
         self.last_row: float | None = None
         """When the last row came."""
@@ -175,11 +176,11 @@ class Process:
             self.engine.restore(state["engine"])
             for name, place in state["places"].items():
                 self._open[name].place = place
-            self._told = dict(self.engine.counts)
+            self._announced = dict(self.engine.counts)
             self.tell("resumed", {"checkpoint": self.generations.number, "places": self.places()})
         for channel, sink in self.sinks.items():
             self._sent[channel] = last = self._patiently(sink.last)
-            said = self.engine.out.last.get(channel, 0)
+            sent = self.engine.out.last.get(channel, 0)
             if state is None and last and channel in (Channel.LATE, Channel.DEAD):
                 self.engine.out.last[channel] = last  # what earlier runs set aside stays
             elif state is None and last:
@@ -187,9 +188,11 @@ class Process:
                     f"'{sink.name}' holds what another run has said",
                     "name another output, or the --state of the run that goes on",
                 )
-            if last is not None and state is not None and last < said - len(self._unsent(channel)):
+            # Numbers 1 to ``sent`` were given out, and those at its end that the checkpoint still holds may be
+            # missing in the sink. A sink that ends before these has lost rows that nobody can send again.
+            if last is not None and state is not None and last < sent - len(self._unsent(channel)):
                 raise OutputError(
-                    f"'{sink.name}' ends with row {last:,}, and {said:,} were sent",
+                    f"'{sink.name}' ends with row {last:,}, and {sent:,} were sent",
                     "rows are missing at its end; begin anew with another --state",
                 )
         if state is not None:
@@ -249,12 +252,12 @@ class Process:
     def _tell_counts(self) -> None:
         """Tell what an operator wants to know as soon as it happens."""
         counts = self.engine.counts
-        for name, event in _TOLD.items():
-            more = counts[name] - self._told.get(name, 0)
+        for name, event in _ANNOUNCED.items():
+            more = counts[name] - self._announced.get(name, 0)
             if more:
                 why = {"last reason": self.engine.out.last_reason()} if name == "dead" else {}
                 self.tell(event, {"rows": more, "in all": counts[name], **why})
-        self._told = dict(counts)
+        self._announced = dict(counts)
 
     def _deliver(self) -> None:
         """Send what sinks do not have yet; return when all have it."""

@@ -53,24 +53,24 @@ class Project:
         path = Path(target)
         rules: str | None = target
         if path.is_dir():
-            rules = _own_rules(path)
+            rules = _rules_in(path)
         elif not path.is_file() and target not in theory_names():
             hint = "name a file of rules, or a folder with a domain.toml"
             raise SpliceError(f"'{target}' is neither rules nor a project", hint)
         described = DomainFile(Domain())
-        own = (path if path.is_dir() else path.parent) / DOMAIN_FILE
+        domain_file = (path if path.is_dir() else path.parent) / DOMAIN_FILE
         if domain is not None:
             described = load_domain(domain)
-        elif own.is_file() and (path.is_dir() or path.is_file()):
-            described = read_domain_file(own)
+        elif domain_file.is_file() and (path.is_dir() or path.is_file()):
+            described = read_domain_file(domain_file)
         if described.layout.tables:
             raise SpliceError(
-                f"'{own}' describes columns of its own, and rows of a feed have the plain ones",
+                f"'{domain_file}' describes columns of its own, and rows of a feed have the plain ones",
                 "send time, event, arg1, arg2, ...; fluent and label",
             )
         if described.domain.clock.step is not None or described.layout.states:
             raise SpliceError(
-                f"'{own}' puts time on a grid or makes states of events, and a live run does not",
+                f"'{domain_file}' puts time on a grid or makes states of events, and a live run does not",
                 "send the atoms at their time-points, and leave [time] step and [states] out",
             )
         kept = path / "live" if path.is_dir() else path.with_name(path.name + ".live")
@@ -85,9 +85,9 @@ class Project:
         return Generations(self.state, {}).peek()
 
 
-def _own_rules(folder: Path) -> str | None:
-    found = sorted(folder.glob("*.rules"))
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+def _rules_in(folder: Path) -> str | None:
+    files = sorted(folder.glob("*.rules"))
+    if len(files) > 1:
+        names = ", ".join(path.name for path in files)
         raise SpliceError(f"'{folder}' has several files of rules: {names}", "name one of them")
-    return str(found[0]) if found else None
+    return str(files[0]) if files else None

@@ -42,7 +42,7 @@ def _numbered(value: Any, place: str) -> None:
     whole()(value["n"], place)
 
 
-def _said(value: Any, place: str) -> None:
+def _shown_row(value: Any, place: str) -> None:
     """Take a row that the view reads."""
     _numbered(value, place)
     text(value.get("type"), place)
@@ -62,28 +62,30 @@ class RecentRows:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / _NAME
-        self._rows = {name: {row["n"]: row for row in own} for name, own in self.read().items()}
+        self._rows = {
+            name: {row["n"]: row for row in by_number} for name, by_number in self.read().items()
+        }
 
     def read(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows that are in the file, the latest last; none where it is damaged."""
         try:
-            found: dict[str, list[dict[str, Any]]] = json.loads(self.path.read_bytes())
-            check_state(found, mapping(each(_numbered)))
-            check_state(found.get(Channel.OUT, []), each(_said))
+            rows: dict[str, list[dict[str, Any]]] = json.loads(self.path.read_bytes())
+            check_state(rows, mapping(each(_numbered)))
+            check_state(rows.get(Channel.OUT, []), each(_shown_row))
         except (OSError, ValueError, RecursionError, StateError):
             return {}
-        return found
+        return rows
 
     def add(self, out: Outbox) -> None:
         """Take in what is said; what was said before, and is sent again after a crash, is there once."""
         for name, rows in out.rows.items():
-            own = self._rows.setdefault(name, {})
-            own |= {number: json.loads(row) for number, row in rows[-_MOST:]}
-            self._rows[name] = dict(sorted(own.items())[-_MOST:])
+            by_number = self._rows.setdefault(name, {})
+            by_number |= {number: json.loads(row) for number, row in rows[-_MOST:]}
+            self._rows[name] = dict(sorted(by_number.items())[-_MOST:])
 
     def write(self) -> None:
         """Replace the file, as a whole; a crash of the machine may take it."""
         partial = self.path.with_suffix(".partial")
-        rows = {name: list(own.values()) for name, own in self._rows.items()}
+        rows = {name: list(by_number.values()) for name, by_number in self._rows.items()}
         partial.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
         partial.replace(self.path)

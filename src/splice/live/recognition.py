@@ -25,7 +25,7 @@ from splice.states import anything, check_state, mapping, record, text, whole
 from splice.stream.plain import Plain
 from splice.stream.vocabulary import Vocabulary
 
-Said = dict[str, Any]
+IntervalRow = dict[str, Any]
 
 
 class LiveRecogniser:
@@ -53,46 +53,48 @@ class LiveRecogniser:
     ) -> None:
         self.windows = WindowedRecogniser(program, max(1, lateness), domain)
         self._provisional = provisional
-        self._open: dict[str, dict[str, Said]] = {}
+        self._open: dict[str, dict[str, IntervalRow]] = {}
         """What was said of each sequence and is not final, by identity."""
 
     def slide(self, sequence: int, now: int, out: Outbox) -> list[Recognised]:
         """Move a window on; say what is new, and return what is final."""
-        found = list(self.windows.slide(now, sequence))
-        self._say(found, out)
+        recognised = list(self.windows.slide(now, sequence))
+        self._say(recognised, out)
         if self._provisional:
             self._revise(sequence, now, out)
-        return found
+        return recognised
 
     def end(self, sequence: int, out: Outbox) -> list[Recognised]:
         """Say all that is left of a sequence, and forget it."""
-        found = list(self.windows.end(sequence))
-        self._say(found, out)
+        recognised = list(self.windows.end(sequence))
+        self._say(recognised, out)
         self._retract(str(sequence), set(), out)
-        return found
+        return recognised
 
-    def _say(self, found: Iterable[Recognised], out: Outbox) -> None:
+    def _say(self, recognised: Iterable[Recognised], out: Outbox) -> None:
         """Say final intervals in the order of their ends: which does not depend on portions."""
-        for said in _rows(found, self.windows.domain.fluents):
-            before = self._open.get(said["key"], {}).pop(said["id"], None)
-            self._put(said, out, before, final=True)
+        for row in _rows(recognised, self.windows.domain.fluents):
+            before = self._open.get(row["key"], {}).pop(row["id"], None)
+            self._put(row, out, before, final=True)
 
-    def _put(self, said: Said, out: Outbox, before: Said | None, *, final: bool) -> Said:
+    def _put(
+        self, row: IntervalRow, out: Outbox, before: IntervalRow | None, *, final: bool
+    ) -> IntervalRow:
         revision = before["revision"] + 1 if before else 1
-        columns = {name: said[name] for name in ("id", "sequence", "fluent", "start", "end")}
+        columns = {name: row[name] for name in ("id", "sequence", "fluent", "start", "end")}
         out.put(Channel.OUT, type="interval", **columns, final=final, revision=revision)
-        return {**said, "revision": revision}
+        return {**row, "revision": revision}
 
     def _revise(self, sequence: int, now: int, out: Outbox) -> None:
         """Say what is new or has changed among the intervals that are not final."""
         current = self.windows.provisional(sequence)
         seen = set[str]()
         open_ = self._open.setdefault(str(sequence), {})
-        for said in _rows([current] if current else [], self.windows.domain.fluents, now):
-            seen.add(said["id"])
-            before = open_.get(said["id"])
-            if before is None or before["end"] != said["end"]:
-                open_[said["id"]] = self._put(said, out, before, final=False)
+        for row in _rows([current] if current else [], self.windows.domain.fluents, now):
+            seen.add(row["id"])
+            before = open_.get(row["id"])
+            if before is None or before["end"] != row["end"]:
+                open_[row["id"]] = self._put(row, out, before, final=False)
         self._retract(str(sequence), seen, out)
 
     def _retract(self, name: str, seen: set[str], out: Outbox) -> None:
@@ -115,34 +117,35 @@ class LiveRecogniser:
         self._open = state["open"]
 
 
-_SAID: Final = record(
+_INTERVAL_ROW: Final = record(
     **dict.fromkeys(("key", "id", "sequence", "fluent"), text),
     **dict.fromkeys(("start", "end", "order", "at"), anything),
     revision=whole(1),
 )
-_SHAPE: Final = record(windows=anything, open=mapping(mapping(_SAID)))
+_SHAPE: Final = record(windows=anything, open=mapping(mapping(_INTERVAL_ROW)))
 
 
 def _rows(
-    found: Iterable[Recognised], wanted: tuple[str, ...], now: int | None = None
-) -> Iterator[Said]:
-    """Yield intervals as rows, ordered by end, start and fluent; with ``now``, open ones have no end."""
-    said = [row for part in found for row in _part_rows(part, wanted, now)]
-    said.sort(key=lambda row: (row["order"], row["at"], row["fluent"]))
-    yield from said
+    recognised: Iterable[Recognised], fluents: tuple[str, ...], now: int | None = None
+) -> list[IntervalRow]:
+    """Return intervals as rows, ordered by end, start and fluent; with ``now``, open ones have no end."""
+    rows = (row for part in recognised for row in _part_rows(part, fluents, now))
+    return sorted(rows, key=lambda row: (row["order"], row["at"], row["fluent"]))
 
 
-def _part_rows(part: Recognised, wanted: tuple[str, ...], now: int | None) -> Iterator[Said]:
+def _part_rows(
+    part: Recognised, fluents: tuple[str, ...], now: int | None
+) -> Iterator[IntervalRow]:
     times, names = part.fluents.vocabulary.times, part.fluents.vocabulary.sequences
-    own: Intervals = part.intervals
-    for row in np.unique(own.key).tolist():
+    intervals: Intervals = part.intervals
+    for row in np.unique(intervals.key).tolist():
         term = part.fluent(row)
-        if wanted and fluent_name(term) not in wanted:
+        if fluents and fluent_name(term) not in fluents:
             continue
         fluent, code = ground_text(term), int(part.fluents.sequence[row])
         sequence = name_text(names[code])
-        for which in np.flatnonzero(own.key == row).tolist():
-            start, end = int(own.start[which]), int(own.end[which])
+        for which in np.flatnonzero(intervals.key == row).tolist():
+            start, end = int(intervals.start[which]), int(intervals.end[which])
             yield {
                 "id": f"{sequence}/{fluent}/{times.text(start)}",
                 "sequence": sequence,

@@ -9,6 +9,7 @@ completer counts anew: the base, and what is held.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -106,15 +107,7 @@ class Revisions:
         """Take what labels of intervals say about the time-points that are held."""
         times = self._times(code)
         rows, points = points_within(spans.time, ends, times)
-        labels = spans.take(rows)
-        labels = AtomTable(
-            labels.vocabulary,
-            labels.sequence,
-            times[points],
-            labels.kind,
-            labels.args,
-            labels.truth,
-        )
+        labels = replace(spans.take(rows), time=times[points], lines=None)
         return self.relabel(code, labels)[0]
 
     def revise(self, domain: Domain, vocabulary: Vocabulary) -> Iterator[Revision]:
@@ -123,6 +116,8 @@ class Revisions:
         if not codes:
             return
         counted = self._base.to_state() if self._base and self._base.has_begun else None
+        # All windows are counted anew and not only those of ``codes``: labels of one sequence are counted for
+        # all, and a completer cannot take single ones back.
         runs = [(window.before, window.batches) for window in self._windows.values()]
         self._completer.recount(counted, runs, domain, vocabulary)
         for code in codes:
@@ -144,6 +139,6 @@ class Revisions:
         base = self._begin(domain, vocabulary)
         if state["base"] is not None:
             base.restore(state["base"], domain, vocabulary)
-        for code, held in state["windows"].items():
+        for code, plain in state["windows"].items():
             self._windows[int(code)] = self._window()
-            self._windows[int(code)].restore(held, domain, vocabulary)
+            self._windows[int(code)].restore(plain, domain, vocabulary)

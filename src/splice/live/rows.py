@@ -188,11 +188,11 @@ class Decoder:
         given.chunk = chunk if chosen.all() else chunk.filter(chosen)
         problems = list[Problem]()
         try:
-            found = list(part.rows(BadRows(1.0, ReadReport(), problems)))
+            tables = list(part.rows(BadRows(1.0, ReadReport(), problems)))
         except InputError as error:  # pragma: no cover - a part raises only for its header
-            problems, found = list(error.problems), []
+            problems, tables = list(error.problems), []
         bad += [Bad(p.place.line, p.message, p.hint) for p in problems]
-        return [Rows(_numbered(rows.table), rows.end) for rows in found]
+        return [Rows(_numbered(rows.table), rows.end) for rows in tables]
 
     def _part(self, names: Sequence[str], role: Any, time_unit: str | None) -> AtomReader:
         return AtomReader(
@@ -207,8 +207,8 @@ class Decoder:
 
 
 def _extended(domain: Domain, vocabulary: Vocabulary) -> Domain:
-    own = [kind for kind in vocabulary.kinds if not kind.predicate.startswith("#")]
-    return replace(domain, schema=schema_of(domain.schema, own)) if own else domain
+    kinds = [kind for kind in vocabulary.kinds if not kind.predicate.startswith("#")]
+    return replace(domain, schema=schema_of(domain.schema, kinds)) if kinds else domain
 
 
 def _filled(chunk: Chunk, lines: Sequence[bytes]) -> Chunk:
@@ -232,15 +232,15 @@ def _numbered(table: AtomTable) -> AtomTable:
 
 def _marks(vocabulary: Vocabulary, chunk: Chunk, bad: list[Bad]) -> list[Mark]:
     """Return the rows about time itself, which are few."""
-    frame, found = chunk.frame, list[Mark]()
-    asked = frame["watermark"].is_not_null() | (
+    frame, marks = chunk.frame, list[Mark]()
+    about_time = frame["watermark"].is_not_null() | (
         frame["end"].is_not_null() & frame["fluent"].is_null() & frame["event"].is_null()
     )
-    for row in asked.arg_true().to_list():
+    for row in about_time.arg_true().to_list():
         line, sequence = int(chunk.lines[row]), vocabulary.sequences.code(frame[row, "sequence"])
         text = frame[row, "watermark"]
         try:
-            found.append(Mark(line, sequence, None if text is None else int(text)))
+            marks.append(Mark(line, sequence, None if text is None else int(text)))
         except ValueError:
             bad.append(Bad(line, f"the watermark '{text}' is no whole number", "write a time"))
-    return found
+    return marks

@@ -75,10 +75,10 @@ class RulesInUse:
     def rival(self, theory: Theory) -> RulesInUse:
         """Return other rules that begin where these stand, with no score and nothing to say early."""
         settings = replace(self._settings, provisional=False)
-        other = RulesInUse(self.theory, self._domain, settings, self._vocabulary)
-        other.restore({**self.to_state(), "score": []})
-        other.use(theory)
-        return other
+        rules = RulesInUse(self.theory, self._domain, settings, self._vocabulary)
+        rules.restore({**self.to_state(), "score": []})
+        rules.use(theory)
+        return rules
 
     def feed(self, taken: AtomTable) -> None:
         """Take in events that are in time."""
@@ -95,10 +95,10 @@ class RulesInUse:
         """End a sequence; return how many intervals are final now."""
         return self._remember(code, self._recogniser.end(code, out)) if self._recogniser else 0
 
-    def _remember(self, code: int, found: list[Recognised]) -> int:
+    def _remember(self, code: int, recognised: list[Recognised]) -> int:
         if self._settings.learn:
-            self._history.setdefault(code, History(self._vocabulary)).add(found)
-        return sum(len(part.intervals) for part in found)
+            self._history.setdefault(code, History(self._vocabulary)).add(recognised)
+        return sum(len(part.intervals) for part in recognised)
 
     def compare(self, code: int, batch: MicroBatch) -> Confusion | None:
         """Count what the rules said against the labels of a batch, if it has any."""
@@ -121,7 +121,7 @@ class RulesInUse:
             "theory": str(self.theory),
             "holds": self.theory.holds.value if self.theory.holds else None,
             "score": self.score.to_state(),
-            "history": [[code, own.to_state()] for code, own in self._history.items()],
+            "history": [[code, history.to_state()] for code, history in self._history.items()],
             "recogniser": self._recogniser.to_state() if self._recogniser else None,
         }
 
@@ -132,7 +132,7 @@ class RulesInUse:
         self.use(replace(parse_theory(state["theory"]), holds=holds))
         self.score = Score.restored(state["score"])
         self._history = {
-            code: History.restored(own, self._vocabulary) for code, own in state["history"]
+            code: History.restored(history, self._vocabulary) for code, history in state["history"]
         }
         if self._recogniser and state["recogniser"]:
             self._recogniser.restore(state["recogniser"], self._vocabulary)

@@ -25,17 +25,17 @@ class History:
         self._table = AtomTable.empty(vocabulary)
         self._ends: Ints = np.empty(0, np.int64)
 
-    def add(self, found: Iterable[Recognised]) -> None:
+    def add(self, recognised: Iterable[Recognised]) -> None:
         """Remember intervals."""
-        for part in found:
-            own = part.intervals
-            rows = part.fluents.take(own.key)
+        for part in recognised:
+            intervals = part.intervals
+            rows = part.fluents.take(intervals.key)
             table = AtomTable(
-                rows.vocabulary, rows.sequence, own.start, rows.kind, rows.args, rows.truth
+                rows.vocabulary, rows.sequence, intervals.start, rows.kind, rows.args, rows.truth
             )
             parts = [t for t in (self._table, table) if len(t)]
             self._table = AtomTable.concat(parts, rows.vocabulary)
-            self._ends = np.concatenate((self._ends, own.end))
+            self._ends = np.concatenate((self._ends, intervals.end))
 
     def forget(self, before: int) -> None:
         """Forget what ended before a time."""
@@ -51,6 +51,7 @@ class History:
             np.column_stack((table.kind, padded(table.args, width))).astype(np.int64)
             for table in (self._table, queries)
         ]
+        # One numbering for both tables: rows and queries of the same ground fluent get the same number.
         _, number = unique_rows(np.concatenate(keys))
         number = number.astype(np.int64)
         split = len(self._table)
@@ -80,15 +81,15 @@ class Score:
     def compare(self, batch: MicroBatch, history: History, open_: Recognised | None) -> Confusion:
         """Count what the rules said against the labels of one more batch."""
         given = batch.labels
-        known = given != UNKNOWN
-        queries = batch.queries.take(known)
-        said = history.holds(queries)
+        labelled = given != UNKNOWN
+        queries = batch.queries.take(labelled)
+        holding = history.holds(queries)
         if open_ is not None:
-            rest = History(batch.table.vocabulary)
-            rest.add([open_])
-            said |= rest.holds(queries)
-        labels = np.where(said, TRUE, FALSE).astype(np.int8)
-        counts = Confusion.of(given[known], labels)
+            still_open = History(batch.table.vocabulary)
+            still_open.add([open_])
+            holding |= still_open.holds(queries)
+        labels = np.where(holding, TRUE, FALSE).astype(np.int8)
+        counts = Confusion.of(given[labelled], labels)
         if counts.count:
             self.recent = [*self.recent, counts][-self.memory :]
         return counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -57,13 +57,17 @@ class Waiting:
         facts = events.take(events.time == NO_TIME)
         events = events.take(events.time != NO_TIME)
         times = np.unique(np.concatenate((events.time, labels.time[labels.time != NO_TIME])))
+        # With size 2 and before 40, of the time-points 10 20 30 40 the first two are a batch: 30 waits for a
+        # partner, since batches must not depend on the portions in which rows arrive.
         ripe = times if before is None else times[times < before]
         whole = len(ripe) if before is None else len(ripe) - len(ripe) % size
         for start in range(0, whole, size):
-            own = ripe[start : start + size]
+            points = ripe[start : start + size]
             # Up to the next time-point of all, so that no label of a point between them is lost.
-            yield self._batch(domain, _within(events, own), _within(labels, own), facts, own)
-            self.done = int(own[-1]) + 1
+            yield self._batch(
+                domain, _within(events, points), _within(labels, points), facts, points
+            )
+            self.done = int(points[-1]) + 1
         if whole:
             self._forget(facts, events)
 
@@ -94,12 +98,10 @@ class Waiting:
         if not len(spans):
             return spans
         ends = np.concatenate(self.ends)
+        # Whoever takes the distinct atoms of a batch keeps the first of equal ones, so the order is turned.
         rows, points = points_within(spans.time[::-1], ends[::-1], times)
         rows = len(spans) - 1 - rows
-        found = spans.take(rows)
-        return AtomTable(
-            found.vocabulary, found.sequence, times[points], found.kind, found.args, found.truth
-        )
+        return replace(spans.take(rows), time=times[points], lines=None)
 
     def _forget(self, facts: AtomTable, events: AtomTable) -> None:
         """Forget what is learned from; facts stay, and intervals that go on."""

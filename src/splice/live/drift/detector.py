@@ -77,6 +77,8 @@ class Detector:
 
     def _change(self) -> Change:
         """Return where the values began to rise: where the sum of what counts was least."""
+        # For 0 0 1 1 with slack .1: means 0 0 .33 .5, what counts -.1 -.1 .57 .4, sums -.1 -.2 .37 .77. The
+        # least sum is at the second value, so the third is the first that is higher.
         means = [total / (i + 1) for i, total in enumerate(accumulate(self.values))]
         counts = (v - mean - self.slack for v, mean in zip(self.values, means, strict=True))
         sums = list(accumulate(counts))
@@ -91,8 +93,8 @@ class Detector:
     def restore(self, state: Plain) -> None:
         """Go on from a state."""
         check_state(state, _STATE, "detector")
-        together = len(state["values"]) == len(state["batches"])
-        require(together, "detector", "has values of no batch")
+        same_length = len(state["values"]) == len(state["batches"])
+        require(same_length, "detector", "has values of no batch")
         self.values, self.batches = list(state["values"]), list(state["batches"])
         self._test = None
 

@@ -147,7 +147,7 @@ class Trial:
             "learner": self.learner.to_state(),
             "old": self.old.to_state(),
             "new": self.new.to_state(),
-            "pairs": [[astuple(one) for one in pair] for pair in self.pairs],
+            "pairs": [[astuple(counts) for counts in pair] for pair in self.pairs],
             "seen": self.seen,
             "ahead": self.ahead,
             "relearned": self.relearned,

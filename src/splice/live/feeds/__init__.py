@@ -64,11 +64,11 @@ class Address:
             raise SpliceError(f"the address '{self}' does not say its {name}", f"add ?{name}=...")
         return value
 
-    def check_options(self, *known: str) -> None:
+    def check_options(self, *expected: str) -> None:
         """Refuse options that nobody knows: a misspelt one would be taken for its default."""
         for name in self.options:
-            if name not in known:
-                hint = did_you_mean(name, known) or f"{self.scheme} knows {', '.join(known)}"
+            if name not in expected:
+                hint = did_you_mean(name, expected) or f"{self.scheme} knows {', '.join(expected)}"
                 raise SpliceError(f"the address '{self}' has an unknown option '{name}'", hint)
 
 
@@ -90,8 +90,11 @@ def parse_address(text: str) -> Address:
     except ValueError as error:
         raise SpliceError(f"'{text}' is no address", str(error)) from None
     if parts.scheme not in SCHEMES or parts.scheme == "-":
-        known = [name for name in SCHEMES if name != "-"]
-        hint = did_you_mean(parts.scheme, known) or f"write {', '.join(known)}, a file's name, or -"
+        schemes = [name for name in SCHEMES if name != "-"]
+        hint = (
+            did_you_mean(parts.scheme, schemes)
+            or f"write {', '.join(schemes)}, a file's name, or -"
+        )
         raise SpliceError(f"unknown kind of address '{parts.scheme}:'", hint)
     if parts.scheme == "file":
         return Address("file", path=unquote(parts.netloc + parts.path))

@@ -32,29 +32,30 @@ class Lines:
 
     def __init__(self, start: int = 0) -> None:
         self.place = start
-        self._held = b""
+        self._partial = b""
+        # Bytes of the line under way that were let go: they count for its place, and are not held. A line of
+        # more than the longest row keeps one byte too many, by which the decoder knows it.
         self._lost = 0
-        """How many bytes of the line under way were let go."""
 
     def split(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are complete now."""
-        *whole, rest = data.split(b"\n")
+        *whole, tail = data.split(b"\n")
         for line in whole:
             yield self._line(line)
-        self._held += rest
-        if len(self._held) > 2 * MOST_BYTES:
-            self._lost += len(self._held) - MOST_BYTES - 1
-            self._held = self._held[: MOST_BYTES + 1]
+        self._partial += tail
+        if len(self._partial) > 2 * MOST_BYTES:
+            self._lost += len(self._partial) - MOST_BYTES - 1
+            self._partial = self._partial[: MOST_BYTES + 1]
 
-    def rest(self) -> Iterator[tuple[int, bytes]]:
+    def remainder(self) -> Iterator[tuple[int, bytes]]:
         """Yield what is left without a newline, if anything."""
-        if self._held:
+        if self._partial:
             yield self._line(b"")
 
     def _line(self, end: bytes) -> tuple[int, bytes]:
-        line = self._held + end
+        line = self._partial + end
         self.place += len(line) + self._lost + 1
-        self._held, self._lost = b"", 0
+        self._partial, self._lost = b"", 0
         return self.place, line[: MOST_BYTES + 1]
 
 
@@ -106,7 +107,7 @@ class FolderFeed:
                     closed = True
                 else:
                     yield None
-            for place, row in lines.rest():
+            for place, row in lines.remainder():
                 yield f"{current}:{place}", row
             done.add(current)
 
@@ -131,8 +132,8 @@ def _followed(path: Path, lines: Lines) -> Iterator[Item]:
 
 
 def _names(folder: Path) -> list[str]:
-    found = (entry.name for entry in folder.iterdir() if entry.suffix in _ENDINGS)
-    return sorted(found, key=natural_key)
+    names = (entry.name for entry in folder.iterdir() if entry.suffix in _ENDINGS)
+    return sorted(names, key=natural_key)
 
 
 def _check_size(handle: int, place: int, name: str) -> None:

@@ -50,7 +50,7 @@ class Journal:
             )
         self._number = int(files[-1].stem) if files else 1
         tail = [line for path in files[-2:] for line in whole_lines(path, _REMEMBERED)]
-        self._known = dict.fromkeys(map(self._identity, tail[-_REMEMBERED:]))
+        self._identities = dict.fromkeys(map(self._identity, tail[-_REMEMBERED:]))
 
     @property
     def _path(self) -> Path:
@@ -68,14 +68,14 @@ class Journal:
         new = list[bytes]()
         for row, again in rows:
             line = b" ".join(row.splitlines())  # within JSON, a line break is nothing but space
-            who = self._identity(line)
-            if (again or self._column) and who in self._known:
+            identity = self._identity(line)
+            if (again or self._column) and identity in self._identities:
                 continue
-            self._known.pop(who, None)
-            self._known[who] = None
+            self._identities.pop(identity, None)
+            self._identities[identity] = None
             new.append(line + b"\n")
-        while len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
+        while len(self._identities) > _REMEMBERED:
+            del self._identities[next(iter(self._identities))]
         if new:
             self._write(b"".join(new))
         return len(new)
@@ -94,9 +94,9 @@ class Journal:
             os.close(handle)
 
     def _identity(self, line: bytes) -> bytes:
-        said = line
+        text = line
         if self._column is not None:
             # A bad row, or one that is nested too deep, is its own identity.
             with suppress(ValueError, TypeError, KeyError, RecursionError):
-                said = json.dumps(json.loads(line)[self._column], sort_keys=True).encode()
-        return blake2b(said, digest_size=16).digest()
+                text = json.dumps(json.loads(line)[self._column], sort_keys=True).encode()
+        return blake2b(text, digest_size=16).digest()

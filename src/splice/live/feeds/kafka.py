@@ -42,10 +42,10 @@ def _settings(address: Address) -> dict[str, Any]:
     address.check_options("partition", *(name for name in address.options if "." in name))
     if not address.path:
         raise SpliceError(f"the address '{address}' names no topic", "write kafka://host/topic")
-    found: dict[str, Any] = {"bootstrap.servers": f"{address.host}:{address.port or 9092}"}
+    settings: dict[str, Any] = {"bootstrap.servers": f"{address.host}:{address.port or 9092}"}
     if address.user is not None:
-        found |= {"sasl.username": address.user, "sasl.password": address.password or ""}
-    return found | {name: value for name, value in address.options.items() if "." in name}
+        settings |= {"sasl.username": address.user, "sasl.password": address.password or ""}
+    return settings | {name: value for name, value in address.options.items() if "." in name}
 
 
 def _partition(address: Address) -> int:
@@ -81,10 +81,10 @@ class KafkaFeed:
         try:
             consumer.assign([topic])
             while True:
-                found = consumer.consume(_PORTION, _WAIT)
-                if not found:
+                messages = consumer.consume(_PORTION, _WAIT)
+                if not messages:
                     yield None
-                for message in found:
+                for message in messages:
                     if message.error() is not None:
                         self._check(message.error(), after)
                         yield None
@@ -148,7 +148,7 @@ class KafkaSink:
             self._producer = Producer({**settings, "message.timeout.ms": int(1000 * _SECONDS)})
         failed: list[str] = []
 
-        def told(error: Any, _: Any) -> None:
+        def delivered(error: Any, _: Any) -> None:
             if error is not None:
                 failed.append(error.str())
 
@@ -159,7 +159,7 @@ class KafkaSink:
                     row,
                     str(number).encode(),
                     partition=_partition(self._address),
-                    on_delivery=told,
+                    on_delivery=delivered,
                 )
                 self._producer.poll(0)
             left = self._producer.flush(3 * _SECONDS)

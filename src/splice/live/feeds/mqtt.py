@@ -58,7 +58,7 @@ def _folder(address: Address) -> str:
 def _connect(client: mqtt.Client, address: Address) -> None:
     """Connect, and wait for the broker's answer."""
     answers = list[Any]()
-    client.on_connect = lambda *said: answers.append(said[3])
+    client.on_connect = lambda *args: answers.append(args[3])
     try:
         client.connect(address.host, address.port or 1883, _KEEP_ALIVE)
     except OSError as error:
@@ -86,7 +86,8 @@ class MqttFeed:
         self._address = address
         self.folder = Path(_folder(address))
         self._client: mqtt.Client | None = None
-        self._held: list[mqtt.MQTTMessage] = []
+        # Acknowledged in ``_receive`` and nowhere else: what the broker does not hear about, it says again.
+        self._messages: list[mqtt.MQTTMessage] = []
         """Messages that are neither in the journal nor acknowledged."""
 
     def open(self, after: str | None) -> Iterator[Item]:
@@ -106,11 +107,11 @@ class MqttFeed:
 
     def _subscribed(self) -> mqtt.Client:
         client = _client(self._address, _name(self._address, "feed"), ("journal", "id"))
-        client.on_message = lambda _client, _data, message: self._held.append(message)
-        self._held = []
+        client.on_message = lambda _client, _data, message: self._messages.append(message)
+        self._messages = []
         _connect(client, self._address)
         answers = list[Any]()
-        client.on_subscribe = lambda *said: answers.extend(said[3])
+        client.on_subscribe = lambda *args: answers.extend(args[3])
         client.subscribe(self._address.path, qos=1)
         _await(client, self._address, answers)
         self._client = client
@@ -118,17 +119,18 @@ class MqttFeed:
 
     def _receive(self, client: mqtt.Client, journal: Journal) -> None:
         """Take in what the broker has; it is acknowledged when it is on the disk."""
+        # Wait for the first message alone; after it, take what is there until nothing new comes.
         wait, before = _WAIT, -1
-        while before < len(self._held) < _PORTION:
-            before = len(self._held)
-            said = client.loop(wait)
-            if said != mqtt.MQTT_ERR_SUCCESS:
-                raise Unreachable(f"'{self.name}' does not answer: {mqtt.error_string(said)}")
+        while before < len(self._messages) < _PORTION:
+            before = len(self._messages)
+            status = client.loop(wait)
+            if status != mqtt.MQTT_ERR_SUCCESS:
+                raise Unreachable(f"'{self.name}' does not answer: {mqtt.error_string(status)}")
             wait = 0.0
-        journal.append((bytes(message.payload), message.dup) for message in self._held)
-        for message in self._held:
+        journal.append((bytes(message.payload), message.dup) for message in self._messages)
+        for message in self._messages:
             client.ack(message.mid, message.qos)
-        self._held = []
+        self._messages = []
 
     def close(self) -> None:
         """Let go of the connection; the broker keeps what comes."""
@@ -165,7 +167,7 @@ class MqttSink:
             self._client = client
         sent = [client.publish(self._address.path, row, qos=1) for _, row in rows]
         until = time.monotonic() + _SECONDS
-        while not all(one.is_published() for one in sent):
+        while not all(message.is_published() for message in sent):
             if client.loop(_WAIT) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > until:
                 self._client = None
                 raise Unreachable(f"'{self.name}' does not answer")

@@ -121,10 +121,10 @@ class NatsFeed:
         line = self._line
         subscription = line.ask(self._subscribe(after))
         while True:
-            found = line.ask(_fetched(subscription))
-            if not found:
+            messages = line.ask(_fetched(subscription))
+            if not messages:
                 yield None
-            for message in found:
+            for message in messages:
                 after = str(message.metadata.sequence.stream)
                 yield after, message.data
 
@@ -154,10 +154,10 @@ class NatsFeed:
 
 async def _fetched(subscription: Any) -> list[Any]:
     try:
-        found: list[Any] = await subscription.fetch(_PORTION, timeout=_WAIT)
+        messages: list[Any] = await subscription.fetch(_PORTION, timeout=_WAIT)
     except TimeoutError:  # the client's own, or asyncio's where the machine is busy
         return []
-    return found
+    return messages
 
 
 class NatsSink:

@@ -78,25 +78,25 @@ class RedisFeed:
         last = after
         while True:
             with _answering(self.name):
-                found = self._read(last)
-            if not found:
+                entries = self._read(last)
+            if not entries:
                 yield None
-            for identity, fields in found:
+            for identity, fields in entries:
                 last = identity.decode("ascii")
                 yield last, self._row(fields)
 
     def _read(self, last: str | None) -> list[tuple[bytes, dict[bytes, bytes]]]:
         """Return the next entries; the last one that was read must still be there."""
-        asked = self._client.pipeline(transaction=True)
-        asked.xrange(self._stream, last or "0-1", last or "0-1", count=1)
-        asked.xread({self._stream: last or "0-0"}, count=_PORTION)
-        known, found = asked.execute()
-        if last is not None and not known:
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.xrange(self._stream, last or "0-1", last or "0-1", count=1)
+        pipeline.xread({self._stream: last or "0-0"}, count=_PORTION)
+        previous, streams = pipeline.execute()
+        if last is not None and not previous:
             raise SpliceError(
                 f"'{self.name}' no longer has {last}, up to which it was read",
                 "it was trimmed or lost, and rows with it; keep more, or begin anew with another --state",
             )
-        return found[0][1] if found else []
+        return streams[0][1] if streams else []
 
     def _row(self, fields: dict[bytes, bytes]) -> bytes:
         row = fields.get(self._field)
@@ -122,10 +122,10 @@ class RedisSink:
     def last(self) -> int | None:
         """Return the number in the identity of the last entry."""
         with _answering(self.name):
-            found = self._client.xrevrange(self._stream, count=1)
-        if not found:
+            entries = self._client.xrevrange(self._stream, count=1)
+        if not entries:
             return 0
-        identity, fields = found[0]
+        identity, fields = entries[0]
         try:
             number = int(json.loads(fields[self._field.encode()])["n"])
         except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
@@ -137,11 +137,11 @@ class RedisSink:
     def send(self, rows: Sequence[NumberedRow]) -> None:
         """Append rows: an identity that is there already is refused by the server."""
         for start in range(0, len(rows), _PORTION):
-            asked = self._client.pipeline(transaction=True)
+            pipeline = self._client.pipeline(transaction=True)
             for number, row in rows[start : start + _PORTION]:
-                asked.xadd(self._stream, {self._field: row}, id=f"{number}-0")
+                pipeline.xadd(self._stream, {self._field: row}, id=f"{number}-0")
             with _answering(self.name):
-                asked.execute()
+                pipeline.execute()
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -32,7 +32,7 @@ class StandardInput:
                 yield None
                 continue
             data = os.read(handle, _BLOCK)
-            for place, row in lines.split(data) if data else lines.rest():
+            for place, row in lines.split(data) if data else lines.remainder():
                 yield str(place), row
             if not data:
                 return
