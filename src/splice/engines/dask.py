@@ -137,9 +137,9 @@ class DaskEngine:
 
     def results(self, promises: Iterable[Promise[R]]) -> Iterator[R]:
         """Yield what was promised, in this order."""
-        wanted = list(promises)[::-1]
-        while wanted:  # what is yielded is not held any longer
-            promise = wanted.pop()
+        pending = list(promises)[::-1]
+        while pending:  # what is yielded is not held any longer
+            promise = pending.pop()
             assert isinstance(promise, _Pending)
             try:
                 value = promise.future.result()
@@ -177,12 +177,14 @@ def _check_versions(client: Client) -> None:
         ) from None
     for package, here in _versions().items():
         # Functions of the standard library are what every worker can be sent.
-        asked = (metadata.version, package) if package in _PACKAGES else (platform.python_version,)
-        for worker, there in client.run(*asked, on_error="return").items():
+        question = (
+            (metadata.version, package) if package in _PACKAGES else (platform.python_version,)
+        )
+        for worker, there in client.run(*question, on_error="return").items():
             if there != here:
-                told = "none" if isinstance(there, BaseException) else there
+                version = "none" if isinstance(there, BaseException) else there
                 raise EngineError(
-                    f"the Dask worker {worker} has {package} {told}, and here it is {here}",
+                    f"the Dask worker {worker} has {package} {version}, and here it is {here}",
                     "install the same versions on client and workers",
                 )
 

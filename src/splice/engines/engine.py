@@ -83,9 +83,9 @@ def call(name: str, work: Callable[..., R], *args: object) -> R:
         raise SpliceError(_named(name, "out of memory"), _SMALLER) from None
     except OSError as error:
         reason = f"{error.strerror or error}".lower()
-        told = f"{reason}: '{error.filename}'" if error.filename else reason
+        what = f"{reason}: '{error.filename}'" if error.filename else reason
         hint = "every worker must be able to read the input and to write beside the output"
-        raise SpliceError(_named(name, told), hint) from error
+        raise SpliceError(_named(name, what), hint) from error
 
 
 def _named(name: str, message: str) -> str:
@@ -108,7 +108,7 @@ def merge_tree(
     while len(level) > 1:
         odd = level[-1:] if len(level) % 2 else []
         pairs = zip(level[::2], level[1::2], strict=False)
-        level = [engine.submit(merge, one, two, name=name) for one, two in pairs] + odd
+        level = [engine.submit(merge, left, right, name=name) for left, right in pairs] + odd
     return level[0]
 
 
@@ -132,16 +132,18 @@ def exclusive_scan(
     if len(items) < 2:
         return [None] * len(items)
     # The last item is before nobody, so whatever holds it needs not be merged.
+    # Items a b c d e: the pairs ab and cd and the rest e have before them nothing, ab and abcd; so a has
+    # nothing, b has a, c has ab, d has ab and c, e has abcd.
     pairs = list(zip(items[:-1:2], items[1:-1:2], strict=False))
     above = [engine.submit(merge, one, two, name=name) for one, two in pairs]
     before = exclusive_scan(engine, merge, [*above, items[-1]], name)
-    found: list[Promise[R] | None] = []
+    prefixes: list[Promise[R] | None] = []
     for place in range(len(items)):
         earlier = before[place // 2]
         if place % 2 == 0:
-            found.append(earlier)
+            prefixes.append(earlier)
         elif earlier is None:
-            found.append(items[place - 1])
+            prefixes.append(items[place - 1])
         else:
-            found.append(engine.submit(merge, earlier, items[place - 1], name=name))
-    return found
+            prefixes.append(engine.submit(merge, earlier, items[place - 1], name=name))
+    return prefixes

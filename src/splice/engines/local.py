@@ -60,11 +60,11 @@ class _Worker:
 
     def __init__(self) -> None:
         spawn = get_context("spawn")
-        self.pipe, theirs = spawn.Pipe()
-        self.process = spawn.Process(target=_serve, args=(theirs,))
+        self.pipe, worker_end = spawn.Pipe()
+        self.process = spawn.Process(target=_serve, args=(worker_end,))
         with one_thread():
             self.process.start()
-        theirs.close()  # so that the pipe ends when the process does
+        worker_end.close()  # so that the pipe ends when the process does
 
     def end(self, *, now: bool) -> None:
         """End the process when it has nothing to do, or now."""
@@ -127,9 +127,9 @@ class LocalEngine:
 
     def results(self, promises: Iterable[Promise[R]]) -> Iterator[R]:
         """Yield what was promised, in this order; whatever else is ready is worked on meanwhile."""
-        wanted = list(promises)[::-1]
-        while wanted:  # what is yielded is not held any longer
-            task = wanted.pop()
+        pending = list(promises)[::-1]
+        while pending:  # what is yielded is not held any longer
+            task = pending.pop()
             assert isinstance(task, _Task)
             while not task.done:
                 self._advance()
@@ -150,11 +150,11 @@ class LocalEngine:
     ) -> None:
         """Note what came of a task, and queue whatever waited for nothing else."""
         task.value, task.error, task.done = value, error, True
-        task.args = ()
-        for other in task.waiting:
-            other.missing -= 1
-            if not other.missing:
-                self._make_ready(other)
+        task.args = ()  # frees the results that it was given, once nobody else waits for them
+        for dependant in task.waiting:
+            dependant.missing -= 1
+            if not dependant.missing:
+                self._make_ready(dependant)
         task.waiting = []
 
     def _advance(self) -> None:
@@ -171,6 +171,8 @@ class LocalEngine:
         self._hand_out()
         for pipe in connection.wait(self._busy, _MOMENT):
             assert isinstance(pipe, Connection)
+            # A worker is idle again before its result is noted, so that the next task finds it; one that
+            # died is not put back, and its task is queued again.
             worker, task = self._busy.pop(pipe)
             try:
                 value, error = pipe.recv()

@@ -20,31 +20,33 @@ from splice.report.observer import CompletionObserver
 from splice.stream.source import MemorySource, Source, sequences
 
 _LABELS: Final = {"sequence": pl.String, "fluent": pl.String}
-_ASKED: Final = {"label": pl.Boolean, "believed": pl.Float64, "reason": pl.String}
+_ANSWER_COLUMNS: Final = {"label": pl.Boolean, "believed": pl.Float64, "reason": pl.String}
 
 
 def question_frame(questions: Iterable[Question]) -> pl.DataFrame:
     """Return questions as rows of a labels table of intervals, the labels to be filled in."""
-    asked = ((each, [(each.start, each.end)]) for each in questions)
-    return _question_rows(asked, ["start", "end"])
+    intervals = ((question, [(question.start, question.end)]) for question in questions)
+    return _question_rows(intervals, ["start", "end"])
 
 
 def question_points(questions: Iterable[Question]) -> pl.DataFrame:
     """Return questions as one row for each time-point at which a label is missing."""
-    return _question_rows(((each, [(t,) for t in each.times]) for each in questions), ["time"])
+    return _question_rows(
+        ((question, [(t,) for t in question.times]) for question in questions), ["time"]
+    )
 
 
 def _question_rows(
     questions: Iterable[tuple[Question, Sequence[tuple[int, ...]]]], times: Sequence[str]
 ) -> pl.DataFrame:
     rows = [
-        (each.sequence, fluent, *when, None, each.believed, each.reason)
-        for each, asked in questions
-        for fluent in each.fluents
-        for when in asked
+        (question.sequence, fluent, *when, None, question.believed, question.reason)
+        for question, moments in questions
+        for fluent in question.fluents
+        for when in moments
     ]
     return pl.DataFrame(
-        rows, schema={**_LABELS, **dict.fromkeys(times, pl.Int64), **_ASKED}, orient="row"
+        rows, schema={**_LABELS, **dict.fromkeys(times, pl.Int64), **_ANSWER_COLUMNS}, orient="row"
     )
 
 
@@ -65,12 +67,12 @@ def labelled(source: CompletedSource, theory: Theory | None, sequence: str | Non
         names[done.batch.sequence] = None
         if sequence in (None, done.batch.sequence):
             watcher.see(completer, done)
-    found = watcher.labelling()
-    if found is None:
+    labelling = watcher.labelling()
+    if labelling is None:
         raise UnknownName("sequence", sequence or "", names)
     if theory is not None:
-        found = replace(found, recognised=predict(theory, found.batch))
-    return timeline(found)
+        labelling = replace(labelling, recognised=predict(theory, labelling.batch))
+    return timeline(labelling)
 
 
 def recognised(source: Source, theory: Theory, sequence: str | None) -> Timeline:
@@ -89,6 +91,6 @@ def recognised(source: Source, theory: Theory, sequence: str | None) -> Timeline
     for name, table in sequences(source):
         names.append(name)
         if sequence in (None, name):
-            found = recognise(theory, MemorySource(table, source.domain))
-            return recognised_timeline(table, found.parts[0])
+            recognition = recognise(theory, MemorySource(table, source.domain))
+            return recognised_timeline(table, recognition.parts[0])
     raise UnknownName("sequence", sequence or "", names)

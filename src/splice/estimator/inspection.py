@@ -13,7 +13,7 @@ from splice.completion.profile import Profile
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
 from splice.estimator.frames import labelled, question_frame, question_points, recognised
-from splice.estimator.messages import told_in_python, warn
+from splice.estimator.messages import in_keywords, warn
 from splice.estimator.params import Parameters
 from splice.events.crisp.explain import IntervalExplanation, explain_interval
 from splice.events.crisp.program import compile_program
@@ -178,7 +178,7 @@ class Inspection(Parameters):
         def moment(times: TimeFormat) -> int:
             return time_point_of(at, times)
 
-        with told_in_python():
+        with in_keywords():
             frames = self._labelled(events, labels)
             if labels is not None:
                 return explain_label(self._completed(frames).completions(), what, moment, name)
@@ -225,14 +225,16 @@ class Inspection(Parameters):
         **options
             As :func:`splice.ask` has them: ``strategy``, ``length``, ``seed``...
         """
-        with told_in_python():
+        with in_keywords():
             frames = self._shown(events, labels)
             source = open_input(frames, self._input_options)
-            asked = {"profile": self._learn_options.profile, **options}
-            found = ask(source, budget=budget, **{k: v for k, v in asked.items() if v is not None})
+            chosen = {"profile": self._learn_options.profile, **options}
+            questions = ask(
+                source, budget=budget, **{k: v for k, v in chosen.items() if v is not None}
+            )
             answered = frames.tables.get("labels")
             by_point = answered is not None and "time" in answered.names
-            rows = question_points(found) if by_point else question_frame(found)
+            rows = question_points(questions) if by_point else question_frame(questions)
             return (answered or frames.tables["events"]).further_rows(rows, source.vocabulary.times)
 
     # pictures
@@ -256,7 +258,7 @@ class Inspection(Parameters):
             The sequence (default: the first in which something is labelled true).
         """
         name = None if sequence is None else str(sequence)
-        with told_in_python():
+        with in_keywords():
             frames = self._shown(events, labels)
             theory = self.theory_ if self.is_fitted else None
             if "labels" in frames.tables:
@@ -285,7 +287,7 @@ class Inspection(Parameters):
         events, labels
             What was learned from, where it is not here any more.
         """
-        with told_in_python():
+        with in_keywords():
             frames = self._shown(events, labels)
             options, choices = self._input_options, self._learn_options
             page = report_page(learned_report(frames, options, choices, self._fitted))

@@ -10,7 +10,7 @@ import polars as pl
 
 from splice.errors import did_you_mean
 from splice.estimator.inspection import Inspection
-from splice.estimator.messages import told_in_python, warn, warned
+from splice.estimator.messages import in_keywords, warn, warned
 from splice.estimator.saved import from_checkpoint, saved_params, to_checkpoint
 from splice.evaluation.confusion import By
 from splice.evaluation.recognition import Scores, score
@@ -69,7 +69,7 @@ class RuleLearner(Inspection):
         watch
             Called with each event of the run (:mod:`splice.pipeline.progress`).
         """
-        with told_in_python():
+        with in_keywords():
             options = self._input_options
             frames = self._with_labels(events, labels)
             source = open_input(frames, options)
@@ -98,7 +98,7 @@ class RuleLearner(Inspection):
             Called with each event of the run.
         """
         before = self.learned_ if self.is_fitted else None
-        with told_in_python():
+        with in_keywords():
             options, part = self._input_options, self._part(events, labels).tables
             filled = {name: table for name, table in part.items() if table.height}
             if not filled:
@@ -144,11 +144,11 @@ class RuleLearner(Inspection):
         labels
             What is known of it.
         """
-        with told_in_python():
+        with in_keywords():
             frames = self._with_labels(events, labels)
             source = self._completed(frames)
-            found = completed_frame(source)
-            return frames.tables["events"].like(found, source.vocabulary.times)
+            completed = completed_frame(source)
+            return frames.tables["events"].like(completed, source.vocabulary.times)
 
     # recognising
 
@@ -162,7 +162,7 @@ class RuleLearner(Inspection):
         **options
             As :func:`splice.recognise` has them: ``window``, ``probabilities``, ``simultaneous``...
         """
-        with told_in_python():
+        with in_keywords():
             return self._recognise(self._part(events), options)[0]
 
     def predict(self, events: AnyFrame) -> AnyFrame:
@@ -188,19 +188,19 @@ class RuleLearner(Inspection):
         return self._intervals(events, probabilities=True)
 
     def _intervals(self, events: AnyFrame, **options: Any) -> AnyFrame:
-        with told_in_python():
+        with in_keywords():
             frames = self._part(events)
-            found, source = self._recognise(frames, options)
-            return frames.tables["events"].like(found.intervals(), source.vocabulary.times)
+            recognition, source = self._recognise(frames, options)
+            return frames.tables["events"].like(recognition.intervals(), source.vocabulary.times)
 
     def _recognise(self, frames: Frames, options: dict[str, Any]) -> tuple[Recognition, Source]:
         theory, seen = self.theory_, SeenAtoms()
         source = SeenSource(self._written(frames), seen)
-        found = recognise(theory, source, **options)
+        recognition = recognise(theory, source, **options)
         if frames.tables["events"].height:
             for text in unmatched(theory, seen):
                 warn(text)
-        return found, source
+        return recognition, source
 
     def scores(
         self, events: AnyFrame, labels: AnyFrame, *, by: By = By.POINTS, tolerance: int = 0
@@ -218,14 +218,14 @@ class RuleLearner(Inspection):
         tolerance
             How many labelled points an answer may be early or late.
         """
-        with told_in_python():
+        with in_keywords():
             frames = self._with_labels(events, labels)
             truth = open_input(frames, self._input_options, queries=Queries.LABELLED)
-            found, _ = self._recognise(Frames({"events": frames.tables["events"]}), {})
-            scores = score(truth, found, by=by, tolerance=tolerance)
-            known = self._fitted.fluents
-            for name in sorted(scores.fluents.keys() - known):
-                hint = did_you_mean(name, known) or f"learned about: {', '.join(sorted(known))}"
+            recognition, _ = self._recognise(Frames({"events": frames.tables["events"]}), {})
+            scores = score(truth, recognition, by=by, tolerance=tolerance)
+            learned = self._fitted.fluents
+            for name in sorted(scores.fluents.keys() - learned):
+                hint = did_you_mean(name, learned) or f"learned about: {', '.join(sorted(learned))}"
                 warn(f"no rules for '{name}'; {hint}")
             return scores
 

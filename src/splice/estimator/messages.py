@@ -58,8 +58,8 @@ def warned(watch: Watch, frames: Frames) -> Callable[[Event], None]:
                 for note in report.notes:
                     warn(note)
                 if report.duplicates:
-                    twice = duplicates(frames) or f"{report.duplicates:,} rows say the same"
-                    warn(f"{twice}; what is said twice counts once")
+                    repeated = duplicates(frames) or f"{report.duplicates:,} rows say the same"
+                    warn(f"{repeated}; what is said twice counts once")
                 if report.bad:
                     examples = "\n".join(map(str, report.examples[:3]))
                     warn(f"{report.bad:,} bad rows were left out, such as\n{examples}")
@@ -71,7 +71,7 @@ def warned(watch: Watch, frames: Frames) -> Callable[[Event], None]:
 
 
 @contextmanager
-def told_in_python() -> Iterator[None]:
+def in_keywords() -> Iterator[None]:
     """Let errors speak of keywords where they speak of the command's options."""
     try:
         yield
@@ -85,11 +85,11 @@ def told_in_python() -> Iterator[None]:
 def _first_of_each(problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield the first of problems that are alike: a frame's column is wrong from top to bottom."""
     alike: dict[tuple[str, ...], list[Problem]] = {}
-    for each in problems:
-        column = each.place.within.partition("column ")[2]
-        alike.setdefault((each.place.file, column, each.hint), []).append(each)
-    for first, *rest in alike.values():
-        more = f" (and {len(rest):,} more like this)" if rest else ""
+    for problem in problems:
+        column = problem.place.within.partition("column ")[2]
+        alike.setdefault((problem.place.file, column, problem.hint), []).append(problem)
+    for first, *others in alike.values():
+        more = f" (and {len(others):,} more like this)" if others else ""
         yield replace(first, message=first.message + more, hint=in_python(first.hint))
 
 
@@ -99,12 +99,14 @@ def in_python(text: str) -> str:
     >>> in_python("sort the rows, or ask with --sort; declare one: --time-unit s")
     "sort the rows, or ask with sort=True; declare one: time_unit='s'"
     """
-    return _OPTION.sub(_said, text)
+    return _OPTION.sub(_keyword, text)
 
 
-def _said(match: re.Match[str]) -> str:
+def _keyword(match: re.Match[str]) -> str:
     name, value = match[1].replace("-", "_"), match[2] or ""
-    options = {each.name: each.default for each in (*fields(InputOptions), *fields(LearnOptions))}
+    options = {
+        field.name: field.default for field in (*fields(InputOptions), *fields(LearnOptions))
+    }
     if name not in options:
         return _ARGUMENTS.get(name, match[0])
     if isinstance(options[name], bool):

@@ -24,7 +24,7 @@ _USUAL: Final = "default"
 
 
 def _names(*options: type) -> tuple[str, ...]:
-    return tuple(field.name for each in options for field in fields(each))
+    return tuple(field.name for cls in options for field in fields(cls))
 
 
 _LEARNING: Final = tuple(
@@ -108,8 +108,8 @@ class Parameters:
         return self._chosen(InputOptions)
 
     def _chosen(self, options: type[Options]) -> Options:
-        own = _names(options)
-        return options(**{name: value for name, value in self._options.items() if name in own})
+        names = _names(options)
+        return options(**{name: value for name, value in self._options.items() if name in names})
 
     @property
     def _learn_options(self) -> LearnOptions:
@@ -117,13 +117,15 @@ class Parameters:
         options = LearnOptions(learner=LEARNERS.made(self.learner), **chosen)
         if self.completer == _USUAL:
             return options
-        wanted = profile(self.completer) if isinstance(self.completer, str) else self.completer
-        if wanted is not None and not isinstance(wanted, Profile):
+        chosen_profile = (
+            profile(self.completer) if isinstance(self.completer, str) else self.completer
+        )
+        if chosen_profile is not None and not isinstance(chosen_profile, Profile):
             raise SpliceError(
-                f"a value of type {type(wanted).__name__} is no completer",
+                f"a value of type {type(chosen_profile).__name__} is no completer",
                 f"name a profile: {', '.join(PROFILES)}; or give a splice.Profile, or None",
             )
-        return replace(options, profile=wanted)
+        return replace(options, profile=chosen_profile)
 
 
 def _written(value: object) -> str:
@@ -139,8 +141,8 @@ def _unknown_option(name: str) -> SpliceError:
     name = name.removeprefix("learner__")  # scikit-learn's way to what is inside
     for kind in LEARNERS.known.values():
         if name in _names(kind.options):
-            made = kind.make.partition(":")[2] if isinstance(kind.make, str) else kind.name
+            title = kind.make.partition(":")[2] if isinstance(kind.make, str) else kind.name
             return SpliceError(
-                f"'{name}' is an option of a learner", f"say learner=splice.{made}({name}=...)"
+                f"'{name}' is an option of a learner", f"say learner=splice.{title}({name}=...)"
             )
     return UnknownName("option", name, [*_OPTIONS, "learner", "completer"])

@@ -14,7 +14,6 @@ be one of these in this package: nothing else is ever made or called, whatever a
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -30,6 +29,7 @@ from splice.learners.options import LearnerOptions
 from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain
 from splice.pipeline.learned import Learned, LearnOptions
+from splice.pipeline.run import COUNTS
 from splice.states import anything, check_state, each, mapping, number, record, text, whole
 from splice.stream.vocabulary import Vocabulary
 
@@ -53,10 +53,12 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        own = {
-            each.name: to_plain(getattr(value, each.name)) for each in fields(value) if each.init
+        plain_fields = {
+            field.name: to_plain(getattr(value, field.name))
+            for field in fields(value)
+            if field.init
         }
-        return {_CLASS: _place(type(value)), "fields": own}
+        return {_CLASS: _place(type(value)), "fields": plain_fields}
     raise _stranger(type(value))
 
 
@@ -84,8 +86,8 @@ def _made(value: dict[str, Any]) -> Any:
     cls = _class(str(value[_CLASS]))
     if issubclass(cls, Enum):
         return cls(value["value"])
-    own = {name: from_plain(item) for name, item in value["fields"].items()}
-    return cls(**{n: tuple(item) if isinstance(item, list) else item for n, item in own.items()})
+    values = {name: from_plain(item) for name, item in value["fields"].items()}
+    return cls(**{n: tuple(item) if isinstance(item, list) else item for n, item in values.items()})
 
 
 def _place(cls: type) -> str:
@@ -96,15 +98,15 @@ def _place(cls: type) -> str:
 
 def _class(place: str) -> type[Any]:
     module, _, name = place.partition(":")
-    found: Any = None
+    cls: Any = None
     if module.partition(".")[0] == _PACKAGE:
         try:
-            found = vars(import_module(module)).get(name)
+            cls = vars(import_module(module)).get(name)
         except ImportError:
-            found = None
-    if not isinstance(found, type) or not (is_dataclass(found) or issubclass(found, Enum)):
+            cls = None
+    if not isinstance(cls, type) or not (is_dataclass(cls) or issubclass(cls, Enum)):
         raise SpliceError(f"there is no class '{place}' here", "was it saved by another version?")
-    return found
+    return cls
 
 
 def _stranger(cls: type) -> SpliceError:
@@ -115,15 +117,13 @@ def _stranger(cls: type) -> SpliceError:
 
 
 _KIND: Final = {"kind": "rule learner", "version": "1"}
-_COUNTS: Final = ("examples", "batches", "given", "completed", "step", "read", "seconds")
-
 _SHAPE: Final = record(
     ("frames",),
     frames=text,
     params=mapping(anything),
     chosen=mapping(anything),
     domain=text,
-    counts=record(**{name: number(0) for name in _COUNTS}),
+    counts=record(**{name: number(0) for name in COUNTS}),
     labels=mapping(mapping(whole())),
     untold=each(text),
     learner=anything,
@@ -153,7 +153,7 @@ def to_checkpoint(
         "frames": frames,
         "params": _plain_params(params),
         "domain": format_domain(domain),
-        "counts": {name: getattr(learned, name) for name in _COUNTS},
+        "counts": {name: getattr(learned, name) for name in COUNTS},
         "labels": {name: dict(counts) for name, counts in learned.labels.items()},
         "untold": sorted(learned.untold),
         "learner": learned.learner.to_state(),
@@ -210,7 +210,7 @@ def from_checkpoint(saved: Checkpoint, choices: LearnOptions) -> tuple[Learned, 
     made = LEARNERS.made(used["learner"]) if "learner" in used else choices.learner
     learner = made().restore(state["learner"], domain, vocabulary)
     learned = Learned(learner, **state["counts"])
-    learned.count_labels({name: Counter(counts) for name, counts in state["labels"].items()})
+    learned.count_labels(state["labels"])
     learned.untold = frozenset(state["untold"])
     profile = used.get("completer", choices.profile)
     if state["completer"] and profile:

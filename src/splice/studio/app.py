@@ -144,12 +144,13 @@ def _sequence(studio: Studio, query: Mapping[str, str]) -> dict[str, Any]:
 
 def _columns(studio: Studio | LiveView, query: Mapping[str, str]) -> Response:
     lanes = studio.lanes(_whole(query, "n"))
-    found = lanes.intervals
+    intervals = lanes.intervals
     if "start" in query:
         start, end = _whole(query, "start") - lanes.first, _whole(query, "end") - lanes.first
-        found = in_window(found, start, end)
+        intervals = in_window(intervals, start, end)
     return Response(
-        np.ascontiguousarray(found.T).astype("<f8").tobytes(), media_type="application/octet-stream"
+        np.ascontiguousarray(intervals.T).astype("<f8").tobytes(),
+        media_type="application/octet-stream",
     )
 
 
@@ -209,7 +210,7 @@ def _change_rule(studio: Studio, body: dict[str, Any]) -> dict[str, Any]:
 
 def _reader(shown: Shown, read: Callable[[Shown, Mapping[str, str]], Any]) -> Any:
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(_told, lambda: read(shown, request.query_params))
+        return await run_in_threadpool(_answered, lambda: read(shown, request.query_params))
 
     return endpoint
 
@@ -222,20 +223,20 @@ def _changer(studio: Studio, change: Callable[[Studio, dict[str, Any]], Any]) ->
             return JSONResponse({"error": "that is no JSON"}, 400)
         if not isinstance(body, dict):
             return JSONResponse({"error": "that is no JSON object"}, 400)
-        return await run_in_threadpool(_told, lambda: change(studio, body))
+        return await run_in_threadpool(_answered, lambda: change(studio, body))
 
     return endpoint
 
 
-def _told(work: Callable[[], Any]) -> Response:
+def _answered(work: Callable[[], Any]) -> Response:
     """Return what some work gives, or what is wrong in words."""
     try:
-        found = work()
+        result = work()
     except SpliceError as error:
         problems = error.problems if isinstance(error, InputError) else ()
-        told = {"error": error.message, "hint": error.hint}
-        return JSONResponse({**told, "problems": [plain_problem(p) for p in problems]}, 422)
-    return found if isinstance(found, Response) else JSONResponse(found)
+        body = {"error": error.message, "hint": error.hint}
+        return JSONResponse({**body, "problems": [plain_problem(p) for p in problems]}, 422)
+    return result if isinstance(result, Response) else JSONResponse(result)
 
 
 def _whole(query: Mapping[str, str], name: str, usual: int | None = None) -> int:

@@ -88,11 +88,13 @@ def runs_of(
     if not len(rows):
         empty = np.empty(0, np.int64)
         return np.empty(0, np.intp), empty, empty, empty
-    own, place = instances.of[rows], np.searchsorted(times, instances.table.time[rows])
-    new = np.append(True, (np.diff(own) != 0) | (np.diff(place) != 1) | (np.diff(values) != 0))
+    # Rows of one instance at the time-points 3 4 6 of 3 4 5 6: places 0 1 3, so the run from 3 ends at 5,
+    # the time-point after 4, and another begins at 6.
+    instance, place = instances.of[rows], np.searchsorted(times, instances.table.time[rows])
+    new = np.append(True, (np.diff(instance) != 0) | (np.diff(place) != 1) | (np.diff(values) != 0))
     start, stop = runs(new)
     following = np.append(times, times[-1] + 1)
-    return own[start], times[place[start]], following[place[stop - 1] + 1], values[start]
+    return instance[start], times[place[start]], following[place[stop - 1] + 1], values[start]
 
 
 EVENT, GIVEN, BELIEVED, RECOGNISED = range(4)

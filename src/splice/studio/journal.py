@@ -37,12 +37,12 @@ Entry: TypeAlias = dict[str, Any]
 _TIME: Final = whole(-(2**63), 2**63 - 1)
 
 
-def _some(value: Any, place: str) -> None:
+def _texts(value: Any, place: str) -> None:
     each(text)(value, place)
     require(value, place, "is empty")
 
 
-_PART: Final = record(fluents=_some, start=_TIME, end=_TIME, label=maybe(truth))
+_PART: Final = record(fluents=_texts, start=_TIME, end=_TIME, label=maybe(truth))
 _KINDS: Final[dict[str, dict[str, Shape]]] = {
     "answer": {"sequence": text, "parts": each(_PART), "right": whole(), "asked": whole()},
     "rule": {"action": word("pin", "forbid", "release"), "text": text},

@@ -23,7 +23,7 @@ from splice.live.status import standing
 from splice.stream.plain import Plain
 from splice.studio.columns import RECOGNISED, Lanes
 
-_TOLD: Final = 20
+_SHOWN: Final = 20
 """So many late and bad rows are shown."""
 
 
@@ -58,17 +58,19 @@ class LiveView:
     def state(self) -> dict[str, Any]:
         """Return how the run stands, its rules, and what it told of late."""
         rows, state = self._rows(), self._state()
-        said = rows.get(Channel.OUT, [])
-        found = standing(self.project, state, time.time()) if state else {}
+        rows_out = rows.get(Channel.OUT, [])
+        status = standing(self.project, state, time.time()) if state else {}
         rules = state["engine"]["rules"]["theory"] if state else ""
         return {
             "title": self.title,
-            "version": [found.get("checkpoint"), said[-1]["n"] if said else 0],
-            "status": {name: value for name, value in found.items() if value is not None},
+            "version": [status.get("checkpoint"), rows_out[-1]["n"] if rows_out else 0],
+            "status": {name: value for name, value in status.items() if value is not None},
             "rules": [line for line in rules.splitlines() if line],
-            "told": [_news(row) for row in said if row["type"] not in ("interval", "retracted")],
-            "late": rows.get(Channel.LATE, [])[-_TOLD:],
-            "dead": rows.get(Channel.DEAD, [])[-_TOLD:],
+            "told": [
+                _news(row) for row in rows_out if row["type"] not in ("interval", "retracted")
+            ],
+            "late": rows.get(Channel.LATE, [])[-_SHOWN:],
+            "dead": rows.get(Channel.DEAD, [])[-_SHOWN:],
             "sequences": self.sequences(),
         }
 
@@ -82,15 +84,15 @@ class LiveView:
         names = self.sequences()
         if not 0 <= number < max(1, len(names)):
             raise SpliceError(f"there is no sequence {number}", "reload the page")
-        own = names[number] if names else None
-        known: dict[str, dict[str, Any]] = {}
+        sequence = names[number] if names else None
+        latest: dict[str, dict[str, Any]] = {}
         for row in self._rows().get(Channel.OUT, []):
-            if row.get("sequence") == own and row["type"] == "interval":
-                known[row["id"]] = row  # the last word on an interval counts
-            elif row.get("sequence") == own and row["type"] == "retracted":
-                known.pop(row["id"], None)
+            if row.get("sequence") == sequence and row["type"] == "interval":
+                latest[row["id"]] = row  # the last word on an interval counts
+            elif row.get("sequence") == sequence and row["type"] == "retracted":
+                latest.pop(row["id"], None)
         by_fluent = defaultdict(list)
-        for row in known.values():
+        for row in latest.values():
             by_fluent[row["fluent"]].append((_moment(row["start"]), _moment(row["end"])))
         moments = [at for spans in by_fluent.values() for span in spans for at in span if at is not None]  # fmt: skip
         first, last = min(moments, default=0), max(moments, default=0) + 1
@@ -123,5 +125,5 @@ def _moment(value: int | str | None) -> int | None:
     """Return a time as a number: as it is, or the seconds of a timestamp."""
     if not isinstance(value, str):
         return value
-    found = datetime.fromisoformat(value)
-    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    moment = datetime.fromisoformat(value)
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

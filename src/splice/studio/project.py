@@ -77,8 +77,8 @@ def _stamps(data: Inputs | None) -> dict[str, tuple[int, int]]:
     """Return size and time of the files of an input; a simulated one has none."""
     if data is None:
         return {}
-    found = {}
+    stamps = {}
     for path, name in files_in(input_paths(data)):
         stat = path.stat() if path.exists() else None
-        found[name] = (stat.st_size, stat.st_mtime_ns) if stat else (-1, -1)
-    return found
+        stamps[name] = (stat.st_size, stat.st_mtime_ns) if stat else (-1, -1)
+    return stamps

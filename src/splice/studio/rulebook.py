@@ -38,8 +38,8 @@ def checked_rules(text: str, domain: Domain, beside: Theory) -> list[Rule]:
     it to others to begin it.
     """
     rules, (theory, _) = read_rules(text), parse_theory_all(text, _FILE)
-    found = theory_problems(Theory((*theory.statements, *beside.statements)), domain)
-    problems = [problem for problem in found if problem.place.file == _FILE]
+    problems_of_all = theory_problems(Theory((*theory.statements, *beside.statements)), domain)
+    problems = [problem for problem in problems_of_all if problem.place.file == _FILE]
     if problems:
         raise InputError(problems)
     return rules

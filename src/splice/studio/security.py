@@ -69,8 +69,8 @@ class Guard:
         if scope["method"] in ("GET", "HEAD"):
             inside = site in ("same-origin", "none") or scope["path"] == "/"
             return None if inside else (403, "another page may not read this")
-        own = headers.get("origin", "").removeprefix("http://")
-        if own not in self._hosts or not headers["origin"].startswith("http://"):
+        origin = headers.get("origin", "").removeprefix("http://")
+        if origin not in self._hosts or not headers["origin"].startswith("http://"):
             return 403, "only the studio's own page may change something"
         if site != "same-origin":
             return 403, "only the studio's own page may change something"
@@ -89,19 +89,19 @@ class Guard:
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:
             return False
-        return found is not None and secrets.compare_digest(
-            found.value.encode(), self._secret.encode()
+        return cookie is not None and secrets.compare_digest(
+            cookie.value.encode(), self._secret.encode()
         )
 
 
 def _with_headers(send: Send) -> Send:
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] = [*message.get("headers", ()), *own]
+            ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            message["headers"] = [*message.get("headers", ()), *ours]
         await send(message)
 
     return sending

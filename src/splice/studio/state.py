@@ -59,7 +59,9 @@ class Studio:
         self.book = RuleBook(project.journal.active())
         self.learned: list[LearnedRule] = []
         self._learned_theory = Theory()
-        self._said: LabelArray | None = None
+        self._recognised: LabelArray | None = None
+        # The values of ``version`` at which labels changed last, and of the labels that rules were last
+        # learned from: the thread that learns compares them to know whether its labels are still the newest.
         self._labels_version = self._learned_version = -1
         self.trouble = ""
         self.changed = 0
@@ -140,15 +142,15 @@ class Studio:
 
     def _rows(self, code: int, part: dict[str, Any]) -> Indices:
         """Return the query atoms that a part of an answer is about."""
-        found = []
+        parts = []
         for name in part["fluents"]:
             number = self.fluents.numbers.get((code, name))
             if number is None:
                 raise SpliceError(f"there is no '{name}' in this sequence", "reload the page")
             rows = self.fluents.rows(number)
             time = self.session.queries.time[rows]
-            found.append(rows[(time >= part["start"]) & (time < part["end"])])
-        return np.concatenate(found)
+            parts.append(rows[(time >= part["start"]) & (time < part["end"])])
+        return np.concatenate(parts)
 
     def _label_rows(self) -> list[dict[str, Any]]:
         """Return all labels as rows of a table, runs of equal ones together."""
@@ -157,9 +159,11 @@ class Studio:
         order = self.fluents.order[labels[self.fluents.order] != UNKNOWN]
         sequence = self.session.queries.sequence[order]
         for code, times in zip(self._codes, self._times, strict=True):
-            own = order[sequence == code]
-            found = runs_of(self.fluents, own, labels[own].astype(np.int64), times)
-            for number, start, end, value in zip(*(c.tolist() for c in found), strict=True):
+            sequence_rows = order[sequence == code]
+            runs = runs_of(
+                self.fluents, sequence_rows, labels[sequence_rows].astype(np.int64), times
+            )
+            for number, start, end, value in zip(*(c.tolist() for c in runs), strict=True):
                 rows.append(
                     {
                         "sequence": self._name(code),
@@ -197,7 +201,7 @@ class Studio:
     def _rules_changed(self) -> None:
         self.book = RuleBook(self.project.journal.active())
         self.version += 1
-        self._said = None
+        self._recognised = None
         self.project.write(THEORY, self.theory_text())
 
     @property
@@ -236,35 +240,37 @@ class Studio:
     def recognised(self, theory: Theory | None = None) -> LabelArray:
         """Return what the rules say of all query atoms."""
         with self.lock:
-            if theory is None and self._said is not None:
-                return self._said
+            if theory is None and self._recognised is not None:
+                return self._recognised
             rules = self.theory if theory is None else theory
-            said = self.session.predicted(lambda batch: predict(rules, batch))
+            answers = self.session.predicted(lambda batch: predict(rules, batch))
             if theory is None:
-                self._said = said
-            return said
+                self._recognised = answers
+            return answers
 
     # -- what pages ask for ----------------------------------------------------------------------
 
     def lanes(self, sequence: int) -> Lanes:
         """Return the lanes of a sequence as they are now."""
         with self.lock:
-            code, known = self.sequence_code(sequence), self._lanes.get(sequence)
-            if known and known[0] == self.version:
-                return known[1]
-            own = np.flatnonzero(self.session.queries.sequence == code)
+            code, cached = self.sequence_code(sequence), self._lanes.get(sequence)
+            if cached and cached[0] == self.version:
+                return cached[1]
+            of_sequence = np.flatnonzero(self.session.queries.sequence == code)
             table, times = self._tables[sequence], self._times[sequence]
-            other = query_rows(table, self.session.domain) | table.of_predicates((EQUALS,))
-            events = table.take(~other & (table.truth > 0) & (table.time != NO_TIME))
-            said = self.recognised() if len(self.theory) else None
+            no_event = query_rows(table, self.session.domain) | table.of_predicates((EQUALS,))
+            events = table.take(~no_event & (table.truth > 0) & (table.time != NO_TIME))
+            recognised = self.recognised() if len(self.theory) else None
             lanes = Lanes.of(
-                Instances.in_table(self.session.queries.take(own)),
+                Instances.in_table(self.session.queries.take(of_sequence)),
                 Instances.in_table(events),
-                self.session.labels[own].astype(np.int64),
+                self.session.labels[of_sequence].astype(np.int64),
                 np.where(
-                    self.session.completion.reached[own], self.session.completion.values[own], 0
+                    self.session.completion.reached[of_sequence],
+                    self.session.completion.values[of_sequence],
+                    0,
                 ),
-                None if said is None else said[own].astype(np.int64),
+                None if recognised is None else recognised[of_sequence].astype(np.int64),
                 times,
             )
             self._lanes[sequence] = (self.version, lanes)
@@ -275,7 +281,7 @@ class Studio:
         chosen = STRATEGIES.parse(strategy) if strategy else DEFAULT_STRATEGY
         with self.lock:
             rng = np.random.default_rng(self.answers)
-            found = questions(self.session, min(count, _MOST_QUESTIONS), chosen, rng)
+            chosen_questions = questions(self.session, min(count, _MOST_QUESTIONS), chosen, rng)
             return [
                 {
                     **question.as_json(),
@@ -286,7 +292,7 @@ class Studio:
                     "to": question.end,
                     "times": self._question_times(question),
                 }
-                for question in found
+                for question in chosen_questions
             ]
 
     def _question_times(self, question: Question) -> list[int]:

@@ -31,12 +31,12 @@ def why_label(studio: Studio, sequence: int, fluent: str, time: int) -> dict[str
     with studio.lock:
         row = studio.row(sequence, fluent, time)
         completer, done, place = _completed(studio, row)
-        said = completer.explain(place)
+        explanation = completer.explain(place)
         return {
-            **said.as_json(),
-            "text": str(said),
+            **explanation.as_json(),
+            "text": str(explanation),
             "time": int(done.batch.queries.time[place]),
-            "situation": [str(atom) for atom in said.evidence],
+            "situation": [str(atom) for atom in explanation.evidence],
         }
 
 
@@ -59,26 +59,26 @@ def why_interval(studio: Studio, sequence: int, fluent: str, time: int) -> dict[
             raise SpliceError("there are no rules yet", "label more stretches, true and false ones")
         program = compile_program(theory, studio.session.domain)
         table, domain = studio.table(sequence), studio.session.domain
-        said = explain_interval(program, table, parse_ground_term(fluent), time, domain)
-        return {**said.as_json(), "text": "\n".join(said.lines())}
+        explanation = explain_interval(program, table, parse_ground_term(fluent), time, domain)
+        return {**explanation.as_json(), "text": "\n".join(explanation.lines())}
 
 
 def rules(studio: Studio) -> list[dict[str, Any]]:
     """Return all rules: learned, pinned and forbidden, with counts, words and how each came about."""
     with studio.lock:
-        found, keys = [], set()
+        shown, keys = [], set()
         for learned in studio.learned:
             keys.add(canonical_key(learned.rule))
-            found.append(
+            shown.append(
                 {
                     **_plain(studio, learned.rule),
                     "summary": learned.summary,
                     "story": list(learned.explanation())[4:],
                 }
             )
-        held = {**studio.book.pinned, **studio.book.forbidden}
-        more = [_plain(studio, rule) for key, rule in held.items() if key not in keys]
-        return found + [{**rule, "summary": "", "story": []} for rule in more]
+        kept = {**studio.book.pinned, **studio.book.forbidden}
+        more = [_plain(studio, rule) for key, rule in kept.items() if key not in keys]
+        return shown + [{**rule, "summary": "", "story": []} for rule in more]
 
 
 def _plain(studio: Studio, rule: Rule) -> dict[str, Any]:
@@ -97,6 +97,7 @@ def fires(studio: Studio, sequence: int, text: str) -> dict[str, Any]:
         if more:
             raise SpliceError("only one rule can be shown", "write one rule")
         fired = session.predicted(lambda batch: firings(rule, batch)) > 0
+        # ``after`` is the query atom of the same fluent at the next time-point, and the last one's own.
         after = np.arange(len(fired))
         if session.domain.clock.holds is Holds.AFTER:
             order = instances.order
@@ -106,14 +107,14 @@ def fires(studio: Studio, sequence: int, text: str) -> dict[str, Any]:
         right = (session.completion.labels[after] > 0) == begins
         here = session.queries.sequence == studio.sequence_code(sequence)
         rows = instances.order[(fired & here)[instances.order]]
-        found = runs_of(instances, rows, right[rows].astype(np.int64), studio.times(sequence))
+        runs = runs_of(instances, rows, right[rows].astype(np.int64), studio.times(sequence))
         wrong = (fired & ~right)[instances.order]
         goes_on = np.append(False, wrong[:-1] & (np.diff(instances.of[instances.order]) == 0))
         places = instances.order[wrong & ~goes_on]
         return {
             "intervals": [
                 [instances.names[number], start, end, bool(value)]
-                for number, start, end, value in zip(*(c.tolist() for c in found), strict=True)
+                for number, start, end, value in zip(*(c.tolist() for c in runs), strict=True)
             ],
             "right": int((fired & right).sum()),
             "wrong": int(wrong.sum()),
@@ -139,16 +140,16 @@ def effect(studio: Studio, text: str, instead_of: str = "") -> dict[str, Any]:
 
 def scores(studio: Studio, theory: Theory | None = None) -> dict[str, Any]:
     """Return the F1 of rules by fluent: against the labels given, and against what is believed."""
-    said = studio.recognised(theory)
+    recognised = studio.recognised(theory)
     session = studio.session
     believed = session.completion.labels
     return {
         name: {
-            "given": _f1(session.labels[own], said[own]),
-            "believed": _f1(believed[own], said[own]),
-            "labels": int((session.labels[own] != UNKNOWN).sum()),
+            "given": _f1(session.labels[rows], recognised[rows]),
+            "believed": _f1(believed[rows], recognised[rows]),
+            "labels": int((session.labels[rows] != UNKNOWN).sum()),
         }
-        for name, own in _by_fluent(studio).items()
+        for name, rows in _by_fluent(studio).items()
     }
 
 
@@ -163,9 +164,9 @@ def _by_fluent(studio: Studio) -> dict[str, np.ndarray]:
     }
 
 
-def _f1(truth: LabelArray, said: LabelArray) -> float | None:
+def _f1(truth: LabelArray, predicted: LabelArray) -> float | None:
     """Return the F1 over what is known; None where no label is true, so it would say nothing."""
-    return Confusion.of(truth, said).f1 if (truth > 0).any() else None
+    return Confusion.of(truth, predicted).f1 if (truth > 0).any() else None
 
 
 def contradictions(studio: Studio) -> list[dict[str, Any]]:
@@ -176,13 +177,15 @@ def contradictions(studio: Studio) -> list[dict[str, Any]]:
         if not (session.labels != UNKNOWN).any():
             return []
         numbers = {str(p.rule): i for i, p in enumerate(session.reading.lifting.store.patterns)}
-        found = []
-        for each in completer.contradictions():
-            rarer = 1 if each.positives <= each.negatives else -1
-            pattern = numbers.get(str(each.rule), -1)
+        shown = []
+        for contradiction in completer.contradictions():
+            rarer = 1 if contradiction.positives <= contradiction.negatives else -1
+            pattern = numbers.get(str(contradiction.rule), -1)
             rows = np.flatnonzero((done.patterns == pattern) & (session.labels == rarer))
-            found.append({**each.as_json(), "places": [_place(studio, int(r)) for r in rows[:5]]})
-        return found
+            shown.append(
+                {**contradiction.as_json(), "places": [_place(studio, int(r)) for r in rows[:5]]}
+            )
+        return shown
 
 
 def _place(studio: Studio, row: int) -> dict[str, Any]:
