@@ -25,7 +25,7 @@ from splice.inputs.write import format_of_input, write_source
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
-from splice.pipeline.auto import AUTO, settle
+from splice.pipeline.auto import AUTO, Findings, settle
 from splice.pipeline.calibrate import calibrate
 from splice.pipeline.checkpoint import PARTS, Checkpointing, guarded, run_identity
 from splice.pipeline.counts import CompletionCounts, CountedSource
@@ -130,15 +130,7 @@ def complete(
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
     source = opened()
-    stream = batches(source, TimePoints(batch_size))
-    findings = settle(profile, follow(stream, Stage.HOLD_OUT, watch), mode)
-    profile = findings.profile
-    assert profile is not None
-    calibration: dict[str, Any] = {}
-    if profile.margin:  # confidence matters where it decides
-        stream = batches(source, TimePoints(batch_size))
-        calibrated = calibrate(follow(stream, Stage.HOLD_OUT, watch), profile, mode)
-        profile, calibration = calibrated.profile, calibrated.as_json()
+    findings, profile, calibration = _settled(profile, source, batch_size, mode, watch)
     task = _ShardTask(opened, profile, mode, batch_size, true, out is not None, revise)
 
     def write(completed: Source) -> None:
@@ -167,6 +159,20 @@ def complete(
     counts.verdict = findings.verdict(counts.labels, None)
     counts.calibration = calibration
     return counts
+
+
+def _settled(
+    profile: Profile, source: Source, batch_size: int, mode: Mode, watch: Watch
+) -> tuple[Findings, Profile, dict[str, Any]]:
+    """Choose by held-out labels what ``auto`` leaves open, and calibrate where confidence decides."""
+    stream = batches(source, TimePoints(batch_size))
+    findings = settle(profile, follow(stream, Stage.HOLD_OUT, watch), mode)
+    assert findings.profile is not None
+    if not findings.profile.margin:
+        return findings, findings.profile, {}
+    stream = batches(source, TimePoints(batch_size))
+    calibrated = calibrate(follow(stream, Stage.HOLD_OUT, watch), findings.profile, mode)
+    return findings, calibrated.profile, calibrated.as_json()
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,8 @@ class Learned:
     labels: dict[str, Counter[str]] = field(default_factory=dict)
     untold: frozenset[str] = frozenset()
     findings: Findings = field(default_factory=lambda: Findings(None))
+    completer: SupervisionCompleter | None = None
+    rounds: list[Round] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return (
@@ -216,9 +218,6 @@ class Learned:
         """By fluent what was given, what came of it, and how good that is where it can be known."""
         rules = Counter(_fluent_name(rule.statement) or "" for rule in self.rules)
         return self.findings.verdict(self.labels, rules)
-
-    completer: SupervisionCompleter | None = None
-    rounds: list[Round] = field(default_factory=list)
 
     @property
     def theory(self) -> Theory:

@@ -41,10 +41,10 @@ from splice.pipeline.source import (
     Input,
     RunStream,
     find_convention,
+    find_thresholds,
     name_of,
     opener,
     redefined,
-    with_measures,
 )
 from splice.pipeline.splice import Splice, StepReport
 from splice.states import anything, check_state, each, mapping, number, record, require, text, whole
@@ -141,9 +141,13 @@ def learn(
             keeper = open_checkpoint(checkpoint, identity, watch)
     with guarded(keeper, watch):
         opened = opener(data, options)
-        check_query(opened().domain.query)
-        opened = with_measures(opened, choices.mode)
-        stream = RunStream(opened(), choices.batch_size, keep=choices.run_mode is Mode.HINDSIGHT)
+        source = opened()
+        check_query(source.domain.query)
+        stream = RunStream(source, choices.batch_size, keep=choices.run_mode is Mode.HINDSIGHT)
+        # Parts open the input for themselves, so what is found out here goes into ``opened`` as well.
+        if change := find_thresholds(source, choices.mode):
+            stream.redefine(change)
+            opened = redefined(opened, change)
         if choices.looks_first and (change := find_convention(stream, watch)):
             stream.redefine(change)
             opened = redefined(opened, change)

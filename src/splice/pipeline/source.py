@@ -22,6 +22,9 @@ from splice.pipeline.shards import OpenSource
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import RedefinedSource, Source
 
+Change: TypeAlias = Callable[[Domain], Domain]
+"""What a domain becomes when something that nobody said was found out; one that can be pickled."""
+
 KEPT_ROWS: Final = 200_000
 """A run keeps a stream of at most so many rows: with its examples 26 MB more at the peak for 286,000 rows of plaza."""
 
@@ -43,8 +46,14 @@ def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
 
     That takes a reading of its own, so online, where nobody looks ahead, it is the input as it is.
     """
-    measures = find_measures(opened()) if mode is Mode.HINDSIGHT else ()
-    return redefined(opened, partial(measured, measures=measures)) if measures else opened
+    change = find_thresholds(opened(), mode)
+    return redefined(opened, change) if change else opened
+
+
+def find_thresholds(source: Source, mode: Mode) -> Change | None:
+    """Return what a domain becomes by the thresholds that labels suggest for measured numbers, if any."""
+    measures = find_measures(source) if mode is Mode.HINDSIGHT else ()
+    return partial(measured, measures=measures) if measures else None
 
 
 class RunStream:
@@ -108,9 +117,12 @@ class RunStream:
             self._readings[ground] = Reading(domain, vocabulary, ground=ground, lasting=True)
         return self._readings[ground]
 
-    def redefine(self, change: Callable[[Domain], Domain]) -> None:
-        """Let the domain say more from now on; what is seen of the stream stays the same."""
-        self.source = RedefinedSource(self.source, change)
+    def redefine(self, change: Change) -> None:
+        """Let the domain say more from now on: anything before the first reading, then its clock alone.
+
+        A reading does not depend on the clock, so it stays.
+        """
+        self.source, self._begun = RedefinedSource(self.source, change), None
 
     def forget(self) -> None:
         """Free what was kept: a completer lives longer than its run, and has the reading."""
@@ -120,7 +132,7 @@ class RunStream:
         self._readings.clear()
 
 
-def find_convention(stream: RunStream, watch: Watch = ignore) -> Callable[[Domain], Domain] | None:
+def find_convention(stream: RunStream, watch: Watch = ignore) -> Change | None:
     """Find out by the labels when changes count, where the domain does not say it.
 
     Return what a domain becomes by that; None where it stays as it is. A part of the stream is read.
@@ -136,12 +148,12 @@ def find_convention(stream: RunStream, watch: Watch = ignore) -> Callable[[Domai
     return partial(Domain.holding, holds=holds)
 
 
-def redefined(opened: OpenSource, change: Callable[[Domain], Domain]) -> OpenSource:
+def redefined(opened: OpenSource, change: Change) -> OpenSource:
     """Return what opens an input whose domain says more than it does by itself."""
     return partial(_open_redefined, opened, change)
 
 
-def _open_redefined(opened: OpenSource, change: Callable[[Domain], Domain]) -> Source:
+def _open_redefined(opened: OpenSource, change: Change) -> Source:
     return RedefinedSource(opened(), change)
 
 
