@@ -110,9 +110,7 @@ class FluentStore:
 
     def intervals_of(self, group: Group) -> Intervals:
         """Return when the ground fluents of a group hold, by row of the group."""
-        key = self.intervals.key
-        intervals = self.intervals.take((key >= group.first) & (key < group.first + len(group)))
-        return Intervals(intervals.key - group.first, intervals.start, intervals.end)
+        return self.intervals.of_keys(group.first, group.first + len(group))
 
     def define(self, fluent: Signature) -> None:
         """Note that rules define a fluent, even where no ground one is ever initiated."""

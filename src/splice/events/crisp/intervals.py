@@ -66,6 +66,11 @@ class Intervals:
         """Return the intervals under other keys, one for each old key, in order."""
         return covered(keys[self.key], self.start, self.end, 1)
 
+    def of_keys(self, first: int, stop: int) -> Intervals:
+        """Return the intervals of the keys from one up to another, counted from the first."""
+        part = self.take((self.key >= first) & (self.key < stop))
+        return Intervals(part.key - first, part.start, part.end)
+
     def clipped(self, start: int) -> Intervals:
         """Return what lies at or after a time."""
         late = self.take(self.end > start)

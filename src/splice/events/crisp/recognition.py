@@ -153,12 +153,8 @@ class CrispRecognition:
                 self._solve_static(definition)
             else:
                 self._solve_simple(definition)
-        fluents, intervals = self.store.table(self.domain), self.store.intervals
-        defined = intervals.take(intervals.key >= read)
-        return Recognised(
-            fluents.take(slice(read, None)),
-            Intervals(defined.key - read, defined.start, defined.end),
-        )
+        fluents = self.store.table(self.domain).take(slice(read, None))
+        return Recognised(fluents, self.store.intervals.of_keys(read, self.store.size))
 
     def _read(self, fluent: Signature) -> None:
         """Take a fluent from the input: it holds from each point that says so to the next."""

@@ -89,10 +89,8 @@ def standard_axioms(inertia: float = HARD) -> tuple[Statement, ...]:
 def read_axioms(theory: Theory, schema: Schema, inertia: float = HARD) -> Axioms:
     """Return what a theory says of ``holdsAt``, completed with its definitions."""
     statements = theory.statements
-    defined = [s.is_definition for s in statements]
-    if any(defined) and not any(
-        _mentions_change(s) for s, known in zip(statements, defined, strict=True) if not known
-    ):
+    has_axioms = any(_mentions_change(s) for s in statements if not s.is_definition)
+    if any(s.is_definition for s in statements) and not has_axioms:
         statements = (*statements, *standard_axioms(inertia))
     definitions = [
         definition
@@ -106,11 +104,11 @@ def read_axioms(theory: Theory, schema: Schema, inertia: float = HARD) -> Axioms
         if not statement.is_definition
         for template in _Completion(i, statement, statements, definitions, schema).templates()
     ]
-    said = [definition.fluent for definition in definitions]
+    terms = [definition.fluent for definition in definitions]
     for statement in statements:
         if not statement.is_definition:
-            said += [atom.args[0] for atom in statement.atoms() if atom.predicate == HOLDS_AT]
-    fluents = tuple(dict.fromkeys(term for term in said if not isinstance(term, Variable)))
+            terms += [atom.args[0] for atom in statement.atoms() if atom.predicate == HOLDS_AT]
+    fluents = tuple(dict.fromkeys(term for term in terms if not isinstance(term, Variable)))
     return Axioms(statements, tuple(definitions), tuple(templates), fluents)
 
 
@@ -138,9 +136,9 @@ def _definitions(index: int, statement: Statement, schema: Schema) -> Iterator[D
     body = (*literals[1:], *added)
     yield _definition(index, statement, head.predicate, fluent, time, body, schema)
     if head.predicate == INITIATED_AT and isinstance(fluent, Function) and fluent.functor == VALUE:
-        other = Variable("Other value")  # a new value of a fluent ends the others
-        differs = Literal(Atom("\\=", (other, fluent.args[1])))
-        ended = Function(VALUE, (fluent.args[0], other))
+        other_value = Variable("Other value")  # a new value of a fluent ends the others
+        differs = Literal(Atom("\\=", (other_value, fluent.args[1])))
+        ended = Function(VALUE, (fluent.args[0], other_value))
         body = (*body, differs)
         yield _definition(index, statement, TERMINATED_AT, ended, time, body, schema)
 
@@ -155,9 +153,9 @@ def _definition(
     schema: Schema,
 ) -> Definition:
     head = Literal(Atom(HOLDS_AT, (fluent, time)))
-    asked = tuple(-literal for literal in body if literal.atom.predicate == HOLDS_AT)
-    rest = tuple(literal for literal in body if literal.atom.predicate != HOLDS_AT)
-    firing = make_template(statement, index, 1.0, (head, *asked), rest, (), schema)
+    states = tuple(-literal for literal in body if literal.atom.predicate == HOLDS_AT)
+    conditions = tuple(literal for literal in body if literal.atom.predicate != HOLDS_AT)
+    firing = make_template(statement, index, 1.0, (head, *states), conditions, (), schema)
     return Definition(index, predicate, fluent, time, body, firing)
 
 
@@ -180,34 +178,34 @@ class _Completion:
         """Yield one template a clause, and for changes that it asks for one a definition."""
         for weighted in clauses_of(self._statement):
             literals = weighted.clause.literals
-            asked = [x for x in literals if x.atom.predicate in CHANGES and not x.positive]
-            if not asked:
+            changes = [x for x in literals if x.atom.predicate in CHANGES and not x.positive]
+            if not changes:
                 yield from self._stated(self._index, weighted.share, literals)
-            elif len(asked) > 1:
+            elif len(changes) > 1:
                 raise refusal(
                     self._statement,
                     "an axiom can ask for one initiation or termination only",
                     "split it into two axioms",
                 )
             else:
-                rest = tuple(literal for literal in literals if literal != asked[0])
-                yield from self._completed(weighted.share, asked[0].atom, rest)
+                others = tuple(literal for literal in literals if literal != changes[0])
+                yield from self._completed(weighted.share, changes[0].atom, others)
 
     def _completed(
-        self, share: float, asked: Atom, rest: tuple[Literal, ...]
+        self, share: float, change: Atom, others: tuple[Literal, ...]
     ) -> Iterator[Template]:
         for place, definition in enumerate(self._definitions):
-            if definition.predicate != asked.predicate:
+            if definition.predicate != change.predicate:
                 continue
-            own = self._apart(definition)
-            theta = unified(own[:2], asked.args)
+            fluent, time, body = self._apart(definition)
+            theta = unified((fluent, time), change.args)
             if theta is None:
                 continue
             weighted = self._statements[definition.statement].weight is not None
             index = definition.statement if weighted else self._index
-            literals = (*rest, *(-literal for literal in own[2]))
-            said = tuple(resolved(literal, theta) for literal in literals)
-            for template in self._stated(index, share, said):
+            literals = (*others, *(-literal for literal in body))
+            replaced = tuple(resolved(literal, theta) for literal in literals)
+            for template in self._stated(index, share, replaced):
                 yield replace(template, completed=place)
 
     def _apart(self, definition: Definition) -> tuple[Term, Term, tuple[Literal, ...]]:
@@ -228,8 +226,9 @@ class _Completion:
         if not queries:
             return
         conditions = tuple(-x for x in timed if x.atom.predicate not in {HOLDS_AT, *CHANGES})
-        said = (*conditions, *added)
-        yield make_template(self._statement, index, share, queries, said, absent, self._schema)
+        yield make_template(
+            self._statement, index, share, queries, (*conditions, *added), absent, self._schema
+        )
 
 
 def _named(variable: Variable, number: int) -> Variable:

@@ -38,7 +38,7 @@ from splice.stream.table import AtomTable
 
 @dataclass(frozen=True, eq=False)
 class _Fires:
-    """Where definitions of a change fire: for certain, if the fluent is on, if it is off.
+    """Where definitions of a change fire, atom by atom: if the fluent is on, and if it is off.
 
     ``whole`` is the auxiliary atom that says so where other fluents decide it, else -1.
     """
@@ -50,7 +50,15 @@ class _Fires:
 
 @dataclass
 class Assembly:
-    """Clauses and auxiliary atoms as they are found."""
+    """Clauses and auxiliary atoms as they are found.
+
+    Parameters
+    ----------
+    grounder
+        Finds the groundings of templates.
+    firing
+        The bodies of the definitions of each change: ``initiatedAt``, ``terminatedAt``.
+    """
 
     grounder: Grounder
     firing: dict[str, list[Template]]
@@ -58,22 +66,25 @@ class Assembly:
     auxiliary: list[Auxiliary] = field(default_factory=list)
     _fires: dict[str, _Fires] = field(default_factory=dict)
     size: int = 0
+    """The number of atoms, auxiliary ones included."""
 
     def __post_init__(self) -> None:
         self.size = int(self.grounder.instances.offsets[-1])
 
     def add(self, template: Template) -> None:
         """Add the groundings of a template."""
+        # The columns of atoms are the literals of the clause, then a fluent for each change that must not
+        # happen. Change by change the clause gets what that depends on, and its rows are split.
         literals = [*template.queries, *map(Literal, template.absent)]
         atoms = self._atoms(template, literals)
         k = len(template.queries)
         signs = [literal.positive for literal in template.queries]
         parts = [(atoms[:, :k], signs, atoms[:, k:])]
         for column, atom in enumerate(template.absent):
-            fires = self._where(atom.predicate)
-            parts = [done for part in parts for done in _split(*part, column, fires)]
-        for found, own, _ in parts:
-            self.clauses += merged(template.statement, template.share, found, own)
+            fires = self._firing(atom.predicate)
+            parts = [split for part in parts for split in _split(*part, column, fires)]
+        for clause_atoms, clause_signs, _ in parts:
+            self.clauses += merged(template.statement, template.share, clause_atoms, clause_signs)
 
     def _atoms(self, template: Template, literals: Sequence[Literal]) -> Ints:
         """Return the atoms of some literals, a row for each grounding."""
@@ -83,35 +94,36 @@ class Assembly:
         atoms = np.column_stack(columns)
         return atoms[(atoms >= 0).all(axis=1)]
 
-    def _where(self, predicate: str) -> _Fires:
+    def _firing(self, predicate: str) -> _Fires:
+        """Return where the definitions of a change fire."""
         if predicate not in self._fires:
-            self._fires[predicate] = self._found(predicate)
+            self._fires[predicate] = self._find_firing(predicate)
         return self._fires[predicate]
 
-    def _found(self, predicate: str) -> _Fires:
-        """Return where the definitions of a change fire."""
+    def _find_firing(self, predicate: str) -> _Fires:
         n = int(self.grounder.instances.offsets[-1])
         if_on, if_off = np.zeros(n, bool), np.zeros(n, bool)
-        loose: list[tuple[Ints, list[bool]]] = []
+        coupled: list[tuple[Ints, list[bool]]] = []
         for template in self.firing.get(predicate, ()):
             atoms = self._atoms(template, template.queries)
-            wanted = [not literal.positive for literal in template.queries[1:]]
+            # The first atom is the fluent itself, the others the states that the body asks for.
             head = atoms[:, 0]
+            signs = [not literal.positive for literal in template.queries[1:]]
             alone = (atoms[:, 1:] == head[:, None]).all(axis=1)
-            if all(wanted):
+            if all(signs):
                 if_on[head[alone]] = True
-            if not any(wanted):
+            if not any(signs):
                 if_off[head[alone]] = True
             if not alone.all():
-                loose.append((atoms[~alone], wanted))
+                coupled.append((atoms[~alone], signs))
         whole = np.full(n, -1, np.int64)
-        if loose:
-            self._coupled(loose, if_on, if_off, whole)
+        if coupled:
+            self._couple(coupled, if_on, if_off, whole)
         return _Fires(if_on, if_off, whole)
 
-    def _coupled(
+    def _couple(
         self,
-        loose: list[tuple[Ints, list[bool]]],
+        coupled: list[tuple[Ints, list[bool]]],
         if_on: Mask,
         if_off: Mask,
         whole: Ints,
@@ -121,17 +133,17 @@ class Assembly:
         # depends on the fluent's own state becomes one more member of the disjunction, and leaves the
         # columns: from here on ``whole`` alone says whether the change happens.
         sure = if_on & if_off
-        loose = [(rows[~sure[rows[:, 0]]], wanted) for rows, wanted in loose]
-        heads = np.unique(np.concatenate([rows[:, 0] for rows, _ in loose]))
+        coupled = [(rows[~sure[rows[:, 0]]], signs) for rows, signs in coupled]
+        heads = np.unique(np.concatenate([rows[:, 0] for rows, _ in coupled]))
         whole[heads] = self._fresh(len(heads))
         for state, column in ((True, if_on), (False, if_off)):
-            some = heads[column[heads]]
-            loose.append((np.column_stack((some, some)), [state]))
-            column[some] = False
+            fired = heads[column[heads]]
+            coupled.append((np.column_stack((fired, fired)), [state]))
+            column[fired] = False
         members = []
-        for rows, wanted in loose:
+        for rows, signs in coupled:
             if len(rows):
-                members.append(self._conjunctions(whole[rows[:, 0]], rows[:, 1:], wanted))
+                members.append(self._conjunctions(whole[rows[:, 0]], rows[:, 1:], signs))
         if members:
             self._disjunctions(np.concatenate(members))
 
@@ -139,13 +151,13 @@ class Assembly:
         self.size += number
         return np.arange(self.size - number, self.size)
 
-    def _conjunctions(self, whole: Ints, atoms: Ints, wanted: list[bool]) -> Ints:
-        """Let an auxiliary atom be on exactly where all atoms of a row are as wanted."""
+    def _conjunctions(self, whole: Ints, atoms: Ints, signs: list[bool]) -> Ints:
+        """Let an auxiliary atom be on exactly where all atoms of a row are as their signs say."""
         part = self._fresh(len(atoms))
-        self.auxiliary.append(Auxiliary(whole, part, atoms, tuple(wanted)))
-        signs = [not sign for sign in wanted]
-        self.clauses += merged(-1, 1.0, np.column_stack((part, atoms)), [True, *signs])
-        for column, sign in zip(atoms.T, wanted, strict=True):
+        self.auxiliary.append(Auxiliary(whole, part, atoms, tuple(signs)))
+        opposite = [not sign for sign in signs]
+        self.clauses += merged(-1, 1.0, np.column_stack((part, atoms)), [True, *opposite])
+        for column, sign in zip(atoms.T, signs, strict=True):
             self.clauses += merged(-1, 1.0, np.column_stack((part, column)), [False, sign])
         self.clauses += merged(-1, 1.0, np.column_stack((whole, part)), [True, False])
         return np.column_stack((whole, part))
@@ -210,14 +222,14 @@ def ground(
     domain = _completed(domain or Domain(), theory, table)
     axioms = read_axioms(theory, domain.schema, inertia)
     _check_names(axioms, domain)
-    asked = axioms.fluents or _all_fluents(table, domain.schema)
-    own = [f for f in asked if only is None or fluent_of(f) in only]
+    weighed = axioms.fluents or _all_fluents(table, domain.schema)
+    chained = [f for f in weighed if only is None or fluent_of(f) in only]
     roles = _Roles(
-        frozenset(s for f in own if (s := fluent_of(f))),
-        frozenset(s for f in asked if (s := fluent_of(f))),
+        frozenset(s for f in chained if (s := fluent_of(f))),
+        frozenset(s for f in weighed if (s := fluent_of(f))),
         below,
     )
-    shapes = list(dict.fromkeys(shape_of(f).template for f in own))
+    shapes = list(dict.fromkeys(shape_of(f).template for f in chained))
     templates = [t for t in map(roles.parted, _spread(axioms.templates, shapes)) if t is not None]
     firing = {
         predicate: [
@@ -227,20 +239,25 @@ def ground(
         ]
         for predicate in {d.predicate for d in axioms.definitions}
     }
-    speaking = [*templates, *firing.get(INITIATED_AT, ())]
     universe = Universe.of(theory.rules(), domain, theory.schema)
-    spoken = partial(candidates_of, speaking, below, universe)
-    there = partial(everyone, universe)
-    instances = find_instances(table, domain, own, spoken, there, successor)
-    building = Assembly(Grounder(instances, domain.schema, below), firing)
+    speaking = [*templates, *firing.get(INITIATED_AT, ())]
+    instances = find_instances(
+        table,
+        domain,
+        chained,
+        partial(candidates_of, speaking, below, universe),
+        partial(everyone, universe),
+        successor,
+    )
+    assembly = Assembly(Grounder(instances, domain.schema, below), firing)
     for template in templates:
-        building.add(template)
+        assembly.add(template)
     return Network(
         axioms.statements,
         instances,
-        tuple(building.clauses),
-        tuple(building.auxiliary),
-        building.size,
+        tuple(assembly.clauses),
+        tuple(assembly.auxiliary),
+        assembly.size,
     )
 
 
@@ -261,13 +278,12 @@ def _check_names(axioms: Axioms, domain: Domain) -> None:
     for template in (*axioms.templates, *(d.firing for d in axioms.definitions)):
         for literal in template.conditions:
             atom = literal.atom
-            known = atom.is_comparison or atom.signature in builtin
-            if known or schema.predicate(atom.signature) is not None:
+            if atom.is_comparison or atom.signature in builtin or schema.predicate(atom.signature):
                 continue
             arities = schema.arities(atom.predicate)
             if arities:
-                wanted = " or ".join(map(str, arities))
-                message = f"'{atom.predicate}' takes {wanted} arguments, not {len(atom.args)}"
+                numbers = " or ".join(map(str, arities))
+                message = f"'{atom.predicate}' takes {numbers} arguments, not {len(atom.args)}"
                 hint = ""
             elif domain.closed:
                 message = f"unknown predicate '{atom.signature}'"
@@ -282,13 +298,13 @@ def _check_names(axioms: Axioms, domain: Domain) -> None:
 
 def _all_fluents(table: AtomTable, schema: Schema) -> list[Term]:
     """Return the shapes of all fluents, for a theory that names none."""
-    found: list[Term] = [
+    shapes: list[Term] = [
         kind.template.args[0] for kind in table.vocabulary.kinds if kind.signature == DEFAULT_QUERY
     ]
     for decl in schema.functions_returning(FLUENT):
         leaves = tuple(Variable(f"V{i}") for i in range(len(decl.args)))
-        found.append(Function(decl.name, leaves))
-    return list(dict.fromkeys(found))
+        shapes.append(Function(decl.name, leaves))
+    return list(dict.fromkeys(shapes))
 
 
 def _spread(templates: Sequence[Template], shapes: Sequence[Term]) -> Iterator[Template]:
@@ -312,31 +328,29 @@ def _leaves_named(shape: Term, name: Variable) -> Term:
 
 @dataclass(frozen=True)
 class _Roles:
-    """Which fluents are asked for here, which by the theory at all, and which are known."""
+    """Which fluents have chains here, which the theory weighs at all, and what layers below give."""
 
-    own: frozenset[Signature]
-    asked: frozenset[Signature]
+    chained: frozenset[Signature]
+    weighed: frozenset[Signature]
     below: Fluents | None
 
     def parted(self, template: Template) -> Template | None:
-        """Return a template in which only own fluents are asked for; None if it is none of ours."""
+        """Return a template whose queries have chains here, the others conditions; None if it has no part here."""
         queries, given = [], []
         for literal in template.queries:
             fluent = literal.atom.args[0]
-            name = fluent_of(fluent)
-            if name is None or name in self.own:
+            signature = fluent_of(fluent)
+            if signature is None or signature in self.chained:
                 queries.append(literal)
-            elif name not in self.asked or self._is_known(fluent):
+            elif signature not in self.weighed or self._is_below(fluent):
                 given.append(-literal)
             else:
                 return None
-        if not queries:
-            return None
-        names = {fluent_of(atom.args[0]) for atom in template.absent}
-        if not names <= {*self.own, None}:
+        changing = {fluent_of(atom.args[0]) for atom in template.absent}
+        if not queries or not changing <= {*self.chained, None}:
             return None
         conditions = (*template.conditions, *given)
         return replace(template, queries=tuple(queries), conditions=conditions)
 
-    def _is_known(self, fluent: Term) -> bool:
+    def _is_below(self, fluent: Term) -> bool:
         return self.below is not None and self.below.instances(fluent) is not None

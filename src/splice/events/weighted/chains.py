@@ -68,9 +68,9 @@ def viterbi(
     >>> viterbi(unary, stay, np.array([0, 3])).states.tolist()
     [1, 1, 1]
     """
-    given = _arrays(unary, pairwise, offsets, pattern, reward)
-    states = np.zeros(len(given[3]), np.int8)
-    return Best(states, int(_viterbi(*given, states)))
+    arrays = _arrays(unary, pairwise, offsets, pattern, reward)
+    states = np.zeros(len(arrays[3]), np.int8)
+    return Best(states, int(_viterbi(*arrays, states)))
 
 
 def forward_backward(
@@ -82,10 +82,10 @@ def forward_backward(
     reward: Floats | None = None,
 ) -> Marginals:
     """Return the probability that each point is on, and the log partition functions."""
-    given = _arrays(unary, pairwise, offsets, pattern, reward)
-    probability = np.zeros(len(given[3]))
+    arrays = _arrays(unary, pairwise, offsets, pattern, reward)
+    probability = np.zeros(len(arrays[3]))
     log_partition = np.zeros(len(offsets) - 1)
-    broken = _forward_backward(*given, probability, log_partition)
+    broken = _forward_backward(*arrays, probability, log_partition)
     return Marginals(probability, log_partition, int(broken))
 
 
@@ -132,6 +132,8 @@ def _viterbi(
     states: _States,
 ) -> int:
     """Write the best states; return the first chain that has none, or -1."""
+    # ``states`` serves twice: on the way there it has the two backpointers of each point as two bits (see
+    # ``_forward``), on the way back each is read once and overwritten by the state itself.
     for chain in range(len(offsets) - 1):
         start, end = offsets[chain], offsets[chain + 1]
         if start == end:
@@ -158,12 +160,16 @@ def _forward(
 ) -> int:
     """Return the best last state of a chain, or -1 if it has none; write how to get there.
 
-    ``back`` is 1 where on is the best state before off, plus 2 where it is the best before on.
+    ``back`` is 1 where on is the best state before off, plus 2 where it is the best before on:
+    so bit s of it is the state here from which the next point best becomes s.
     """
-    paid = len(reward) > 0
+    # ``lead`` is by how much the best way to on outweighs the best way to off: all that matters of the past.
+    # With leads 1.0 here, 2.0 for staying and 0.0 for changing, the next point has 0 + 2 against 1 + 0 for off
+    # (from off, bit 0 is 0) and 1 + 2 against 0 + 0 for on (from on, bit 1 is 1): back is 2, the lead 3 - 2 = 1.
+    has_reward = len(reward) > 0
     here = pattern[start]
     lead = unary[here, 1] - unary[here, 0]
-    if paid:
+    if has_reward:
         lead += reward[start]
     for i in range(start, end - 1):
         if math.isnan(lead):
@@ -177,7 +183,7 @@ def _forward(
         back[i] = _better(on_off, off_off) + 2 * _better(on_on, off_on)
         here = pattern[i + 1]
         lead = max(on_on, off_on) - max(on_off, off_off) + (unary[here, 1] - unary[here, 0])
-        if paid:
+        if has_reward:
             lead += reward[i + 1]
     return -1 if math.isnan(lead) else int(lead > _TIE)
 
@@ -201,17 +207,18 @@ def _forward_backward(
     probability: Floats,
     log_partition: Floats,
 ) -> int:
-    paid = len(reward) > 0
+    """Write probabilities and log partition functions; return the first chain without any, or -1."""
+    has_reward = len(reward) > 0
     for chain in range(len(offsets) - 1):
         start, end = offsets[chain], offsets[chain + 1]
         if start == end:
             continue
         # Forward: keep by how much on leads off in ``probability``, and what was scaled away.
-        was_off, was_on, total, rest = 0.0, 0.0, 0.0, 0.0
+        was_off, was_on, total, excess = 0.0, 0.0, 0.0, 0.0
         for i in range(start, end):
             here, before = pattern[i], pattern[i - 1]
             off, on = unary[here, 0], unary[here, 1]
-            if paid:
+            if has_reward:
                 on += reward[i]
             if i > start:
                 on += _log_sum(was_off + pairwise[before, 0, 1], was_on + pairwise[before, 1, 1])
@@ -222,17 +229,19 @@ def _forward_backward(
             probability[i] = lead
             scale = _log_sum(on, off)
             was_off, was_on = off - scale, on - scale
-            scale -= rest  # compensated summation
+            # Kahan's compensated summation: a million scales are added without losing digits.
+            scale -= excess
             bigger = total + scale
-            rest, total = (bigger - total) - scale, bigger
+            excess, total = (bigger - total) - scale, bigger
         log_partition[chain] = total
-        # Backward: the same from the other end, and both together.
+        # Backward: ``behind`` is by how much the points after this one speak for on. The two leads add up,
+        # and the lead of on over off, as a probability, is their logistic function.
         behind = 0.0
         for i in range(end - 1, start - 1, -1):
             if i < end - 1:
                 here, after = pattern[i], pattern[i + 1]
                 on = unary[after, 1] + (behind if behind < math.inf else 0.0)
-                if paid:
+                if has_reward:
                     on += reward[i + 1]
                 off = unary[after, 0] if behind < math.inf else -math.inf
                 behind = _lead(

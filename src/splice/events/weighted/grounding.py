@@ -45,14 +45,18 @@ class Clauses:
 
     def satisfied(self, states: Mask) -> Mask:
         """Return which of the clauses hold, given which atoms do."""
-        held = np.zeros(len(self), bool)
+        true = np.zeros(len(self), bool)
         for column, sign in zip(self.atoms.T, self.signs, strict=True):
-            held |= states[column] == sign
-        return held
+            true |= states[column] == sign
+        return true
 
 
 def merged(statement: int, share: float, atoms: Ints, signs: Sequence[bool]) -> Iterator[Clauses]:
-    """Yield groundings as clauses: literals that coincide once, what is always true not at all."""
+    """Yield groundings as clauses: literals that coincide once, what is always true not at all.
+
+    Of (a ; b ; not c) with the rows 3 4 5, 3 3 5 and 3 4 4, the first stays as it is, the second
+    is (a ; not c) with 3 5, and the third, which says b or not b, is left out.
+    """
     for i in range(atoms.shape[1]):
         for j in range(i):
             same = atoms[:, i] == atoms[:, j]
@@ -82,39 +86,40 @@ class Grounder:
         ``mentioned`` are the fluents whose variables range over the instances.
         """
         bodies = _Bodies(template)
-        wanted = [Literal(Atom(FLUENT_OF, (fluent,))) for fluent in mentioned]
+        fluents = [Literal(Atom(FLUENT_OF, (fluent,))) for fluent in mentioned]
         query = _Query(self.instances.evidence, bodies.times, self._below)
-        bound = {v for literal in (*bodies.binding, *wanted) for v in literal.variables()}
+        bound = {v for literal in (*bodies.binding, *fluents) for v in literal.variables()}
+        # Tests whose variables nothing binds wait until these range over the constants of their type.
         early: list[Literal] = []
         late: list[Literal] = []
         for literal in bodies.tests:
             loose = {v for v in literal.variables() if v not in bound and v not in bodies.times}
             (late if any(not v.name.startswith(ANY) for v in loose) else early).append(literal)
-        query.add([*bodies.binding, *wanted])
+        query.add([*bodies.binding, *fluents])
         query.add(early)
         for variable in dict.fromkeys(v for literal in late for v in literal.variables()):
             if variable not in bound and variable not in bodies.times:
-                query.cross(variable, self._constants(variable, late))
+                query.cross(variable, *self._constants(variable, late))
         query.add(late)
         for time, positive in bodies.starts:
             query.keep_starts(bodies.times[time], positive)
         return query.result()
 
-    def _constants(self, variable: Variable, literals: Sequence[Literal]) -> Relation:
-        """Return the constants that a variable ranges over: those of its type."""
+    def _constants(self, variable: Variable, literals: Sequence[Literal]) -> tuple[Ints, Ints]:
+        """Return the constants that a variable ranges over, by sequence: those of its type."""
         table = self.instances.evidence.table
         for literal in literals:
             if variable not in literal.variables():
                 continue
             for kind in table.vocabulary.kinds:
                 if kind.signature == literal.atom.signature:
-                    said = leaves_of(literal.atom, kind.template) or {}
-                    for leaf, term in said.items():
+                    leaves = leaves_of(literal.atom, kind.template) or {}
+                    for leaf, term in leaves.items():
                         if term == variable:
                             return constants_of(table, kind.types[leaf])
-            found = _declared_type(variable, literal.atom, self._schema)
-            if found:
-                return constants_of(table, found)
+            type_name = _declared_type(variable, literal.atom, self._schema)
+            if type_name:
+                return constants_of(table, type_name)
         return constants_of(table, " ")
 
     def atoms(self, template: Template, rows: Bindings, atom: Atom) -> Ints:
@@ -145,68 +150,67 @@ class _Bodies:
 
 
 class _Query:
-    """A conjunctive query over several points: one body a point, solved one after the other."""
+    """A conjunctive query over several points: one body a point, solved one after the other.
+
+    Rows stand at the earliest point. For a body whose literals lie ``place`` points later they are
+    moved there, joined, and moved back; rows that would leave their sequence are let go first. For
+    ``next(U,T), happensAt(e(X),T), happensAt(f(X),U)`` e's rows (3, a), (7, a) move to 4 and 8, f's
+    row (4, a) leaves (4, a), which goes back to (3, a).
+    """
 
     def __init__(
         self, evidence: Evidence, times: Mapping[Variable, int], below: Fluents | None
     ) -> None:
         self._evidence, self._times, self._below = evidence, times, below
-        self._found: Bindings | None = None
+        self._rows: Bindings | None = None
         self._last = max(times.values(), default=0)
 
     def add(self, literals: Sequence[Literal]) -> None:
         """Ask for more literals; each is asked for at its own time."""
         bodies: dict[int, list[Literal]] = {}
         for literal in literals:
-            own = [self._times[v] for v in literal.variables() if v in self._times]
-            bodies.setdefault(own[0] if own else -1, []).append(literal)
-        anywhere = bodies.pop(-1, [])
-        if anywhere:
-            bodies.setdefault(min(bodies, default=0), []).extend(anywhere)
+            places = [self._times[v] for v in literal.variables() if v in self._times]
+            bodies.setdefault(places[0] if places else -1, []).append(literal)
+        timeless = bodies.pop(-1, [])
+        if timeless:
+            bodies.setdefault(min(bodies, default=0), []).extend(timeless)
         for place in sorted(bodies, key=lambda p: not any(b.positive for b in bodies[p])):
             names = {v for v, at in self._times.items() if at == place}
             time = min(names, default=Variable(" "))
             body = [literal.substitute(dict.fromkeys(names, time)) for literal in bodies[place]]
-            start = self._shifted(place) if self._found is not None else None
-            found = solve(body, self._evidence, time, start, self._below)
-            self._found = _moved(found, -place)
-            self._found = self._within()
+            start = None if self._rows is None else _moved(self._within(self._rows), place)
+            rows = solve(body, self._evidence, time, start, self._below)
+            self._rows = self._within(_moved(rows, -place))
 
-    def _shifted(self, place: int) -> Bindings:
-        return _moved(self._within(), place)
-
-    def _within(self) -> Bindings:
+    def _within(self, rows: Bindings) -> Bindings:
         """Return the rows whose points are all in one sequence."""
-        assert self._found is not None
         points = self._evidence.points
-        point = self._found.point
-        good = (point >= 0) & (point + self._last < len(points))
-        if not good.all():
-            self._found = self._found.take(good)
-            point = self._found.point
-        good = points.sequence[point] == points.sequence[point + self._last]
-        return self._found if good.all() else self._found.take(good)
+        exists = (rows.point >= 0) & (rows.point + self._last < len(points))
+        if not exists.all():
+            rows = rows.take(exists)
+        together = points.sequence[rows.point] == points.sequence[rows.point + self._last]
+        return rows if together.all() else rows.take(together)
 
-    def cross(self, variable: Variable, constants: Relation) -> None:
+    def cross(self, variable: Variable, sequences: Ints, constants: Ints) -> None:
         """Let a variable range over constants of the sequence."""
         rows = self.result()
         sequence = self._evidence.points.sequence[rows.point].astype(np.int64)
-        at, partner = join(sequence, constants.place)
-        self._found = rows.take(at)
-        self._found.columns[variable] = constants.columns[Variable("")][partner]
+        at, partner = join(sequence, sequences)
+        self._rows = rows.take(at)
+        self._rows.columns[variable] = constants[partner]
 
-    def keep_starts(self, place: int, wanted: bool) -> None:
+    def keep_starts(self, place: int, positive: bool) -> None:
         """Keep the rows whose point at a place is the first of its sequence, or is not."""
         rows = self.result()
         first = self._evidence.points.is_first[rows.point + place]
-        self._found = rows.take(first == wanted)
+        self._rows = rows.take(first == positive)
 
     def result(self) -> Bindings:
         """Return the rows, at the earliest point."""
-        if self._found is None:
-            self._found = Bindings(np.arange(len(self._evidence.points), dtype=np.int64))
-            self._found = self._within()
-        return self._found
+        if self._rows is None:
+            everywhere = Bindings(np.arange(len(self._evidence.points), dtype=np.int64))
+            self._rows = self._within(everywhere)
+        return self._rows
 
 
 def _moved(rows: Bindings, by: int) -> Bindings:
@@ -216,15 +220,15 @@ def _moved(rows: Bindings, by: int) -> Bindings:
 def _declared_type(variable: Variable, atom: Atom, schema: Schema) -> str:
     """Return the type that a schema gives the first place of a variable, or an empty string."""
     decl = schema.predicate(atom.signature)
-    todo = list(zip(atom.args, decl.args, strict=True)) if decl else []
-    while todo:
-        term, type_name = todo.pop(0)
+    pairs = list(zip(atom.args, decl.args, strict=True)) if decl else []
+    while pairs:
+        term, type_name = pairs.pop(0)
         if term == variable:
             return type_name
         if isinstance(term, Function):
             for function in schema.functions:
                 if function.signature == (term.functor, len(term.args)):
-                    todo.extend(zip(term.args, function.args, strict=True))
+                    pairs.extend(zip(term.args, function.args, strict=True))
     return ""
 
 
@@ -256,11 +260,11 @@ def everyone(universe: Universe, evidence: Evidence, shape: Term) -> Relation:
     """Return a ground fluent of a shape for all who were ever seen in a sequence together."""
     ranging = _Ranging(None, Entities(universe, evidence.table))
     last = Bindings(np.flatnonzero(evidence.points.is_last).astype(np.int64))
-    asked = [Literal(Atom(FLUENT_OF, (shape,)))]
-    rows = solve(asked, evidence, Variable(" "), last, ranging)
-    said = leaves_of(Atom("", (shape,)), Atom("", (shape,)))
-    assert said is not None
-    return _places(rows, said, evidence)
+    body = [Literal(Atom(FLUENT_OF, (shape,)))]
+    rows = solve(body, evidence, Variable(" "), last, ranging)
+    leaves = leaves_of(Atom("", (shape,)), Atom("", (shape,)))
+    assert leaves is not None
+    return _ground_fluents(rows, leaves, evidence)
 
 
 def candidates_of(
@@ -279,8 +283,8 @@ def candidates_of(
     for template in templates:
         against = {x.atom.args[0] for x in template.queries if not x.positive}
         for fluent in {x.atom.args[0]: None for x in template.queries}:
-            said = leaves_of(Atom("", (fluent,)), Atom("", (shape,)))
-            if said is None or fluent in against:
+            leaves = leaves_of(Atom("", (fluent,)), Atom("", (shape,)))
+            if leaves is None or fluent in against:
                 continue
             bodies = _Bodies(template)
             bound = {v for literal in bodies.binding for v in literal.variables()}
@@ -289,13 +293,14 @@ def candidates_of(
             query = _Query(evidence, template.times, ranging)
             query.add(bodies.binding)
             query.add([test for test in bodies.tests if set(test.variables()) <= bound])
-            yield _places(query.result(), said, evidence)
+            yield _ground_fluents(query.result(), leaves, evidence)
 
 
-def _places(rows: Bindings, said: Mapping[int, Term], evidence: Evidence) -> Relation:
+def _ground_fluents(rows: Bindings, leaves: Mapping[int, Term], evidence: Evidence) -> Relation:
+    """Return the distinct ground fluents of some rows, by sequence, given what stands at each leaf."""
     names = evidence.table.vocabulary.constants
     columns = {}
-    for leaf, term in said.items():
+    for leaf, term in leaves.items():
         if isinstance(term, Variable):
             columns[Variable(f"V{leaf}")] = rows.columns[term]
         else:

@@ -25,7 +25,7 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Ints
 from splice.errors import InputError, SpliceError
-from splice.events.crisp.fluent_store import FluentStore, Group
+from splice.events.crisp.fluent_store import FluentStore
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import check_given, stated_step, undefined, without_labels
 from splice.events.fluents import border_of, fluent_of
@@ -38,7 +38,6 @@ from splice.events.weighted.templates import START_TIME
 from splice.labels import TRUE, LabelArray
 from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
-from splice.logic.schema import Signature
 from splice.logic.terms import Variable
 from splice.logic.theory import HARD, Theory
 from splice.stream.source import Source, collect
@@ -126,9 +125,9 @@ class Inference:
         first, last = self._runs
         # Summed interval by interval: running totals would depend on what came before.
         borders = np.column_stack((first, last + 1)).reshape(-1)
-        total = (
-            np.add.reduceat(np.append(self.probability, 0.0), borders)[::2] if len(first) else 0.0
-        )
+        if not len(first):
+            return np.empty(0)
+        total = np.add.reduceat(np.append(self.probability, 0.0), borders)[::2]
         mean: Floats = total / (last + 1 - first)
         return np.clip(mean, 0.0, 1.0)
 
@@ -173,19 +172,13 @@ def infer(
     _refuse(theory, successor)
     table = data if isinstance(data, AtomTable) else collect(data)
     domain = domain or (Domain() if isinstance(data, AtomTable) else data.domain)
-    found = structure(theory, domain.schema)
+    coupled = structure(theory, domain.schema)
     if domain.clock.holds is Holds.FROM:
-        _refuse_states(theory, domain, found, loss)
-    if found.coupling is Coupling.LAYERED and method is not Method.MILP:
-        return _layered(theory, table, domain, found, ask, inertia, loss, successor)
+        _refuse_states(theory, domain, coupled, loss)
+    if coupled.coupling is Coupling.LAYERED and method is not Method.MILP:
+        return _layered(theory, table, domain, coupled, ask, inertia, loss, successor)
     network = ground(theory, table, domain, inertia=inertia, successor=successor)
-    labels = None if loss is None else network.labels_of(loss)
-    solution = network.solve(loss=labels, method=method, seconds=seconds)
-    probability = network.marginals() if ask is Ask.MARGINALS else None
-    result = _result(
-        network, solution.labels, probability, found, domain.clock.holds or Holds.AFTER
-    )
-    return replace(result, method=solution.method, optimal=solution.optimal)
+    return _answer(network, coupled, domain, ask, loss, method, seconds)
 
 
 def infer_events(
@@ -215,47 +208,52 @@ def infer_events(
     """
     table = collect(source)
     axioms = read_axioms(theory, source.domain.schema)
-    asked = {fluent_of(fluent) for fluent in axioms.fluents}
-    wanted = {
+    weighed = {fluent_of(fluent) for fluent in axioms.fluents}
+    inputs = {
         fluent: axioms.statements[template.statement]
         for template in (*axioms.templates, *(d.firing for d in axioms.definitions))
         for literal in (*template.queries, *template.conditions)
         if literal.atom.signature == DEFAULT_QUERY
         and (fluent := fluent_of(literal.atom.args[0])) is not None
-        and fluent not in asked
+        and fluent not in weighed
     }
-    names = check_given(given, wanted, [fluent for fluent in asked if fluent])
-    problems = [undefined(fluent, wanted[fluent]) for fluent in wanted if fluent not in names]
+    names = check_given(given, inputs, [fluent for fluent in weighed if fluent])
+    problems = [undefined(fluent, inputs[fluent]) for fluent in inputs if fluent not in names]
     if problems:
         raise InputError(sorted(set(problems)))
     evidence = without_labels(table, names)
     return infer(theory, evidence, source.domain, ask=ask, successor=successor)
 
 
-def _result(
+def _answer(
     network: Network,
-    labels: LabelArray,
-    probability: Floats | None,
-    found: Structure,
-    holds: Holds,
+    coupled: Structure,
+    domain: Domain,
+    ask: Ask,
+    loss: AtomTable | None,
+    method: Method | None = None,
+    seconds: float | None = None,
 ) -> Inference:
+    """Return what holds in a network."""
+    labels = None if loss is None else network.labels_of(loss)
+    solution = network.solve(loss=labels, method=method, seconds=seconds)
     instances = network.instances
-    result = Inference(
+    inference = Inference(
         network.queries,
-        labels,
-        probability,
-        network.score(labels),
-        Method.CHAIN,
-        True,
-        found,
+        solution.labels,
+        network.marginals() if ask is Ask.MARGINALS else None,
+        network.score(solution.labels),
+        solution.method,
+        solution.optimal,
+        coupled,
         instances.fluents,
         instances.offsets,
         instances.points.next_time[instances.point],
     )
-    return _moved(result) if holds is Holds.FROM else result
+    return _moved(inference) if domain.clock.holds is Holds.FROM else inference
 
 
-def _moved(found: Inference) -> Inference:
+def _moved(inference: Inference) -> Inference:
     """Return an answer with each state at the point before it; the states at first points go.
 
     ::
@@ -264,30 +262,31 @@ def _moved(found: Inference) -> Inference:
         states of the network    off    off    on     on
         the answer               off    on     on            at 3, 5 and 8
     """
-    sizes = np.diff(found.offsets)
-    kept = np.ones(len(found.map), bool)
-    kept[found.offsets[:-1][sizes > 0]] = False
+    sizes = np.diff(inference.offsets)
+    kept = np.ones(len(inference.map), bool)
+    kept[inference.offsets[:-1][sizes > 0]] = False
     rows = np.flatnonzero(kept)
+    queries, probability = inference.queries, inference.probability
     return replace(
-        found,
-        queries=replace(found.queries.take(rows), time=found.queries.time[rows - 1]),
-        map=found.map[rows],
-        probability=None if found.probability is None else found.probability[rows],
+        inference,
+        queries=replace(queries.take(rows), time=queries.time[rows - 1]),
+        map=inference.map[rows],
+        probability=None if probability is None else probability[rows],
         offsets=np.concatenate(([0], np.cumsum(np.maximum(sizes - 1, 0)))),
-        until=found.until[rows - 1],
+        until=inference.until[rows - 1],
     )
 
 
 def _refuse_states(
-    theory: Theory, domain: Domain, found: Structure, loss: AtomTable | None
+    theory: Theory, domain: Domain, coupled: Structure, loss: AtomTable | None
 ) -> None:
     """Refuse what has no answer where changes count at once: formulas that ask for states directly."""
     hint = 'say initiatedAt and terminatedAt, or [time] holds = "after" in the domain'
     if loss is not None:
         raise SpliceError('labels cannot be lost against where [time] holds = "from"', hint)
-    if found.coupling is Coupling.GENERAL:
+    if coupled.coupling is Coupling.GENERAL:
         message = 'fluents that depend on each other have no order where [time] holds = "from"'
-        raise SpliceError(f"{message}: {found.reason}", hint)
+        raise SpliceError(f"{message}: {coupled.reason}", hint)
     axioms = read_axioms(theory, domain.schema)
     for template in axioms.templates:
         times = (x.atom.args[1] for x in template.queries)
@@ -302,7 +301,7 @@ def _layered(
     theory: Theory,
     table: AtomTable,
     domain: Domain,
-    found: Structure,
+    coupled: Structure,
     ask: Ask,
     inertia: float,
     loss: AtomTable | None,
@@ -310,8 +309,8 @@ def _layered(
 ) -> Inference:
     """Solve one fluent after the other, each given the states of those before it."""
     store = FluentStore(table.vocabulary)
-    parts = []
-    for fluent in found.layers:
+    layers = []
+    for fluent in coupled.layers:
         network = ground(
             theory,
             table,
@@ -321,44 +320,30 @@ def _layered(
             only=frozenset({fluent}),
             below=store,
         )
-        labels = None if loss is None else network.labels_of(loss)
-        solution = network.solve(loss=labels)
-        probability = network.marginals() if ask is Ask.MARGINALS else None
-        part = _result(
-            network, solution.labels, probability, found, domain.clock.holds or Holds.AFTER
-        )
-        _remember(store, fluent, network.instances.groups, part.intervals)
-        parts.append(part)
-    return _joined(parts, table, found)
+        layer = _answer(network, coupled, domain, ask, loss)
+        store.define(fluent)  # the layers above know when it holds
+        for group in network.instances.groups:
+            stop = group.first + len(group)
+            store.add(fluent, group, layer.intervals.of_keys(group.first, stop))
+        layers.append(layer)
+    return _joined(layers, table, coupled)
 
 
-def _remember(
-    store: FluentStore, fluent: Signature, groups: tuple[Group, ...], intervals: Intervals
-) -> None:
-    """Let the layers above know when a fluent holds."""
-    store.define(fluent)
-    for group in groups:
-        own = (intervals.key >= group.first) & (intervals.key < group.first + len(group))
-        part = intervals.take(own)
-        moved = Intervals(part.key - group.first, part.start, part.end)
-        store.add(fluent, group, moved)
-
-
-def _joined(parts: list[Inference], table: AtomTable, found: Structure) -> Inference:
+def _joined(layers: list[Inference], table: AtomTable, coupled: Structure) -> Inference:
     """Return the answers of all layers as one."""
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    probabilities = [part.probability for part in parts if part.probability is not None]
+    lengths = np.concatenate([np.diff(layer.offsets) for layer in layers])
+    probabilities = [layer.probability for layer in layers if layer.probability is not None]
     return Inference(
-        AtomTable.concat([part.queries for part in parts], table.vocabulary),
-        np.concatenate([part.map for part in parts]),
+        AtomTable.concat([layer.queries for layer in layers], table.vocabulary),
+        np.concatenate([layer.map for layer in layers]),
         np.concatenate(probabilities) if probabilities else None,
-        sum(part.score for part in parts),
+        sum(layer.score for layer in layers),
         Method.LAYERED,
         False,
-        found,
-        AtomTable.concat([part.fluents for part in parts], table.vocabulary),
+        coupled,
+        AtomTable.concat([layer.fluents for layer in layers], table.vocabulary),
         np.concatenate(([0], np.cumsum(lengths))),
-        np.concatenate([part.until for part in parts]),
+        np.concatenate([layer.until for layer in layers]),
     )
 
 

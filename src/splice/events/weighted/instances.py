@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from splice.arrays import Ints, Mask, padded, unique_rows
+from splice.arrays import Ints, Mask, ends_run, padded, unique_rows
 from splice.events.crisp.fluent_store import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
 from splice.events.joins import Bindings
@@ -68,11 +68,13 @@ class Instances:
 
     @cached_property
     def _sizes(self) -> Ints:
-        known = len(self.fluents.vocabulary.sequences)
-        return np.bincount(self.points.sequence, minlength=known).astype(np.int64)
+        """How many points each sequence has."""
+        sequences = len(self.fluents.vocabulary.sequences)
+        return np.bincount(self.points.sequence, minlength=sequences).astype(np.int64)
 
     @cached_property
     def _starts(self) -> Ints:
+        """The first point of each sequence."""
         starts = np.zeros(len(self.fluents.vocabulary.sequences), np.int64)
         first = np.flatnonzero(self.points.is_first)
         starts[self.points.sequence[first]] = first
@@ -96,21 +98,23 @@ class Instances:
 
     def atoms(self, fluent: Term, rows: Bindings) -> Ints:
         """Return the atom of a fluent with variables in each row, -1 where there is none."""
-        found = np.full(len(rows), -1, np.int64)
+        atoms = np.full(len(rows), -1, np.int64)
         sequence = self.points.sequence[rows.point].astype(np.int64)
         for group in self.groups:
-            said = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (group.template,)))
-            if said is None:
+            leaves = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (group.template,)))
+            if leaves is None:
                 continue
-            asked = [self._column(term, rows) for term in said.values()]
-            own, wanted = row_keys(
-                (len(group), [group.sequence, *group.leaves.T]), (len(rows), [sequence, *asked])
+            columns = [self._column(term, rows) for term in leaves.values()]
+            ground_keys, keys = row_keys(
+                (len(group), [group.sequence, *group.leaves.T]), (len(rows), [sequence, *columns])
             )
-            at = lookup(own, wanted)
-            good = at >= 0
-            start = self.offsets[group.first + at[good]] - self._starts[sequence[good]]
-            found[good] = start + rows.point[good]
-        return found
+            at = lookup(ground_keys, keys)
+            row = np.flatnonzero(at >= 0)
+            # A chain has all points of its sequence, in order: so an atom lies as far behind the start of
+            # its chain as its point behind the first point of the sequence.
+            start = self.offsets[group.first + at[row]] - self._starts[sequence[row]]
+            atoms[row] = start + rows.point[row]
+        return atoms
 
     def _column(self, term: Term, rows: Bindings) -> Ints:
         if isinstance(term, Constant):
@@ -138,13 +142,14 @@ def find_instances(
     table = _widened(table)
     evidence = table.take(~_fits(table, shapes))
     first = Evidence(evidence, successor)
-    found = []
-    for shape, kind in zip(shapes, kinds, strict=True):
-        ground = [term for term in fluents if not term.variables()]
-        found.append(_instances(table, domain, shape, kind, ground, first, candidates, everyone))
-    rows = AtomTable.concat(found, table.vocabulary)
+    ground = [term for term in fluents if not term.variables()]
+    parts = [
+        _instances(table, domain, shape, kind, ground, first, candidates, everyone)
+        for shape, kind in zip(shapes, kinds, strict=True)
+    ]
+    rows = AtomTable.concat(parts, table.vocabulary)
     groups, start = [], 0
-    for shape, part in zip(shapes, found, strict=True):
+    for shape, part in zip(shapes, parts, strict=True):
         leaves = part.args[:, : len(shape.variables())].astype(np.int64)
         groups.append(Group(shape, part.sequence.astype(np.int64), leaves, start))
         start += len(part)
@@ -209,8 +214,8 @@ def _instances(
             sequences = np.unique(table.sequence)
             fixed = np.tile(np.array(codes, np.int64), (len(sequences), 1))
             rows.append(np.column_stack((sequences.astype(np.int64), fixed)))
-    every = np.unique(np.concatenate(rows), axis=0)
-    return AtomTable.of_kind(table.vocabulary, kind, every[:, 0], None, every[:, 1:], UNKNOWN)
+    distinct = np.unique(np.concatenate(rows), axis=0)
+    return AtomTable.of_kind(table.vocabulary, kind, distinct[:, 0], None, distinct[:, 1:], UNKNOWN)
 
 
 def _stacked(relation: Relation, shape: Term) -> Ints:
@@ -221,13 +226,13 @@ def _has_facts(table: AtomTable, shape: Term) -> bool:
     """Return whether function facts name ground fluents of a shape."""
     if not isinstance(shape, Function):
         return False
-    wanted = [
+    names_shape = [
         kind.predicate == EQUALS
         and isinstance(term := kind.template.args[-1], Function)
         and (term.functor, len(term.args)) == (shape.functor, len(shape.args))
         for kind in table.vocabulary.kinds
     ]
-    return bool(np.array(wanted, bool)[table.kind].any()) if len(table) else False
+    return bool(np.array(names_shape, bool)[table.kind].any()) if len(table) else False
 
 
 def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> Ints:
@@ -239,27 +244,28 @@ def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> In
     schema = domain.schema.with_predicates([query])
     if not any(d.name == shape.functor for d in schema.functions_returning(query.args[0])):
         return nothing
-    asked = replace(domain, schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
+    narrowed = replace(domain, schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
+    # The open world has each fluent at each time-point; with one time for all, each comes once.
     once = replace(table, time=np.where(table.time == NO_TIME, NO_TIME, 0), lines=None)
-    source = OpenWorldSource(MemorySource(once.sorted(), asked))
-    parts = [chunk.take(query_rows(chunk, asked)) for chunk in source.chunks()]
+    source = OpenWorldSource(MemorySource(once.sorted(), narrowed))
+    parts = [chunk.take(query_rows(chunk, narrowed)) for chunk in source.chunks()]
     return np.concatenate(
         [nothing, *(np.column_stack((p.sequence, p.args[:, :width])) for p in parts)]
     )
 
 
-def constants_of(table: AtomTable, type_name: str) -> Relation:
-    """Return the constants of a type that occur in each sequence."""
-    found = [np.empty((0, 2), np.int64)]
+def constants_of(table: AtomTable, type_name: str) -> tuple[Ints, Ints]:
+    """Return the constants of a type that occur in each sequence: sequences, and constants."""
+    pairs = [np.empty((0, 2), np.int64)]
     for code in np.unique(table.kind):
         kind = table.vocabulary.kinds[int(code)]
         rows = table.kind == code
-        for column, other in enumerate(kind.arg_types):
-            if other == type_name:
-                pairs = np.column_stack((table.sequence[rows], table.args[rows, column]))
-                found.append(pairs.astype(np.int64))
-    every = np.unique(np.concatenate(found), axis=0)
-    return Relation(every[:, 0], {Variable(""): every[:, 1]}, timed=False)
+        for column, arg_type in enumerate(kind.arg_types):
+            if arg_type == type_name:
+                columns = (table.sequence[rows], table.args[rows, column])
+                pairs.append(np.column_stack(columns).astype(np.int64))
+    distinct = np.unique(np.concatenate(pairs), axis=0)
+    return distinct[:, 0], distinct[:, 1]
 
 
 def with_kinds(schema: Schema, table: AtomTable) -> Schema:
@@ -282,26 +288,24 @@ def seeds(points: Ints, evidence: AtomTable, fluents: AtomTable) -> AtomTable:
     # Two sorts of rows: each fluent at the first point of its sequence, so that grounding knows it, and
     # any one fluent at each point that no evidence mentions, so that grounding knows the point. Fluents
     # whose sequence has no points are left out, as are points of sequences without a fluent.
-    first, start = np.unique(points[:, 0], return_index=True)
-    at = np.searchsorted(first, fluents.sequence)
-    at = np.minimum(at, len(first) - 1)
-    alive = first[at] == fluents.sequence
-    once = replace(fluents, time=points[start[at], 1]).take(alive)
-    there = np.column_stack((evidence.sequence, evidence.time)).astype(np.int64)
-    there = there[evidence.time != NO_TIME]
-    own, known = row_keys((len(points), list(points.T)), (len(there), list(there.T)))
-    missing = points[~np.isin(own, known)]
-    carrier, one = np.unique(fluents.sequence, return_index=True)
-    place = np.minimum(np.searchsorted(carrier, missing[:, 0]), len(carrier) - 1)
-    good = carrier[place] == missing[:, 0]
-    extra = replace(fluents.take(one[place[good]]), time=missing[good, 1])
+    sequence, start = np.unique(points[:, 0], return_index=True)
+    at = np.minimum(np.searchsorted(sequence, fluents.sequence), len(sequence) - 1)
+    has_points = sequence[at] == fluents.sequence
+    once = replace(fluents, time=points[start[at], 1]).take(has_points)
+    timed = evidence.time != NO_TIME
+    columns = [evidence.sequence[timed], evidence.time[timed]]
+    point_keys, evidence_keys = row_keys((len(points), list(points.T)), (timed.sum(), columns))
+    missing = points[~np.isin(point_keys, evidence_keys)]
+    sequence, carrier = np.unique(fluents.sequence, return_index=True)
+    at = np.minimum(np.searchsorted(sequence, missing[:, 0]), len(sequence) - 1)
+    has_fluent = sequence[at] == missing[:, 0]
+    extra = replace(fluents.take(carrier[at[has_fluent]]), time=missing[has_fluent, 1])
     return AtomTable.concat([once, extra], evidence.vocabulary)
 
 
 def _with_ends(points: Ints, successor: Successor | None) -> Ints:
     """Return (sequence, time) pairs, in order, with one more for each sequence: after its last."""
-    last = np.ones(len(points), bool)
-    last[:-1] = points[1:, 0] != points[:-1, 0]
+    last = ends_run(points[:, 0])
     beyond = successor.last if isinstance(successor, Observed) else 1
     more: Ints = np.concatenate((points, points[last] + [0, beyond]))
     return more[np.lexsort((more[:, 1], more[:, 0]))]
@@ -310,23 +314,24 @@ def _with_ends(points: Ints, successor: Successor | None) -> Ints:
 def _moments(table: AtomTable) -> Ints:
     """Return every (sequence, time) that a table mentions, in order."""
     timed = table.time != NO_TIME
-    found = [np.column_stack((table.sequence[timed], table.time[timed])).astype(np.int64)]
+    parts = [np.column_stack((table.sequence[timed], table.time[timed])).astype(np.int64)]
     for code in np.unique(table.kind):
         kind = table.vocabulary.kinds[int(code)]
         rows = table.kind == code
         for column, type_name in enumerate(kind.arg_types):
             if type_name == TIME:
-                found.append(_named_times(table, rows, column))
-    points: Ints = np.concatenate(found)
+                parts.append(_named_times(table, rows, column))
+    points: Ints = np.concatenate(parts)
     points = points[unique_rows(points)[0]]
     return points[np.lexsort((points[:, 1], points[:, 0]))]
 
 
 def _named_times(table: AtomTable, rows: Mask, column: int) -> Ints:
+    """Return (sequence, time) where a column of some rows has times that read as numbers."""
     codes, which = np.unique(table.args[rows, column], return_inverse=True)
     names = table.vocabulary.constants.names(codes.tolist())
     numbers = [Constant(name).number for name in names]
     times = np.array([NO_TIME if x is None else int(x) for x in numbers], np.int64)
-    found: Ints = np.column_stack((table.sequence[rows], times[which])).astype(np.int64)
-    told: Mask = found[:, 1] != NO_TIME
-    return found[told]
+    is_time: Mask = times[which] != NO_TIME
+    points: Ints = np.column_stack((table.sequence[rows], times[which])).astype(np.int64)[is_time]
+    return points

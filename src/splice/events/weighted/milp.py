@@ -1,7 +1,12 @@
 """Weighted clauses as a mixed integer program, for what is no chain; solved by HiGHS.
 
 An atom is a binary column. A soft clause has a column that says whether it is violated: a positive
-weight is lost then, a negative one saved. A clause of one literal is a cost of its atom.
+weight is lost then, a negative one saved. A clause of one literal is a cost of its atom. With a
+column v for the violation, (a ; not b) says::
+
+    hard              a - b >= 0                        that is a + (1 - b) >= 1
+    weight 2          a - b + v >= 0, and v costs 2      v is at least 1 where it is violated
+    weight -2         -a - v >= -1, b - v >= 0, and v costs -2    v is at most 0 where it is not
 
 This module imports highspy; import it only where a program is solved.
 """
@@ -150,17 +155,17 @@ class _Program:
         self._pass(solver)
         solver.run()
         status = solver.getModelStatus()
-        known = highspy.HighsModelStatus
-        if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
+        statuses = highspy.HighsModelStatus
+        if status in (statuses.kInfeasible, statuses.kUnboundedOrInfeasible):
             return Answer(None, True)
+        is_optimal = status in (statuses.kOptimal, statuses.kModelEmpty)
         values = np.array(solver.getSolution().col_value)
-        if not len(values) and status not in (known.kOptimal, known.kModelEmpty):
+        if not len(values) and not is_optimal:
             raise SpliceError(
                 f"HiGHS found no answer in {seconds} s" if seconds else "HiGHS found no answer",
                 "give it more time, or weaken the rules that couple fluents",
             )
-        states = values[: self.atoms] > 0.5
-        return Answer(states, status in (known.kOptimal, known.kModelEmpty))
+        return Answer(values[: self.atoms] > 0.5, is_optimal)
 
     def _pass(self, solver: highspy.Highs) -> None:
         # Entries of constraints come in the order in which they were added; HiGHS wants them row by row, with

@@ -7,6 +7,7 @@ and can be asked again and again: the best states (:meth:`Network.solve`), proba
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -84,8 +85,8 @@ class Network:
     @cached_property
     def weights(self) -> Floats:
         """The weight of each statement as it was given, infinite where it is hard."""
-        given = (s.weight for s in self.statements)
-        return np.array([DEFAULT_WEIGHT if w is None else w for w in given], np.float64)
+        weights = (s.weight for s in self.statements)
+        return np.array([DEFAULT_WEIGHT if w is None else w for w in weights], np.float64)
 
     @cached_property
     def hard(self) -> Mask:
@@ -158,10 +159,10 @@ class Network:
             )
         unary, pairwise = self._potentials.log_weights(self._checked(weights), self.hard)
         pattern = self._potentials.pattern
-        found = chains.forward_backward(unary, pairwise, self.offsets, pattern=pattern)
-        if found.broken >= 0:
-            raise self._contradiction(found.broken)
-        return found
+        marginals = chains.forward_backward(unary, pairwise, self.offsets, pattern=pattern)
+        if marginals.broken >= 0:
+            raise self._contradiction(marginals.broken)
+        return marginals
 
     def counts(self, labels: LabelArray) -> Floats:
         """Return how many groundings of each statement are true; unknown labels count as false.
@@ -170,20 +171,13 @@ class Network:
         clauses counts shares of them, so that weights times counts is always the score.
         """
         states = self._states(labels > 0)
-        found = np.zeros(len(self.statements))
-        for group in self.clauses:
-            if group.statement >= 0:
-                true = float(group.number[group.satisfied(states)].sum())
-                found[group.statement] += group.share * true
-        return found
+        return self._by_statement(
+            lambda group: group.share * group.number[group.satisfied(states)].sum()
+        )
 
     def groundings(self) -> Floats:
         """Return how many groundings each statement has that the evidence does not decide."""
-        found = np.zeros(len(self.statements))
-        for group in self.clauses:
-            if group.statement >= 0:
-                found[group.statement] += float(group.number.sum())
-        return found
+        return self._by_statement(lambda group: group.number.sum())
 
     def score(self, labels: LabelArray, weights: Floats | None = None) -> float:
         """Return the sum of the weights of the soft ground clauses that are true."""
@@ -193,19 +187,24 @@ class Network:
     def violations(self, labels: LabelArray) -> Floats:
         """Return how many groundings of each statement are false."""
         states = self._states(labels > 0)
-        found = np.zeros(len(self.statements))
+        return self._by_statement(lambda group: group.number[~group.satisfied(states)].sum())
+
+    def _by_statement(self, amount: Callable[[Clauses], float]) -> Floats:
+        """Return the sum of an amount over the clauses of each statement."""
+        totals = np.zeros(len(self.statements))
         for group in self.clauses:
             if group.statement >= 0:
-                found[group.statement] += float(group.number[~group.satisfied(states)].sum())
-        return found
+                totals[group.statement] += amount(group)
+        return totals
 
     def find(self, queries: AtomTable) -> Indices:
         """Return where the atoms of a table of the same vocabulary stand here, -1 where not."""
-        own = self.queries
-        width = min(own.args.shape[1], queries.args.shape[1])
-        known = [(t.sequence, t.time, t.kind, *t.args[:, :width].T) for t in (own, queries)]
-        keys, asked = row_keys((len(own), known[0]), (len(queries), known[1]))
-        return lookup(keys, asked)
+        tables = (self.queries, queries)
+        width = min(table.args.shape[1] for table in tables)
+        keys, sought = row_keys(
+            *((len(t), [t.sequence, t.time, t.kind, *t.args[:, :width].T]) for t in tables)
+        )
+        return lookup(keys, sought)
 
     def labels_of(self, table: AtomTable) -> LabelArray:
         """Return the labels that a table gives to the query atoms, unknown where it gives none."""
@@ -233,9 +232,9 @@ class Network:
         states = np.zeros(max(self.size, len(on)), bool)
         states[: len(on)] = on
         for group in self.auxiliary:
-            held = (states[group.atoms] == np.array(group.signs)).all(axis=1)
-            states[group.part] = held
-            np.logical_or.at(states, group.whole, held)
+            holds = (states[group.atoms] == np.array(group.signs)).all(axis=1)
+            states[group.part] = holds
+            np.logical_or.at(states, group.whole, holds)
         return states
 
     def _by_program(
@@ -245,25 +244,25 @@ class Network:
         if reward is not None:
             padded = np.zeros(self.size)
             padded[: len(reward)] = reward
-        found = milp.solve_clauses(self.size, self._weighted(weights), padded, seconds)
-        if found.states is None:
+        answer = milp.solve_clauses(self.size, self._weighted(weights), padded, seconds)
+        if answer.states is None:
             raise self._contradiction(-1)
-        states = found.states[: self.offsets[-1]]
-        return Solution(_labels(states.astype(np.int8)), Method.MILP, found.optimal)
+        states = answer.states[: self.offsets[-1]]
+        return Solution(_labels(states.astype(np.int8)), Method.MILP, answer.optimal)
 
     def _weighted(self, weights: Floats, only: Mask | None = None) -> list[milp.Weighted]:
         """Return the clauses with their weights; ``only`` some hard ones, if asked."""
         result = []
         for group in self.clauses:
-            own = group.statement
-            if own < 0 or self.hard[own]:
-                if own >= 0 and only is not None and not only[own]:
+            statement = group.statement
+            if statement < 0 or self.hard[statement]:
+                if statement >= 0 and only is not None and not only[statement]:
                     continue
                 weight = np.full(len(group), np.inf)
             elif only is not None:
                 continue
             else:
-                weight = weights[own] * group.share * group.number
+                weight = weights[statement] * group.share * group.number
             result.append(milp.Weighted(group.atoms, group.signs, weight))
         return result
 
@@ -278,15 +277,12 @@ class Network:
         where = ""
         if chain >= 0:
             fluents = self.instances.fluents
-            name = fluents.vocabulary.sequences[int(fluents.sequence[chain])]
-            where = f" for {fluents.atom(chain).args[0]}" + (f" in '{name}'" if name else "")
+            sequence = fluents.vocabulary.sequences[int(fluents.sequence[chain])]
+            where = f" for {fluents.atom(chain).args[0]}"
+            where += f" in '{sequence}'" if sequence else ""
         message = f"hard statements contradict each other{where}"
         hint = "give one of them a weight, or remove it"
-        return InputError(
-            s.problem(message, hint)
-            for s, guilty in zip(self.statements, blamed, strict=True)
-            if guilty
-        )
+        return InputError(self.statements[i].problem(message, hint) for i in np.flatnonzero(blamed))
 
     def _possible(self, only: Mask, chain: int) -> bool:
         """Return whether some hard statements can all hold: in a chain, or everywhere (-1)."""

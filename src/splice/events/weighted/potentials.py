@@ -23,7 +23,12 @@ _CELLS: Final = 6
 
 @dataclass(frozen=True, eq=False)
 class Potentials:
-    """The kind of each point, and which statements take how much away in which cell of a kind."""
+    """The kind of each point, and which statements take how much away in which cell of a kind.
+
+    A *cell* is a state of a kind of point, or a pair of states of it and the next point:
+    ``6 * kind`` plus 0 off, 1 on, 2 off-off, 3 off-on, 4 on-off, 5 on-on. Entry by entry ``cell``,
+    ``owner`` (a statement) and ``amount`` (times its weight) say what is lost there.
+    """
 
     pattern: Codes
     kinds: int
@@ -64,6 +69,8 @@ def potentials_of(clauses: Iterable[Clauses], points: int) -> Potentials:
 
 def _entries(group: Clauses) -> tuple[Ints, Ints, Ints, Floats]:
     """Return the point, cell and statement of each clause, and how often it stands there."""
+    # A clause is lost in the one state in which all its literals are false: (not a ; b) where a is on
+    # and b is off. If b is the next point of a, that is cell 4 of a; if a is the next of b, cell 3 of b.
     wrong = [int(not sign) for sign in group.signs]
     if len(wrong) == 1:
         point = group.atoms[:, 0]
@@ -88,15 +95,17 @@ def _kinds(
     # The converse may fail, if hardly ever: so each point is compared with the first of its kind,
     # entry by entry; entries of a point are sorted, so equal multisets stand in equal order.
     points = len(start) - 1
-    mixed = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_hashes(cell, owner, amount))))
+    total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_hashes(cell, owner, amount))))
     _, first, kind = np.unique(
-        mixed[start[1:]] - mixed[start[:-1]], return_index=True, return_inverse=True
+        total[start[1:]] - total[start[:-1]], return_index=True, return_inverse=True
     )
-    like = first[kind]
+    model = first[kind]
     size = np.diff(start)
-    there = np.minimum(start[like][point] + np.arange(len(point)) - start[point], len(point) - 1)
-    same = (size == size[like]).all() and all(
-        (column == column[there]).all() for column in (cell, owner, amount)
+    # The k-th entry of a point beside the k-th one of the first point of its kind.
+    within = np.arange(len(point)) - start[point]
+    beside = np.minimum(start[model][point] + within, len(point) - 1)
+    same = (size == size[model]).all() and all(
+        (column == column[beside]).all() for column in (cell, owner, amount)
     )
     if not same:  # pragma: no cover  (two kinds of points with one hash)
         return np.arange(points), np.arange(points, dtype=np.int32)

@@ -48,71 +48,74 @@ def structure(theory: Theory, schema: Schema | None = None) -> Structure:
     '1.0 :: holdsAt(f(X),T) => holdsAt(g(X),T).' couples f(X) and g(X)
     """
     axioms = read_axioms(theory, schema or theory.schema)
-    asked = frozenset(s for f in axioms.fluents if (s := fluent_of(f)))
+    weighed = frozenset(s for f in axioms.fluents if (s := fluent_of(f)))
     for template in axioms.templates:
-        coupled = _coupled(template, axioms, asked)
-        if coupled:
-            return Structure(Coupling.GENERAL, coupled)
+        reason = _coupling_reason(template, axioms, weighed)
+        if reason:
+            return Structure(Coupling.GENERAL, reason)
     needs: dict[Signature, set[Signature]] = {}
-    because: dict[tuple[Signature, Signature], str] = {}
+    reasons: dict[tuple[Signature, Signature], str] = {}
     for definition in axioms.definitions:
-        own = fluent_of(definition.fluent)
-        assert own is not None
-        needs.setdefault(own, set())
-        for other in _foreign(definition):
-            name = fluent_of(other)
-            said = str(axioms.statements[definition.statement])
-            if name is None or name == own:
-                reason = f"'{said}' couples {definition.fluent} and {other}"
+        fluent = fluent_of(definition.fluent)
+        assert fluent is not None
+        needs.setdefault(fluent, set())
+        for foreign in _foreign(definition):
+            needed = fluent_of(foreign)
+            statement = axioms.statements[definition.statement]
+            reason = f"'{statement}' couples {definition.fluent} and {foreign}"
+            if needed is None or needed == fluent:
                 return Structure(Coupling.GENERAL, reason)
-            if name in asked:
-                needs[own].add(name)
-                because[own, name] = f"'{said}' couples {definition.fluent} and {other}"
-    return _layers(needs, because, asked)
+            if needed in weighed:
+                needs[fluent].add(needed)
+                reasons[fluent, needed] = reason
+    return _layers(needs, reasons, weighed)
 
 
 def _layers(
     needs: dict[Signature, set[Signature]],
-    because: dict[tuple[Signature, Signature], str],
-    asked: frozenset[Signature],
+    reasons: dict[tuple[Signature, Signature], str],
+    weighed: frozenset[Signature],
 ) -> Structure:
-    if not because:
+    """Return the layers of fluents that need each other, from below; general, if in a circle."""
+    if not reasons:
         words = "every statement is about one ground fluent at one time-point or two that follow"
         return Structure(Coupling.CHAIN, f"{words} each other")
-    for fluent in asked:
+    for fluent in weighed:
         needs.setdefault(fluent, set())
     try:
         order = tuple(TopologicalSorter(dict(sorted(needs.items()))).static_order())
     except CycleError as error:
         circle: list[Signature] = error.args[1]
         names = " -> ".join(map(str, reversed(circle)))
-        said = "; ".join(text for pair, text in because.items() if {*pair} <= {*circle})
-        return Structure(Coupling.GENERAL, f"fluents depend on each other: {names}; {said}")
-    return Structure(Coupling.LAYERED, "; ".join(because.values()), order)
+        texts = "; ".join(text for pair, text in reasons.items() if {*pair} <= {*circle})
+        return Structure(Coupling.GENERAL, f"fluents depend on each other: {names}; {texts}")
+    return Structure(Coupling.LAYERED, "; ".join(reasons.values()), order)
 
 
-def _coupled(template: Template, axioms: Axioms, asked: frozenset[Signature]) -> str:
+def _coupling_reason(template: Template, axioms: Axioms, weighed: frozenset[Signature]) -> str:
     """Return why a template is no part of a chain, or an empty string."""
-    own = list(_asked(template, axioms, asked))
-    said = f"'{axioms.statements[template.statement]}'"
-    fluents = list(dict.fromkeys(literal.atom.args[0] for literal in own))
+    queries = list(_chain_queries(template, axioms, weighed))
+    statement = axioms.statements[template.statement]
+    fluents = list(dict.fromkeys(literal.atom.args[0] for literal in queries))
     if template.completed < 0 and len(fluents) > 1:
-        return f"{said} couples {fluents[0]} and {fluents[1]}"
-    times = [time for x in own if isinstance(time := x.atom.args[1], Variable)]
+        return f"'{statement}' couples {fluents[0]} and {fluents[1]}"
+    times = [time for x in queries if isinstance(time := x.atom.args[1], Variable)]
     places = [template.times[time] for time in times]
     if places and max(places) - min(places) > 1:
-        return f"{said} couples time-points that do not follow each other"
+        return f"'{statement}' couples time-points that do not follow each other"
     return ""
 
 
-def _asked(template: Template, axioms: Axioms, asked: frozenset[Signature]) -> Iterator[Literal]:
+def _chain_queries(
+    template: Template, axioms: Axioms, weighed: frozenset[Signature]
+) -> Iterator[Literal]:
     """Yield the query literals whose fluents the theory defines; of a completed one, its own."""
+    own = None
+    if template.completed >= 0:
+        own = fluent_of(axioms.definitions[template.completed].fluent)
     for literal in template.queries:
-        name = fluent_of(literal.atom.args[0])
-        own = None
-        if template.completed >= 0:
-            own = fluent_of(axioms.definitions[template.completed].fluent)
-        if name is None or (name in asked and own in (None, name)):
+        fluent = fluent_of(literal.atom.args[0])
+        if fluent is None or (fluent in weighed and own in (None, fluent)):
             yield literal
 
 

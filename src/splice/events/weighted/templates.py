@@ -1,7 +1,7 @@
 """Weighted statements as weighted clauses, and these as templates over ``holdsAt``.
 
-Clauses are weighted the way Markov Logic reads them. A formula of weight w that says n clauses gives each of them w / n. Clauses of one literal each are
-taken together: their conjunction is what is weighed, and it is counted by the clause that denies
+Clauses are weighted the way Markov Logic reads them. A formula of weight w that says n clauses
+gives each of them w / n. Clauses of one literal each are taken together: their conjunction is what is weighed, and it is counted by the clause that denies
 it, with weight -w / n. Free variables are universal; ``exists`` may stand where it becomes
 universal (in a condition), or before a single atom of which there must be none. A template has
 the conditions of a clause apart, and says at which time-points its literals stand.
@@ -58,14 +58,14 @@ def clauses_of(statement: Statement) -> list[WeightedClause]:
     content = statement.content
     if isinstance(content, Rule):
         return [WeightedClause(content.clause())]
-    found = [clause for clause in _Reader(statement).clauses(content) if not _is_true(clause)]
-    share = 1.0 / len(found) if found else 1.0
-    units = [clause for clause in found if len(clause.literals) == 1]
+    clauses = [clause for clause in _Reader(statement).clauses(content) if not _is_true(clause)]
+    share = 1.0 / len(clauses) if clauses else 1.0
+    units = [clause for clause in clauses if len(clause.literals) == 1]
     if statement.is_hard or len(units) < 2:
-        return [WeightedClause(clause, share) for clause in found]
+        return [WeightedClause(clause, share) for clause in clauses]
     denied = Clause(tuple(-clause.literals[0] for clause in units))
-    rest = [WeightedClause(clause, share) for clause in found if len(clause.literals) > 1]
-    return [*rest, WeightedClause(denied, -share)]
+    longer = [WeightedClause(clause, share) for clause in clauses if len(clause.literals) > 1]
+    return [*longer, WeightedClause(denied, -share)]
 
 
 def _is_true(clause: Clause) -> bool:
@@ -241,18 +241,18 @@ def _places(
         links.setdefault(earlier, []).append((later, 1))
         links.setdefault(later, []).append((earlier, -1))
     assert isinstance(start, Variable)
-    found = {start: 0}
+    places = {start: 0}
     todo = [start]
     while todo:
         here = todo.pop()
         for there, step in links.get(here, ()):
             assert isinstance(there, Variable)
-            if there not in found:
+            if there not in places:
                 todo.append(there)
-            if found.setdefault(there, found[here] + step) != found[here] + step:
+            if places.setdefault(there, places[here] + step) != places[here] + step:
                 message = f"the time '{there}' would be in two places"
                 raise refusal(statement, message, "look at the next(T1,T0) literals")
-    return found
+    return places
 
 
 def with_time_variables(
