@@ -53,6 +53,10 @@ def test_progress_is_quiet_for_ten_seconds(capsys: pytest.CaptureFixture[str]) -
             "initiatedAt(meet(X,Y),T) :- close(X,Y,24,T).",
             "meet(X,Y) begins when close(X,Y,24) holds",
         ),
+        (
+            "initiatedAt(up(X),T) :- happensAt(speed(X,N),T), N=<12, X\\=a.",
+            "up(X) begins when speed(X,N) happens, N is at most 12 and X is not a",
+        ),
         ("initiatedAt(up(X),T).", "up(X) begins at every time-point"),
     ],
 )

@@ -15,9 +15,9 @@ from splice.logic.schema import HAPPENS_AT, HOLDS_AT, INITIATED_AT, TERMINATED_A
 _HEADS: Final = {INITIATED_AT: "begins", TERMINATED_AT: "ends", HOLDS_AT: "holds"}
 _COMPARISONS: Final = {
     "=": "is",
-    "!=": "is not",
+    "\\=": "is not",
     ">=": "is at least",
-    "<=": "is at most",
+    "=<": "is at most",
     ">": "is above",
     "<": "is below",
 }
@@ -32,12 +32,12 @@ def in_words(rule: Rule) -> str:
         The rule.
     """
     head = rule.head.atom
-    said = f"{about(head)} {_HEADS.get(head.predicate, 'is true')}"
+    sentence = f"{about(head)} {_HEADS.get(head.predicate, 'is true')}"
     if not rule.body:
-        return f"{said} at every time-point"
+        return f"{sentence} at every time-point"
     positive = [literal for literal in rule.body if literal.positive]
     negative = [literal for literal in rule.body if not literal.positive]
-    return f"{said} when {_joined([*_grouped(positive), *_grouped(negative)])}"
+    return f"{sentence} when {_joined([*_grouped(positive), *_grouped(negative)])}"
 
 
 def _grouped(literals: list[Literal]) -> list[str]:
@@ -58,8 +58,8 @@ def _grouped(literals: list[Literal]) -> list[str]:
             )
         clauses.setdefault(verb, []).append(about(atom))
     return [
-        f"{_joined(names)} {one if len(names) == 1 else many}"
-        for (one, many), names in clauses.items()
+        f"{_joined(names)} {singular if len(names) == 1 else plural}"
+        for (singular, plural), names in clauses.items()
     ] + plain
 
 
