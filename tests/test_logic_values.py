@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies as some
 from splice.logic.atoms import Atom, Clause, Literal, Rule
-from splice.logic.formulas import And, Exists, as_clause, atoms_of, free_variables, map_atoms
+from splice.logic.formulas import as_clause
 from splice.logic.syntax import parse_clause, parse_formula, parse_rule, parse_term
 from splice.logic.terms import Constant, Variable
 
@@ -118,26 +118,9 @@ def test_variables_are_those_that_occur_in_order(atom: Atom) -> None:
     assert list(atom.variables()) == list(dict.fromkeys(occurring))
 
 
-@given(some.formulas)
-def test_mapping_atoms_to_themselves_is_nothing(formula: Any) -> None:
-    assert map_atoms(formula, lambda atom: atom) == formula
-    assert set(free_variables(formula)) <= {
-        v for atom in atoms_of(formula) for v in atom.variables()
-    }
-
-
 @given(some.clauses)
 def test_a_clause_written_as_a_formula_is_that_clause(clause: Clause) -> None:
     assert as_clause(parse_formula(str(clause))) == clause
-
-
-def test_quantifiers_bind_their_variables() -> None:
-    formula = parse_formula("p(X,Y), exists([Y], q(Y,Z))")
-    assert isinstance(formula, And)
-    assert isinstance(formula.parts[1], Exists)
-    assert [str(v) for v in free_variables(formula)] == ["X", "Y", "Z"]
-    assert [str(v) for v in free_variables(formula.parts[1])] == ["Z"]
-    assert as_clause(formula) is None
 
 
 def test_opposite_clause_of_the_paper() -> None:

@@ -28,6 +28,7 @@ the least leaf wins; equal leaves are symmetries, and symmetric branches are ski
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import takewhile
 from typing import Any, TypeAlias, TypeVar
 
 from splice.logic.atoms import Clause, Literal, Rule
@@ -50,7 +51,7 @@ def canonical_key(x: Clause | Rule) -> Key:
     refinement separates the variables; exponential at worst, which takes clauses as
     symmetric, and yet as irregular, as no learner builds.
     """
-    forms, order, _ = _solved(x)
+    forms, order, _ = _canonical_forms(x)
     return (type(x).__name__, *((template, _renumbered(vs, order)) for template, vs in forms))
 
 
@@ -60,7 +61,7 @@ def canonical(x: Described) -> Described:
     Its variables are ``V0``, ``V1``, ... in order of occurrence; a rule's body is sorted and
     without repetitions.
     """
-    forms, order, variables = _solved(x)
+    forms, order, variables = _canonical_forms(x)
     by_number = {number: variable for variable, number in variables.items()}
     theta = {by_number[old]: Variable(f"V{new}") for old, new in order.items()}
     if isinstance(x, Clause):
@@ -89,18 +90,20 @@ def literalwise_key(x: Clause | Rule) -> Key:
     return tuple(sorted(keys))
 
 
-def _solved(x: Clause | Rule) -> tuple[list[_Form], dict[int, int], dict[Variable, int]]:
+def _canonical_forms(x: Clause | Rule) -> tuple[list[_Form], dict[int, int], dict[Variable, int]]:
     """Return the literals in canonical order, new numbers for variables, and the old ones."""
     variables: dict[Variable, int] = {}
     head = [_form(x.head, variables)] if isinstance(x, Rule) else []
     literals = dict.fromkeys(x.body if isinstance(x, Rule) else x.literals)
-    rest = [_form(literal, variables) for literal in literals]
-    templates = {template: i for i, template in enumerate(sorted({s for s, _ in rest}), start=1)}
+    body = [_form(literal, variables) for literal in literals]
+    # Literals are facts about variables, and the template is what the fact says; 0 is said of the head alone,
+    # so that no body literal can change places with it.
+    templates = {template: i for i, template in enumerate(sorted({t for t, _ in body}), start=1)}
     facts: list[Fact] = [(0, vs) for _, vs in head]
-    facts += [(templates[template], vs) for template, vs in rest]
-    colour = least_order(facts, len(variables))
-    rest.sort(key=lambda form: (templates[form[0]], [colour[v] for v in form[1]]))
-    forms = head + rest
+    facts += [(templates[template], vs) for template, vs in body]
+    number = least_order(facts, len(variables))
+    body.sort(key=lambda form: (templates[form[0]], [number[v] for v in form[1]]))
+    forms = head + body
     order: dict[int, int] = {}
     for _, vs in forms:
         for v in vs:
@@ -117,7 +120,11 @@ def _form(literal: Literal, variables: dict[Variable, int]) -> _Form:
 
     The template is flat: the predicate, its arity, the sign, then each term before its
     arguments as a name and a number, which is an arity, -1 for a constant, or -2 - k for the
-    k-th distinct variable of the literal. So any two templates can be compared.
+    k-th distinct variable of the literal. So any two templates can be compared. With X and Y
+    numbered 0 and 1, ``not close(Y,Y,34,f(X))`` is::
+
+        template    close 4 1   "" -2   "" -2   34 -1   f 1   "" -3
+        variables   1, 0
     """
     atom = literal.atom
     template: list[Any] = [atom.predicate, len(atom.args), int(not literal.positive)]
@@ -147,11 +154,14 @@ Fact: TypeAlias = tuple[int, tuple[int, ...]]
 """A label and the distinct members it is said of."""
 
 _Colours: TypeAlias = list[int]
-_Leaf: TypeAlias = list[tuple[int, list[int]]]
+_LeafForm: TypeAlias = list[tuple[int, list[int]]]
 
 
 def least_order(facts: Sequence[Fact], size: int) -> list[int]:
     """Return the canonical number of each of ``size`` members.
+
+    Members that differ in what is said of them get a colour each at once. Below, member 1 is
+    alone in having the label 0; 0 and 2 stand before and after another in facts of label 1.
 
     >>> least_order([(0, (1,)), (1, (1, 0)), (1, (0, 2))], 3)
     [1, 0, 2]
@@ -179,12 +189,14 @@ def _refined(facts: Sequence[Fact], colours: _Colours, count: int) -> _Colours:
     """Split colours by the colours of the company that members keep, until nothing changes."""
     size = len(colours)
     while count < size:
-        shown = [(label, tuple([colours[m] for m in members])) for label, members in facts]
-        ranks = {view: rank for rank, view in enumerate(sorted(set(shown)))}
+        # In p(X,Y), p(Y,Z), p(Z,W) the refinement goes: X and W differ from Y and Z by their places; then Y,
+        # which stands beside X, differs from Z, which does not. In a circle nothing ever differs.
+        coloured = [(label, tuple([colours[m] for m in members])) for label, members in facts]
+        ranks = {fact: rank for rank, fact in enumerate(sorted(set(coloured)))}
         signatures: list[list[tuple[int, int]]] = [[(colour, 0)] for colour in colours]
-        for (_, members), view in zip(facts, shown, strict=True):
+        for (_, members), fact in zip(facts, coloured, strict=True):
             for position, member in enumerate(members):
-                signatures[member].append((ranks[view], position))
+                signatures[member].append((ranks[fact], position))
         for signature in signatures:
             signature[1:] = sorted(signature[1:])
         colours, refined = _ranked(signatures)
@@ -195,14 +207,21 @@ def _refined(facts: Sequence[Fact], colours: _Colours, count: int) -> _Colours:
 
 
 class _Search:
-    """The least leaf of the tree of choices, and the symmetries found on the way."""
+    """The least leaf of the tree of choices, and the symmetries found on the way.
+
+    A node is a colouring; its children single out each member of one of its ambiguous cells. A
+    leaf has a colour for each member: a numbering, and the facts in these numbers are its form.
+    Of all leaves of the least form any numbering will do, since these differ by a symmetry.
+    """
 
     def __init__(self, facts: Sequence[Fact], size: int) -> None:
         self.facts = facts
-        self.known = frozenset(facts)
+        self.distinct = frozenset(facts)
         self.size = size
         self.symmetries: list[list[int]] = []
-        self.leaves: list[tuple[_Leaf, _Colours, list[int]]] = []
+        # The first leaf and the least one so far. New leaves are compared with both: most symmetries of the
+        # whole show up as a leaf that equals the first.
+        self.leaves: list[tuple[_LeafForm, _Colours, list[int]]] = []
 
     def run(self, colours: _Colours) -> _Colours:
         self.visit(colours, [])
@@ -219,12 +238,13 @@ class _Search:
             if self._has_twin(member, tried) or self._is_image(member, tried, path):
                 continue
             tried.append(member)
-            single = [2 * c + 1 for c in colours]
-            single[member] -= 1
-            below = _refined(self.facts, *_dense(single))
-            back = self.visit(below, [*path, member])
-            if back < depth:
-                return back
+            # The member comes just before the rest of its cell: 2c beside 2c + 1.
+            singled = [2 * c + 1 for c in colours]
+            singled[member] -= 1
+            refined = _refined(self.facts, *_dense(singled))
+            resume = self.visit(refined, [*path, member])
+            if resume < depth:
+                return resume
         return depth
 
     def _ambiguous(self, colours: _Colours) -> list[int]:
@@ -236,27 +256,31 @@ class _Search:
         return cells[min(shared)[1]] if shared else []
 
     def _leaf(self, colours: _Colours, path: list[int]) -> int:
-        """Compare a complete numbering with the first and the least; equals are symmetric."""
+        """Compare a complete numbering with the first and the least; equals are symmetric.
+
+        What lies below the node where the paths of two equal leaves part is symmetric, too, and
+        need not be searched: its depth is where to go on.
+        """
         form = sorted((label, [colours[m] for m in members]) for label, members in self.facts)
-        for other, numbers, other_path in self.leaves:
-            if form == other:
+        for leaf_form, numbers, leaf_path in self.leaves:
+            if form == leaf_form:
                 member_of = {number: member for member, number in enumerate(numbers)}
                 self.symmetries.append([member_of[number] for number in colours])
-                return _common(path, other_path)
+                return _common(path, leaf_path)
         if not self.leaves or form < self.leaves[-1][0]:
             self.leaves = [*self.leaves[:1], (form, colours, path)]
         return len(path)
 
     def _has_twin(self, member: int, tried: list[int]) -> bool:
         """Whether swapping the member with one that was tried changes no fact."""
-        return any(self._interchangeable(member, other) for other in tried)
+        return any(self._interchangeable(member, twin) for twin in tried)
 
-    def _interchangeable(self, one: int, two: int) -> bool:
-        swap = {one: two, two: one}
+    def _interchangeable(self, a: int, b: int) -> bool:
+        swap = {a: b, b: a}
         return all(
-            (label, tuple([swap.get(m, m) for m in members])) in self.known
+            (label, tuple([swap.get(m, m) for m in members])) in self.distinct
             for label, members in self.facts
-            if one in members or two in members
+            if a in members or b in members
         )
 
     def _is_image(self, member: int, tried: list[int], path: list[int]) -> bool:
@@ -269,7 +293,7 @@ class _Search:
                 if image not in orbit:
                     orbit.add(image)
                     frontier.append(image)
-        return any(other in orbit for other in tried)
+        return not orbit.isdisjoint(tried)
 
 
 def _dense(colours: _Colours) -> tuple[_Colours, int]:
@@ -277,9 +301,7 @@ def _dense(colours: _Colours) -> tuple[_Colours, int]:
     return [ranks[colour] for colour in colours], len(ranks)
 
 
-def _common(one: list[int], two: list[int]) -> int:
+def _common(path: list[int], other: list[int]) -> int:
     """Return how many choices two paths share from the start."""
-    shared = 0
-    while shared < min(len(one), len(two)) and one[shared] == two[shared]:
-        shared += 1
-    return shared
+    agreeing = takewhile(lambda pair: pair[0] == pair[1], zip(path, other, strict=False))
+    return sum(1 for _ in agreeing)

@@ -7,9 +7,8 @@ holdsAt(F,T), not terminatedAt(F,T) => holdsAt(F,T+1)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from splice.logic.atoms import Atom, Clause, Literal
 from splice.logic.terms import Constant, Function, Term, Variable
@@ -91,7 +90,9 @@ class Forall:
 
 Formula: TypeAlias = Atom | Not | And | Or | Implies | Iff | Exists | Forall
 
-_BINDING: dict[type, int] = {Iff: 1, Implies: 2, Or: 3, And: 4, Not: 5}
+# How tightly a connective binds: a part is put in parentheses where it binds less tightly than its place asks.
+# The left side of => asks for more than => itself has, so that a => (b => c) needs none and (a => b) => c does.
+_BINDING: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, And: 4, Not: 5}
 
 
 def _inside(part: Formula, strength: int) -> str:
@@ -124,27 +125,11 @@ def with_parts(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
             return type(formula)(*parts)
 
 
-def map_atoms(formula: Formula, change: Callable[[Atom], Formula]) -> Formula:
-    """Return the formula with every atom replaced."""
-    if isinstance(formula, Atom):
-        return change(formula)
-    return with_parts(formula, tuple(map_atoms(part, change) for part in parts_of(formula)))
-
-
 def atoms_of(formula: Formula) -> tuple[Atom, ...]:
     """Return the atoms of a formula, in the order in which they are written."""
     if isinstance(formula, Atom):
         return (formula,)
     return tuple(atom for part in parts_of(formula) for atom in atoms_of(part))
-
-
-def free_variables(formula: Formula) -> tuple[Variable, ...]:
-    """Return the distinct variables that no quantifier binds, in order of first occurrence."""
-    if isinstance(formula, Atom):
-        return formula.variables()
-    bound = formula.variables if isinstance(formula, Exists | Forall) else ()
-    inside = (v for part in parts_of(formula) for v in free_variables(part) if v not in bound)
-    return tuple(dict.fromkeys(inside))
 
 
 def height(formula: Formula) -> int:

@@ -232,13 +232,13 @@ class Parser(Cursor):
             inside = self.formula()
             self.expect(")", "parentheses come in pairs")
         except InputError as error:
-            reached, self.index = self.index, start
+            furthest, self.index = self.index, start
             try:
                 return self.atom()
             except InputError:
-                if self.index >= reached:
+                if self.index >= furthest:
                     raise
-                self.index = reached
+                self.index = furthest
             raise error
         if not self.at(*_OPERATORS):
             return inside
@@ -266,14 +266,14 @@ class Parser(Cursor):
         self._rise(below)
         return Atom(operator, (left, right))
 
-    def _no_atom(self, found: Term, start: Token) -> NoReturn:
+    def _no_atom(self, term: Term, start: Token) -> NoReturn:
         self._refuse_unsupported()
         hint = "compare it, or name a predicate"
         if self.at("is"):
             hint = "write '=' instead of 'is'"
-        elif self.at("(") and isinstance(found, Variable):
-            hint = f"predicates start in lower case: '{lower_first(found.name)}'"
-        self.fail(f"expected an atom but found '{found}'", hint, start)
+        elif self.at("(") and isinstance(term, Variable):
+            hint = f"predicates start in lower case: '{lower_first(term.name)}'"
+        self.fail(f"expected an atom but found '{term}'", hint, start)
 
     def term(self) -> Term:
         """Read a term, or a fluent with its value."""
@@ -304,9 +304,9 @@ class Parser(Cursor):
     def _simple(self) -> Term:
         with self.nested():
             self._height = 0
-            return self._one_term()
+            return self._primary()
 
-    def _one_term(self) -> Term:
+    def _primary(self) -> Term:
         if self.at_kind("name", "quoted"):
             name, args = self._called()
             return Function(name, args) if args else Constant(name)

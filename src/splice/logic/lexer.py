@@ -91,11 +91,11 @@ class Lexicon:
 
     def tokens(self, source: SourceText) -> list[Token]:
         """Cut a text into tokens; a character that fits nowhere is an error."""
-        found = list(self.scan(source))
-        for token in found:
+        tokens = list(self.scan(source))
+        for token in tokens:
             if token.kind == STRAY:
                 raise InputError(_stray(source, token))
-        return found
+        return tokens
 
     def scan(self, source: SourceText) -> Iterator[Token]:
         """Cut a text into tokens, of kind :data:`STRAY` where a character fits nowhere.
@@ -124,9 +124,10 @@ class Lexicon:
                     yield Token("newline", "\n", offset)
                 offset = len(text) if end < 0 else end + len(closing)
             else:
-                found = match(text, offset)
-                kind = found.lastgroup if found and found.end() > offset else None
-                token = Token(kind or STRAY, found[0] if found and kind else char, offset)
+                matched = match(text, offset)
+                # A group that matches nothing would never come to an end: the character is stray.
+                kind = matched.lastgroup if matched and matched.end() > offset else None
+                token = Token(kind or STRAY, matched[0] if matched and kind else char, offset)
                 yield token
                 offset += len(token.text)
         yield Token(END, "", len(text))
@@ -146,9 +147,9 @@ class Cursor:
         """The token to be read next."""
         return self.tokens[self.index]
 
-    def peek(self, ahead: int = 1) -> Token:
+    def peek(self, distance: int = 1) -> Token:
         """Return a token further on without reading it."""
-        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+        return self.tokens[min(self.index + distance, len(self.tokens) - 1)]
 
     def at(self, *texts: str) -> bool:
         """Whether the next token is one of the given signs or words (quoted names are not)."""

@@ -40,14 +40,14 @@ def subsumes(general: Described, specific: Described) -> bool:
     return match(general, specific) is not None
 
 
-def equivalent(one: Described, two: Described) -> bool:
+def equivalent(a: Described, b: Described) -> bool:
     """Whether two clauses subsume each other; they then say the same.
 
     >>> from splice.logic.syntax import parse_rule
     >>> equivalent(parse_rule("p(X) :- q(X,Y), q(X,Z)"), parse_rule("p(X) :- q(X,Y)"))
     True
     """
-    return subsumes(one, two) and subsumes(two, one)
+    return subsumes(a, b) and subsumes(b, a)
 
 
 def match(general: Described, specific: Described) -> Substitution | None:
@@ -84,22 +84,23 @@ def _goals(general: Sequence[Literal], specific: Sequence[Literal]) -> list[_Goa
 
 def _solved(goals: list[_Goal], theta: _Theta) -> _Theta | None:
     """Extend the substitution so that every goal meets one of its candidates."""
+    # First what is forced, until nothing more is: a goal with a single candidate left binds its variables,
+    # which may leave others with a single one. Only then are candidates tried.
     settled = None
     while settled is not theta:
         settled, narrowed = theta, list[_Goal]()
         for pattern, candidates in goals:
-            fitting, extended = [], None
-            for candidate in candidates:
-                found = _extended(pattern, candidate, theta)
-                if found is not None:
-                    fitting.append(candidate)
-                    extended = found
-            if extended is None:
+            extensions = [
+                (candidate, extended)
+                for candidate in candidates
+                if (extended := _extended(pattern, candidate, theta)) is not None
+            ]
+            if not extensions:
                 return None
-            if len(fitting) > 1:
-                narrowed.append((pattern, fitting))
+            if len(extensions) > 1:
+                narrowed.append((pattern, [candidate for candidate, _ in extensions]))
             else:
-                theta = extended
+                theta = extensions[0][1]
         goals = narrowed
     for part in _parts(goals, theta):
         solution = _branched(part, theta)
@@ -113,10 +114,9 @@ def _branched(goals: list[_Goal], theta: _Theta) -> _Theta | None:
     """Try each candidate of the goal that has the fewest."""
     at = min(range(len(goals)), key=lambda i: len(goals[i][1]))
     pattern, candidates = goals[at]
-    rest = goals[:at] + goals[at + 1 :]
     for candidate in candidates:
         extended = _extended(pattern, candidate, theta)
-        solution = None if extended is None else _solved(rest, extended)
+        solution = None if extended is None else _solved(goals[:at] + goals[at + 1 :], extended)
         if solution is not None:
             return solution
     return None
@@ -126,16 +126,16 @@ def _parts(goals: list[_Goal], theta: _Theta) -> list[list[_Goal]]:
     """Split the goals into parts that share no open variable: each is solved on its own."""
     parts: list[tuple[set[Variable], list[_Goal]]] = []
     for goal in goals:
-        found = {v for term in goal[0] for v in term.variables() if v not in theta}
-        inside = [goal]
+        variables = {v for term in goal[0] for v in term.variables() if v not in theta}
+        members = [goal]
         apart = []
-        for variables, members in parts:
-            if variables.isdisjoint(found):
-                apart.append((variables, members))
+        for part in parts:
+            if part[0].isdisjoint(variables):
+                apart.append(part)
             else:
-                found |= variables
-                inside += members
-        parts = [*apart, (found, inside)]
+                variables |= part[0]
+                members += part[1]
+        parts = [*apart, (variables, members)]
     return [members for _, members in parts]
 
 

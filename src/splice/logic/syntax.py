@@ -57,11 +57,11 @@ def parse_term(text: str) -> Term:
     return term
 
 
-_remembered: Final = lru_cache(maxsize=1 << 14)
+_cached: Final = lru_cache(maxsize=1 << 14)
 """Values are frozen, and the texts of states are few that come again and again."""
 
 
-@_remembered
+@_cached
 def parse_atom(text: str) -> Atom:
     """Return the atom that a text spells.
 
@@ -76,7 +76,7 @@ def parse_atom(text: str) -> Atom:
     return atom
 
 
-@_remembered
+@_cached
 def parse_literal(text: str) -> Literal:
     """Read an atom or its negation."""
     clause = parse_clause(text)
@@ -109,7 +109,7 @@ def parse_formula(text: str) -> Formula:
     return formula
 
 
-@_remembered
+@_cached
 def parse_rule(text: str) -> Rule:
     """Return the rule or fact that a text spells.
 

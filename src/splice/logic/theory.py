@@ -16,7 +16,7 @@ condition makes no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -169,8 +169,8 @@ def compare_theories(first: Theory, second: Theory) -> TheoryDifference:
     >>> from splice.logic.syntax import parse_theory
     >>> one = parse_theory("1.0 :: p(X) :- q(X,Y), r(Y).  p(X) :- s(X).")
     >>> two = parse_theory("2.0 :: p(A) :- r(B), q(A,B).  p(X) :- t(X).")
-    >>> found = compare_theories(one, two)
-    >>> [str(b) for _, b in found.reweighted], [str(s) for s in found.only_first]
+    >>> difference = compare_theories(one, two)
+    >>> [str(b) for _, b in difference.reweighted], [str(s) for s in difference.only_first]
     (['2.0 :: p(A) :- r(B), q(A,B).'], ['p(X) :- s(X).'])
     """
     keys = {id(s): _key(s) for s in (*first.statements, *second.statements)}
@@ -194,19 +194,15 @@ def compare_theories(first: Theory, second: Theory) -> TheoryDifference:
 
 
 def _paired(left: list[Statement], right: list[Statement], same: _Same) -> list[_Pair]:
-    """Take out of both lists the statements that are the same."""
+    """Take out of both lists the statements that are the same; quadratic in those that differ."""
     pairs = []
-    for one in tuple(left):
-        other = _first(right, one, same)
-        if other is not None:
-            left.remove(one)
-            right.remove(other)
-            pairs.append((one, other))
+    for statement in tuple(left):
+        partner = next((other for other in right if same(statement, other)), None)
+        if partner is not None:
+            left.remove(statement)
+            right.remove(partner)
+            pairs.append((statement, partner))
     return pairs
-
-
-def _first(among: Sequence[Statement], one: Statement, same: _Same) -> Statement | None:
-    return next((other for other in among if same(one, other)), None)
 
 
 def _key(statement: Statement) -> Hashable:
@@ -217,6 +213,6 @@ def _key(statement: Statement) -> Hashable:
     return canonical_key(clause) if clause else str(content)
 
 
-def _equivalent(one: Statement, two: Statement) -> bool:
-    a, b = one.content, two.content
-    return isinstance(a, Rule) and isinstance(b, Rule) and equivalent(a, b)
+def _equivalent(a: Statement, b: Statement) -> bool:
+    first, second = a.content, b.content
+    return isinstance(first, Rule) and isinstance(second, Rule) and equivalent(first, second)
