@@ -467,3 +467,14 @@ def test_long_rules_are_broken_between_conditions() -> None:
         assert max(map(len, text.splitlines())) <= 100
         assert len(text.splitlines()) > 3
         assert parse_theory(text).statements == (statement,)
+
+
+def test_rules_say_the_grid_that_they_were_learned_on(plaza: Path, splice: Command) -> None:
+    """A grid that only the command line knows would be missing when the rules are used."""
+    out = plaza / "grid.rules"
+    ran = splice("learn", plaza / "few", "--every", "2", *DECIDED, "--out", out)
+    assert ", every 2" in out.read_text("utf-8").splitlines()[1]
+    assert (
+        'say --every 2 to recognise and evaluate, too, or once for all [time] every = "2"'
+        in ran.err
+    )

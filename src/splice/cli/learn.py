@@ -98,6 +98,8 @@ def learn(
         return
     if shards > 1:
         choices = replace(choices, words={**choices.words, "shards": str(shards)})
+    if options.every is not None:
+        choices = replace(choices, words={**choices.words, "every": options.every})
     learned = run(
         data,
         options,
@@ -119,6 +121,11 @@ def learn(
         for line in learned.verdict.lines():
             note(line)
     _print_low_scores(learned, choices)
+    if out is not None and options.every is not None:
+        note(
+            f"time was put on a grid of {options.every}: say --every {options.every} to recognise and "
+            f'evaluate, too, or once for all [time] every = "{options.every}" in domain.toml'
+        )
     if style is Format.TABLE:
         say(text if out is None else "", end="")
     else:
