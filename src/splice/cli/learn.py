@@ -96,10 +96,9 @@ def learn(
     if rewritten and place is not None and not place.exists():
         note(f"'{out}' is there, and no run was interrupted: there is nothing to go on with")
         return
-    if shards > 1:
-        choices = replace(choices, words={**choices.words, "shards": str(shards)})
-    if options.every is not None:
-        choices = replace(choices, words={**choices.words, "every": options.every})
+    parts_and_grid = {"shards": str(shards) if shards > 1 else None, "every": options.every}
+    words = {name: word for name, word in parts_and_grid.items() if word is not None}
+    choices = replace(choices, words={**choices.words, **words})
     learned = run(
         data,
         options,
@@ -121,11 +120,7 @@ def learn(
         for line in learned.verdict.lines():
             note(line)
     _print_low_scores(learned, choices)
-    if out is not None and options.every is not None:
-        note(
-            f"time was put on a grid of {options.every}: say --every {options.every} to recognise and "
-            f'evaluate, too, or once for all [time] every = "{options.every}" in domain.toml'
-        )
+    _print_grid(options)
     if style is Format.TABLE:
         say(text if out is None else "", end="")
     else:
@@ -226,6 +221,15 @@ def print_learned(learned: Learned, out: Path | None = None) -> None:
         f"{where}{len(rules)} {plural('rule', len(rules))} from {_read(learned)}; "
         f"{learned.seconds:.1f} s, {learned.speed:,.0f} examples/s"
     )
+
+
+def _print_grid(options: InputOptions) -> None:
+    """Tell that a grid which only this command line knows is needed where the rules are used."""
+    if (step := options.every) is not None:
+        note(
+            f"time was put on a grid of {step}: say --every {step} to recognise and evaluate, too, "
+            f'or once for all [time] every = "{step}" in domain.toml'
+        )
 
 
 def _print_low_scores(learned: Learned, choices: LearnOptions) -> None:
