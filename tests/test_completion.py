@@ -36,6 +36,7 @@ from splice.io.lomrf.db import DbSource
 from splice.io.lomrf.modes import parse_modes
 from splice.logic.canonical import canonical_key
 from splice.logic.domain import Domain
+from splice.logic.schema import Signature
 from splice.logic.syntax import parse_rule
 from splice.patterns.lifting import Lifting
 from splice.patterns.partition import Examples, partition
@@ -425,6 +426,15 @@ def test_fig_partition(tmp_path: Path) -> None:
         10: always | {"happensAt(exit('ID1'),10)", "happensAt(walking('ID2'),10)"},
         15: always,
     }
+
+
+def test_evidence_joins_a_query_atom_without_a_time_once(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_text("Smokes(A)\nSmokes(B)\nSmokes(C)\nFriends(A, B)\n")
+    domain = Domain(query=Signature("friends", 2))
+    (batch,) = batches(DbSource([tmp_path / "a.db"], domain), TimePoints(1000))
+    examples = partition(batch, Visibility(batch.domain, batch.table.vocabulary))
+    evidence = [str(examples.evidence.atom(row)) for row in examples.rows(0)]
+    assert evidence == ["smokes('A')", "smokes('B')"]
 
 
 def test_logic_clause(tmp_path: Path) -> None:

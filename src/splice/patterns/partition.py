@@ -57,8 +57,7 @@ class Examples:
     @cached_property
     def empty(self) -> Mask:
         """Which examples have no evidence."""
-        found: Mask = np.bincount(self.example, minlength=len(self)) == 0
-        return found
+        return np.diff(self.starts) == 0
 
     def rows(self, example: int) -> Ints:
         """Return the rows of the evidence that belong to an example."""
@@ -89,20 +88,12 @@ def partition(batch: MicroBatch, visibility: Visibility) -> Examples:
     if mentions_times(evidence, visibility):
         entities = np.concatenate((entities, _time_codes(queries, visibility)[:, None]), axis=1)
     kinds = np.unique(queries.kind) if len(queries) and len(evidence) else ()
-    found = [
-        _join(
-            np.flatnonzero(queries.kind == kind),
-            int(kind),
-            queries,
-            evidence,
-            entities,
-            leaves,
-            visibility,
-        )
+    pairs = [
+        _join(queries, np.flatnonzero(queries.kind == kind), evidence, entities, leaves, visibility)
         for kind in kinds
     ]
-    example = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in found)])
-    row = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in found)])
+    example = np.concatenate([np.empty(0, np.int64), *(examples for examples, _ in pairs)])
+    row = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in pairs)])
     order = np.lexsort((row, example))
     return Examples(queries, evidence, example[order], row[order], entities, leaves)
 
@@ -133,37 +124,41 @@ def _time_codes(queries: AtomTable, visibility: Visibility) -> Ints:
     """Return the time of each query atom as a typed constant, -2 where nobody names it."""
     constants = visibility.vocabulary.constants
     times, which = np.unique(queries.time, return_inverse=True)
-    found = (constants.find(str(time)) for time in times.tolist())
-    codes = [-2 if code is None else code * _TYPES for code in found]
-    return np.array(codes, np.int64)[which.reshape(-1)]
+    codes = [constants.find(str(time)) for time in times.tolist()]
+    typed_codes = [-2 if code is None else code * _TYPES for code in codes]
+    return np.array(typed_codes, np.int64)[which.reshape(-1)]
 
 
 def _join(
-    rows: Indices,
-    kind: int,
     queries: AtomTable,
+    rows: Indices,
     evidence: AtomTable,
     entities: Ints,
     leaves: Ints,
     visibility: Visibility,
 ) -> tuple[Ints, Ints]:
-    """Return the pairs of query atoms of one kind and evidence that belong together."""
+    """Return the pairs of query atoms and evidence that belong together, for queries of one kind.
+
+    ``rows`` are these queries among all. They have the same types, so which leaves of the evidence
+    matter is asked once for each row of it.
+    """
+    kind = queries.kind[rows[0]]
     timed = visibility.vocabulary.kinds[kind].time is not None
-    own_types = np.zeros(len(visibility.type_codes) + 1, bool)
-    own_types[visibility.types[kind]] = True
-    own_types[visibility.type_codes.code(TIME)] = timed
-    own_types[-1] = False
-    shared = own_types[visibility.types[evidence.kind][:, : leaves.shape[1]]]
+    is_shared = np.zeros(len(visibility.type_codes) + 1, bool)
+    is_shared[visibility.types[kind]] = True
+    is_shared[visibility.type_codes.code(TIME)] = timed
+    is_shared[-1] = False  # what is no leaf has type -1
+    shared = is_shared[visibility.types[evidence.kind][:, : leaves.shape[1]]]
     checked = np.where(shared, leaves, -1)
     has = shared.any(axis=1)
     entity = np.where(has, checked[np.arange(len(checked)), shared.argmax(axis=1)], -1)
     when = evidence.time if timed else np.full(len(evidence), NO_TIME)
     usable = np.flatnonzero(has | (when != NO_TIME))
-    pairs = _candidates(queries.time[rows], entities[rows], when[usable], entity[usable])
-    example, row = rows[pairs[0]], usable[pairs[1]]
-    wanted, given = checked[row], entities[example]
-    inside = (wanted == -1) | (wanted[:, :, None] == given[:, None, :]).any(axis=2)
-    keep = inside.all(axis=1)
+    query, place = _candidates(queries.time[rows], entities[rows], when[usable], entity[usable])
+    example, row = rows[query], usable[place]
+    constants, allowed = checked[row], entities[example]
+    fits = (constants == -1) | (constants[:, :, None] == allowed[:, None, :]).any(axis=2)
+    keep = fits.all(axis=1)
     return example[keep].astype(np.int64), row[keep].astype(np.int64)
 
 
@@ -172,43 +167,44 @@ def _candidates(
 ) -> tuple[Indices, Indices]:
     """Return the pairs that agree on the time, if the evidence has one, and on its entity."""
     # A query atom can be met under each of its entities, and under none (evidence about the time
-    # alone). So each query gets a key for every distinct entity and one for -1:
+    # alone). So each query has a key for every distinct entity and one for -1:
     #
     #     key = rank of the time * size + entity + 1
     #
-    # With entities 0..5 (size 7) a query about (4, 2) at the third time has 14 + 0, 14 + 5 and 14 + 3.
+    # ``NO_TIME`` comes before all times and has rank 0. Facts have that rank, so where there are any,
+    # each query has its keys once more, under rank 0. With entities 0..5 (size 7):
+    #
+    #     query     time  entities   keys                 keys among facts
+    #     q0          10   4, 2      7+0, 7+5, 7+3        0, 5, 3
+    #     q1          20   4, 4      14+0, 14+5           0, 5
+    #
+    #     evidence  time  entity     key                  pairs
+    #     e0          20   4         14+5                 (q1, e0)
+    #     e1           -   4         5                    (q0, e1), (q1, e1)
+    #     e2          30   2         none: no such time
+    #
     # Evidence has one key, of its first entity that the query type knows; whether its other
-    # entities fit is looked at afterwards, on the pairs that are found. Facts without a time meet
-    # queries of all times: for them there is a further rank, ``anywhen``, with all queries in it.
-    # Cost: sorting the keys of queries, then two binary searches for each row of evidence.
+    # entities fit is looked at afterwards, on the pairs. Cost: sorting the keys of queries, then
+    # two binary searches for each row of evidence.
     n, width = query_entities.shape
-    first = np.ones((n, width), bool)
-    for i in range(1, width):
-        first[:, i] = (query_entities[:, i, None] != query_entities[:, :i]).all(axis=1)
-    times = np.unique(query_time)
-    times = times[times != NO_TIME]
+    named = np.concatenate((np.full((n, 1), -1), query_entities), axis=1)
+    keyed = named >= 0
+    keyed[:, 0] = True
+    for i in range(2, width + 1):  # a constant that stands twice in a query has one key
+        keyed[:, i] &= (named[:, i, None] != named[:, 1:i]).all(axis=1)
+    owner, column = np.nonzero(keyed)
     size = int(max(query_entities.max(initial=0), entity.max(initial=0))) + 2
-    anywhen = len(times)
-    rank = np.searchsorted(times, query_time)
-    present = np.concatenate((np.full((n, 1), -1), query_entities), axis=1)
-    usable = np.concatenate((np.ones((n, 1), bool), first & (query_entities >= 0)), axis=1)
-    who, column = np.nonzero(usable)
-    keys = [rank[who] * size + present[who, column] + 1]
-    owners = [who]
-    if (time == NO_TIME).any():
-        keys.append(anywhen * size + present[who, column] + 1)
-        owners.append(who)
-    key, owner = np.concatenate(keys), np.concatenate(owners)
+    times = np.unique(np.append(query_time, NO_TIME))
+    rank = np.searchsorted(times, query_time)[owner]
+    key = rank * size + named[owner, column] + 1
+    if (rank > 0).all() and (time == NO_TIME).any():
+        key, owner = np.append(key, key - rank * size), np.append(owner, owner)
     order = np.argsort(key, kind="stable")
     key, owner = key[order], owner[order]
+    # Evidence of a time that no query has gets rank -1, and with it a key below all others.
     slot = np.searchsorted(times, time)
-    known = (
-        (slot < anywhen) & (times[np.minimum(slot, max(anywhen - 1, 0))] == time)
-        if anywhen
-        else np.zeros(len(time), bool)
-    )
-    wanted = np.where(time == NO_TIME, anywhen, np.where(known, slot, -1)) * size + entity + 1
-    low, high = np.searchsorted(key, wanted, "left"), np.searchsorted(key, wanted, "right")
-    count = np.where(known | (time == NO_TIME), high - low, 0)
-    evidence, place = expand_ranges(low, count)
+    is_known = slot < np.searchsorted(times, time, "right")
+    sought = np.where(is_known, slot, -1) * size + entity + 1
+    low, high = np.searchsorted(key, sought, "left"), np.searchsorted(key, sought, "right")
+    evidence, place = expand_ranges(low, high - low)
     return owner[place], evidence
