@@ -66,14 +66,16 @@ def _cost(batches: Sequence[MicroBatch], reading: Reading, holds: Holds) -> floa
     cells: list[Ints] = []
     labels: list[Mask] = []
     for batch in batches:
-        told = replace(batch, domain=batch.domain.holding(holds))
-        found = reader.read(told, Unlabelled.SKIP, overlap)
-        cells.append(np.column_stack((found.pattern, found.before > 0)).astype(np.int64))
-        labels.append(found.after > 0)
+        batch = replace(batch, domain=batch.domain.holding(holds))  # noqa: PLW2901
+        transitions = reader.read(batch, Unlabelled.SKIP, overlap)
+        cells.append(
+            np.column_stack((transitions.pattern, transitions.before > 0)).astype(np.int64)
+        )
+        labels.append(transitions.after > 0)
     first, which = unique_rows(np.concatenate(cells))
-    yes = np.bincount(which, np.concatenate(labels), len(first))
-    all_ = np.bincount(which, minlength=len(first))
-    # With half a case of either sort thought of before any is seen, the likelihood of ``yes`` true
-    # labels of ``all_`` is a quotient of beta functions, whatever their order.
+    positive = np.bincount(which, np.concatenate(labels), len(first))
+    negative = np.bincount(which, minlength=len(first)) - positive
+    # With half a case of either sort thought of before any is seen, the likelihood of so many true
+    # and false labels is a quotient of beta functions, whatever their order.
     half = 0.5
-    return float(-(betaln(yes + half, all_ - yes + half) - betaln(half, half)).sum())
+    return float(-(betaln(positive + half, negative + half) - betaln(half, half)).sum())

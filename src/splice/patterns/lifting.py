@@ -82,10 +82,12 @@ class PatternStore:
         self._vocabulary = vocabulary
         self.patterns: list[Pattern] = []
         self.literals: list[Atom] = []
-        self._literal_of: dict[Atom, int] = {}
-        self._literal_numbers: dict[bytes, int] = {}
-        self._numbers: dict[bytes, int] = {}
-        self._by_key: dict[object, int] = {}
+        # Two tables each: by codes, which is quick and finds most, and by what the codes say. Two
+        # rows of codes are one literal, or one pattern, where they differ in names alone.
+        self._literal_by_codes: dict[bytes, int] = {}
+        self._literal_by_atom: dict[Atom, int] = {}
+        self._pattern_by_codes: dict[bytes, int] = {}
+        self._pattern_by_key: dict[object, int] = {}
 
     def __len__(self) -> int:
         return len(self.patterns)
@@ -96,20 +98,20 @@ class PatternStore:
     def literal(self, row: Ints) -> int:
         """Return the number of a lifted literal: a kind and its leaves."""
         row = row[row != _PADDING]
-        key = row.tobytes()
-        if key not in self._literal_numbers:
-            self._literal_numbers[key] = self._literal(_atom(self._vocabulary, row))
-        return self._literal_numbers[key]
+        codes = row.tobytes()
+        if codes not in self._literal_by_codes:
+            self._literal_by_codes[codes] = self._literal(_atom(self._vocabulary, row))
+        return self._literal_by_codes[codes]
 
     def _literal(self, atom: Atom) -> int:
-        number = self._literal_of.setdefault(atom, len(self.literals))
+        number = self._literal_by_atom.setdefault(atom, len(self.literals))
         if number == len(self.literals):
             self.literals.append(atom)
         return number
 
     def of_rule(self, rule: Rule) -> int:
         """Return the number of a pattern given as a rule."""
-        number = self._by_key.setdefault(canonical_key(rule), len(self.patterns))
+        number = self._pattern_by_key.setdefault(canonical_key(rule), len(self.patterns))
         if number == len(self.patterns):
             body = tuple(self._literal(literal.atom) for literal in rule.body)
             self.patterns.append(Pattern(rule, body))
@@ -118,12 +120,12 @@ class PatternStore:
     def pattern(self, head: Ints, body: Ints) -> int:
         """Return the number of a pattern: the head as a literal, the body as literal numbers."""
         head = head[head != _PADDING]
-        key = head.tobytes() + b"|" + body.tobytes()
-        if key not in self._numbers:
+        codes = head.tobytes() + b"|" + body.tobytes()
+        if codes not in self._pattern_by_codes:
             literals = sorted(Literal(self.literals[number]) for number in body.tolist())
             rule = Rule(Literal(_atom(self._vocabulary, head)), tuple(literals))
-            self._numbers[key] = self.of_rule(rule)
-        return self._numbers[key]
+            self._pattern_by_codes[codes] = self.of_rule(rule)
+        return self._pattern_by_codes[codes]
 
 
 class Keep(Enum):
@@ -140,13 +142,21 @@ class Lifting:
     def __init__(self, visibility: Visibility, keep: Keep = Keep.BY_MODES) -> None:
         self.visibility = visibility
         self._keep = keep
-        self._leaf = np.empty(0, np.int64)
+        self._named_leaf = np.empty(0, np.int64)
+        """By kind of query atom: the leaf that names its fluent, -1 where none does."""
         self.store = PatternStore(visibility.vocabulary)
 
     def lift(self, examples: Examples) -> Ints:
         """Return the number of the pattern of each example."""
         if not len(examples):
             return np.empty(0, np.int64)
+        # A row for each example: its head, then the numbers of its literals, ascending, then -1. Equal
+        # rows are equal patterns, so only the distinct ones are looked up, a handful among millions:
+        #
+        #     example   literals      row of ``bodies``
+        #     0         7, 3          3  7 -1
+        #     1         3, 7          3  7 -1    the same pattern as 0, if the heads are equal
+        #     2         1, 3, 7       1  3  7
         literals = self._literals(examples)
         width = int(np.diff(examples.starts).max(initial=0))
         bodies = np.full((len(examples), width), -1, np.int64)
@@ -155,7 +165,7 @@ class Lifting:
         bodies[examples.example, place] = literals[order]
         heads = self._heads(examples)
         first, which = unique_rows(np.concatenate((heads, bodies), axis=1))
-        numbers = [self.store.pattern(heads[i], _trimmed(bodies[i])) for i in first]
+        numbers = [self.store.pattern(heads[i], bodies[i][bodies[i] >= 0]) for i in first]
         return np.array(numbers, np.int64)[which]
 
     def _literals(self, examples: Examples) -> Ints:
@@ -197,10 +207,11 @@ class Lifting:
 
     def _named(self, examples: Examples) -> Ints:
         """Return for each query atom the leaf that keeps its constant, -1 where none does."""
-        new = self.visibility.vocabulary.kinds[len(self._leaf) :]
+        new = self.visibility.vocabulary.kinds[len(self._named_leaf) :]
         if new:
-            self._leaf = np.append(self._leaf, [_named_leaf(kind) for kind in new]).astype(np.int64)
-        return self._leaf[examples.queries.kind]
+            leaves = [_named_leaf(kind) for kind in new]
+            self._named_leaf = np.append(self._named_leaf, leaves).astype(np.int64)
+        return self._named_leaf[examples.queries.kind]
 
     def _heads(self, examples: Examples) -> Ints:
         """Return the query atom of each example as a literal: equal constants share a variable."""
@@ -223,10 +234,6 @@ def _named_leaf(kind: Kind) -> int:
         return 0
     valued = isinstance(fluent, Function) and fluent.functor == VALUE
     return kind.arity - 1 if valued else -1
-
-
-def _trimmed(body: Ints) -> Ints:
-    return body[body >= 0]
 
 
 def _number_locals(rows: Ints, leaves: Ints, examples: Examples) -> None:
@@ -274,26 +281,27 @@ class Patterns:
 
     def __init__(self, store: PatternStore) -> None:
         self.store = store
+        # ``_table[_row[atom], number]``: whether a pattern has an atom in its body. It is larger than
+        # what is used of it, so that rows and columns can be added without a copy each time.
         self._row: dict[Atom, int] = {}
         self._table = np.zeros((64, 64), bool)
         self._heads: dict[Atom, Mask] = {}
         self._atoms: dict[Atom, tuple[int, list[Atom]]] = {}
-        self._looked_at = 0
+        self._entered = 0
 
     def __len__(self) -> int:
         return len(self.store)
 
     def _refresh(self) -> None:
-        """Take in the patterns that came since the last look."""
-        for number in range(self._looked_at, len(self.store)):
+        """Enter the patterns that the store has got since."""
+        for number in range(self._entered, len(self.store)):
             rule = self.store[number].rule
             head = rule.head.atom
             rows = [self._row.setdefault(b.atom, len(self._row)) for b in rule.body]
             self._make_room(len(self._row), number + 1)
             self._table[rows, number] = True
-            if head not in self._heads:
-                self._heads[head] = np.zeros(0, bool)
-        self._looked_at = len(self.store)
+            self._heads.setdefault(head, np.zeros(0, bool))
+        self._entered = len(self.store)
 
     def _make_room(self, rows: int, columns: int) -> None:
         height, width = self._table.shape
@@ -317,12 +325,12 @@ class Patterns:
 
     def about(self, head: Atom) -> Mask:
         """Return which patterns are about a lifted query atom."""
-        known = self._heads.get(head, np.empty(0, bool))
-        if len(known) < len(self.store):
-            new = (p.rule.head.atom == head for p in self.store.patterns[len(known) :])
-            known = np.append(known, np.fromiter(new, bool))
-            self._heads[head] = known
-        return known
+        is_about = self._heads.get(head, np.empty(0, bool))
+        if len(is_about) < len(self.store):
+            new = (p.rule.head.atom == head for p in self.store.patterns[len(is_about) :])
+            is_about = np.append(is_about, np.fromiter(new, bool))
+            self._heads[head] = is_about
+        return is_about
 
     def heads(self) -> list[Atom]:
         """Return the lifted query atoms that patterns are about."""
@@ -332,15 +340,16 @@ class Patterns:
     def atoms(self, head: Atom) -> list[Atom]:
         """Return the atoms that patterns about a head have, those whose variables it has too."""
         self._refresh()
-        own = self._table[: len(self._row), : len(self)][:, self.about(head)]
-        there: Mask = np.any(own, axis=1)
-        count, found = self._atoms.get(head, (-1, []))
-        if count != int(there.sum()):
-            known = set(head.variables())
-            names = (atom for atom, row in self._row.items() if there[row])
-            found = sorted(atom for atom in names if set(atom.variables()) <= known)
-            self._atoms[head] = (int(there.sum()), found)
-        return found
+        table = self._table[: len(self._row), : len(self)]
+        occurs: Mask = np.any(table[:, self.about(head)], axis=1)
+        # Atoms come and never go, so as many as before are the same as before.
+        count, atoms = self._atoms.get(head, (-1, []))
+        if count != int(occurs.sum()):
+            bound = set(head.variables())
+            names = (atom for atom, row in self._row.items() if occurs[row])
+            atoms = sorted(atom for atom in names if bound.issuperset(atom.variables()))
+            self._atoms[head] = (int(occurs.sum()), atoms)
+        return atoms
 
     def fires(self, head: Atom, body: Body) -> Mask:
         """Return the patterns that make a body true.
@@ -348,21 +357,22 @@ class Patterns:
         Variables that the head does not have stand for anything that makes the body true: the
         pattern then has to be subsumed, the head's variables standing still.
         """
-        known = set(head.variables())
-        own = [b for b in body if set(b.variables()) <= known]
+        bound = set(head.variables())
+        unbound = tuple(b for b in body if not bound.issuperset(b.variables()))
         true = self.about(head).copy()
-        for literal in own:
-            true &= self.has(literal.atom) == literal.positive
-        if len(own) < len(body):
-            rule = Rule(Literal(head), tuple(b for b in body if b not in own))
+        for literal in body:
+            if literal not in unbound:
+                true &= self.has(literal.atom) == literal.positive
+        if unbound:
+            rule = _grounded(Rule(Literal(head), unbound))
             for number in np.flatnonzero(true).tolist():
-                true[number] = subsumes(_grounded(rule), _grounded(self.store[number].rule))
+                true[number] = subsumes(rule, _grounded(self.store[number].rule))
         return true
 
     def fires_at(self, head: Atom, body: Body, columns: Indices) -> Mask:
         """Return the same for some patterns only."""
-        known = set(head.variables())
-        if not all(set(literal.variables()) <= known for literal in body):
+        bound = set(head.variables())
+        if not all(bound.issuperset(literal.variables()) for literal in body):
             return self.fires(head, body)[columns]
         rows, positive = self.places(body)
         true: Mask = self.about(head)[columns]

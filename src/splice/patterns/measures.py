@@ -5,9 +5,6 @@ same time-point and at the next one (what a rule initiates holds from then on), 
 tell the labels apart (:func:`split_points`). Where they tell nothing, a number is left out: a threshold that
 means nothing only makes more patterns.
 
-Where to cut a measured number: thresholds that tell labels apart.
-
-A rule compares a number with a threshold, so what matters is at which values the labels change.
 Cuts are found as decision trees find them: the one that tells most about the labels first, then the
 best inside either side, as long as it tells more than its own description costs (the criterion of
 Fayyad and Irani, 1993). Labels persist, so a thousand points in a row are no thousand witnesses: each
@@ -63,20 +60,20 @@ def split_points(values: Floats, labels: Mask, runs: int, most: int) -> list[Spl
     distinct, which = np.unique(values, return_inverse=True)
     sides = [np.bincount(which, labels == side, len(distinct)) for side in (False, True)]
     counts = np.stack(sides, axis=1).astype(np.float64)
-    found: list[SplitPoint] = []
-    waiting: list[tuple[float, int, int, int]] = []
+    cuts: list[SplitPoint] = []
+    queue: list[tuple[float, int, int, int]] = []
     parts = [(0, len(distinct))]
-    while len(found) < most:
+    while len(cuts) < most:
         for start, stop in parts:
             gain, at = _best(counts[start:stop], witness)
             if gain > 0:
-                heappush(waiting, (-gain, start, start + at, stop))
-        if not waiting:
+                heappush(queue, (-gain, start, start + at, stop))
+        if not queue:
             break
-        less, start, at, stop = heappop(waiting)
-        found.append(SplitPoint(-less, float(distinct[at - 1]), float(distinct[at])))
+        less, start, at, stop = heappop(queue)
+        cuts.append(SplitPoint(-less, float(distinct[at - 1]), float(distinct[at])))
         parts = [(start, at), (at, stop)]
-    return found
+    return cuts
 
 
 def _best(counts: Floats, witness: float) -> tuple[float, int]:
@@ -85,6 +82,7 @@ def _best(counts: Floats, witness: float) -> tuple[float, int]:
     ``counts`` are the false and the true labels of each distinct value, ascending; ``witness`` is
     what a label counts.
     """
+    # ``left[i]`` are the labels of the values up to the i-th, where a cut behind it puts them.
     whole = counts.sum(axis=0)
     left = counts.cumsum(axis=0)[:-1]
     right = whole - left
@@ -93,11 +91,12 @@ def _best(counts: Floats, witness: float) -> tuple[float, int]:
     gain = _bits(whole) - _bits(left) - _bits(right)
     gain[np.minimum(left.sum(axis=1), right.sum(axis=1)) < _FEWEST] = 0.0
     at = int(gain.argmax())
-    sorts = [
-        (float(sign * (side > 0).sum()), side)
+    # The price of Fayyad and Irani for N labels of k sorts, cut into two sides of k1 and k2 sorts:
+    # log2(N - 1) + log2(3^k - 2) - (k Ent - k1 Ent1 - k2 Ent2). Both sorts are there, so 3^2 - 2 = 7.
+    spread = sum(
+        sign * float((side > 0).sum() * _bits(side) / side.sum())
         for sign, side in ((1, whole), (-1, left[at]), (-1, right[at]))
-    ]
-    spread = sum(sign * float(_bits(side) / side.sum()) for sign, side in sorts)
+    )
     price = np.log2(max(whole.sum() * witness - 1, 1.0)) + np.log2(7) - spread
     return max(float(gain[at] * witness - price), 0.0), at + 1
 
@@ -173,8 +172,12 @@ class _Place:
     labelled: dict[_Fluent, list[pl.DataFrame]] = field(default_factory=dict)
     rows: Counter[_Fluent] = field(default_factory=Counter)
 
+    def may_be_measured(self) -> bool:
+        """Whether nothing that was seen so far speaks against it."""
+        return self.declared or self.numbers
+
     def add(self, rows: AtomTable, leaf: int, values: Floats) -> None:
-        """Look at the numbers of some rows."""
+        """Take in the numbers of some rows."""
         finite = np.isfinite(values)
         self.numbers &= bool(finite.all())
         if len(self.distinct) <= _NAMES:
@@ -184,6 +187,19 @@ class _Place:
             others = np.delete(rows.args, leaf, axis=1)
             about: Ints = np.column_stack((rows.sequence, rows.time, others)).astype(np.int64)
             self.single = len(unique_rows(about)[0]) == len(rows)
+
+    def add_labels(self, labelled: pl.DataFrame) -> None:
+        """Take in numbers with labels beside them: by fluent, value, and whether a run begins."""
+        # Runs of labels are those of an entity; rows of a time-point have no order.
+        labelled = labelled.sort("kind", "name", "next", "entity", "time", "label", "value")
+        run = pl.struct("entity", "label")
+        labelled = labelled.with_columns(begins=(run != run.shift()).fill_null(True))
+        by_fluent = labelled.group_by("kind", "name", "next", maintain_order=True)
+        for (kind, name, following), rows in by_fluent:
+            fluent = int(str(kind)), int(str(name)), bool(following)
+            if self.rows[fluent] < _ROWS:
+                self.rows[fluent] += rows.height
+                self.labelled.setdefault(fluent, []).append(rows.select("value", "label", "begins"))
 
     @property
     def is_measured(self) -> bool:
@@ -195,14 +211,12 @@ class _Place:
 
     def limits(self) -> tuple[str, ...]:
         """Return its thresholds, ascending: those that tell most about the labels of a fluent."""
-        found: list[SplitPoint] = []
+        cuts: list[SplitPoint] = []
         for parts in self.labelled.values():
-            both = pl.concat(parts)
-            labels = both["label"].to_numpy() > 0
-            found += split_points(
-                both["value"].to_numpy(), labels, int(both["begins"].sum()), _MOST // 2
-            )
-        best = sorted(found, reverse=True)[:_MOST]
+            rows = pl.concat(parts)
+            values, labels = rows["value"].to_numpy(), rows["label"].to_numpy() > 0
+            cuts += split_points(values, labels, int(rows["begins"].sum()), _MOST // 2)
+        best = sorted(cuts, reverse=True)[:_MOST]
         return tuple(sorted({round_between(cut.low, cut.high) for cut in best}, key=float))
 
 
@@ -211,66 +225,47 @@ class _Survey:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._visibility: Visibility | None = None
         self._places: dict[tuple[str, int], _Place] = {}
 
     def add(self, table: AtomTable) -> None:
-        """Look at a sequence."""
+        """Take in a sequence."""
         domain = self._source.domain
         # The schema may grow with the sequences, and with it what query atoms are about.
-        self._visibility = visibility = Visibility(domain, table.vocabulary)
+        visibility = Visibility(domain, table.vocabulary)
         visibility.refresh()
         is_query = query_rows(table, domain)
         times = np.unique(table.time[table.time != NO_TIME])
         labels = _by_entity(table.take(is_query & (table.truth != UNKNOWN)), times)
-        other = table.take((table.truth > 0) & ~table.of_predicates((domain.query.name, EQUALS)))
-        for code in np.unique(other.kind).tolist():
+        evidence = table.take((table.truth > 0) & ~table.of_predicates((domain.query.name, EQUALS)))
+        for code in np.unique(evidence.kind).tolist():
             kind = table.vocabulary.kinds[code]
-            rows = other.take(other.kind == code)
-            own = [t in visibility.query_types for t in kind.arg_types]
-            entity = rows.args[:, own.index(True)] if any(own) else np.full(len(rows), -1, np.int32)
+            rows = evidence.take(evidence.kind == code)
+            of_query = [t in visibility.query_types for t in kind.arg_types]
+            # Whom a row is about: its first constant of a type that query atoms have, -1 for nobody.
+            entity = rows.args[:, of_query.index(True)] if any(of_query) else np.full(len(rows), -1)
             for leaf, marker in enumerate(visibility.markers(kind)):
                 declared = marker is not None and marker.numeric and not marker.constant
-                if declared or (marker is None and not own[leaf]):
-                    place = self._places.setdefault((str(kind.template), leaf), _Place(declared))
-                    self._look(place, rows, leaf, entity, labels)
-
-    def _look(
-        self, place: _Place, rows: AtomTable, leaf: int, entity: Codes, labels: pl.DataFrame
-    ) -> None:
-        """Look at an argument of some rows, and at the labels beside it."""
-        assert self._visibility is not None
-        if not place.numbers and not place.declared:
-            return
-        values = self._visibility.numbers()[rows.args[:, leaf]]
-        place.add(rows, leaf, values)
-        if not labels.height or (not place.numbers and not place.declared):
-            return
-        seen = pl.DataFrame({"time": rows.time, "entity": entity, "value": values})
-        beside = seen.filter(pl.col("value").is_finite()).join(labels, on=["time", "entity"])
-        # Runs of labels are those of an entity; rows of a time-point have no order.
-        beside = beside.sort(
-            "kind", "name", "next", "entity", "time", "label", "value"
-        ).with_columns(
-            begins=(pl.struct("entity", "label") != pl.struct("entity", "label").shift()).fill_null(
-                True
-            )
-        )
-        for (kind, name, following), found in beside.group_by(
-            "kind", "name", "next", maintain_order=True
-        ):
-            fluent = int(str(kind)), int(str(name)), bool(following)
-            if place.rows[fluent] < _ROWS:
-                place.rows[fluent] += found.height
-                place.labelled.setdefault(fluent, []).append(
-                    found.select("value", "label", "begins")
-                )
+                if not declared and (marker is not None or of_query[leaf]):
+                    continue
+                place = self._places.setdefault((str(kind.template), leaf), _Place(declared))
+                if place.may_be_measured():
+                    values = visibility.numbers()[rows.args[:, leaf]]
+                    place.add(rows, leaf, values)
+                    if labels.height and place.may_be_measured():
+                        numbers = _numbers(rows.time, entity.astype(np.int32), values)
+                        place.add_labels(numbers.join(labels, on=["time", "entity"]))
 
     def measures(self) -> Iterator[Measure]:
-        """Yield what was found to be measured."""
+        """Yield what is measured."""
         for (template, leaf), place in sorted(self._places.items()):
             if place.is_measured:
                 yield Measure(template, leaf, place.limits())
+
+
+def _numbers(time: Ints, entity: Codes, values: Floats) -> pl.DataFrame:
+    """Return numbers as a table by time and whom they are about, without what is no number."""
+    frame = pl.DataFrame({"time": time, "entity": entity, "value": values})
+    return frame.filter(pl.col("value").is_finite())
 
 
 def _by_entity(labels: AtomTable, times: Ints) -> pl.DataFrame:
@@ -296,5 +291,5 @@ def _by_entity(labels: AtomTable, times: Ints) -> pl.DataFrame:
     # A label beside what came before it: under the time-point before its own.
     rank = np.searchsorted(times, now["time"].to_numpy())
     earlier = now.with_columns(time=times[np.maximum(rank - 1, 0)]).filter(pl.Series(rank > 0))
-    both = [part.with_columns(next=pl.lit(n)) for n, part in enumerate((now, earlier))]
-    return pl.concat(both).unique(maintain_order=True)
+    parts = (now.with_columns(next=pl.lit(0)), earlier.with_columns(next=pl.lit(1)))
+    return pl.concat(parts).unique(maintain_order=True)

@@ -12,7 +12,7 @@ chooses them once, as quantiles of the first values seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final
@@ -91,19 +91,19 @@ class Thresholds:
         rows = table.take((table.kind == code) & (table.truth > 0))
         values = self._visibility.numbers()[rows.args[:, leaf]]
         order = np.lexsort((values, rows.time))  # rows of a time-point have no order
-        self._note(place, values[order][np.isfinite(values[order])])
+        self._collect(place, values[order][np.isfinite(values[order])])
         yield from reached(rows, kind, leaf, values, self._chosen.get(place, ()))
 
-    def _note(self, place: _Place, values: Floats) -> None:
-        """Look at values until there are enough to choose thresholds from."""
+    def _collect(self, place: _Place, values: Floats) -> None:
+        """Keep values until there are enough to choose thresholds from, then choose."""
         if place in self._chosen or not len(values):
             return
         seen = self._values.setdefault(place, [])
         seen += values[: _FIRST - len(seen)].tolist()
         if len(seen) >= _FIRST:
             inner = np.linspace(0, 1, _MOST + 2)[1:-1]
-            found = np.unique(np.quantile(seen, inner, method="higher"))
-            self._chosen[place] = tuple(f"{value:g}" for value in found.tolist())
+            quantiles = np.unique(np.quantile(seen, inner, method="higher"))
+            self._chosen[place] = tuple(f"{value:g}" for value in quantiles.tolist())
             del self._values[place]
 
     def to_state(self) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ class Thresholds:
         """Go on from a state."""
         for entry in state:
             place = _Place(str(entry["template"]), int(entry["leaf"]))
-            finite = all(np.isfinite(number_of(one)) for one in entry["chosen"])
+            finite = all(np.isfinite(number_of(limit)) for limit in entry["chosen"])
             require(finite, "thresholds", "has a threshold that is no number")
             require(len(entry["values"]) < _FIRST, "thresholds", "has too many values")
             if entry["chosen"]:
@@ -134,8 +134,8 @@ class Thresholds:
     def merge(self, other: Thresholds) -> None:
         """Take over the thresholds of another part of the stream."""
         for place, theirs in other._chosen.items():
-            both = {*self._chosen.get(place, ()), *theirs}
-            self._chosen[place] = tuple(sorted(both, key=float))
+            chosen = {*self._chosen.get(place, ()), *theirs}
+            self._chosen[place] = tuple(sorted(chosen, key=float))
             self._values.pop(place, None)
 
 
@@ -144,9 +144,9 @@ def with_reached(table: AtomTable, visibility: Visibility) -> AtomTable:
     parts = [table]
     for code in np.unique(table.kind).tolist():
         kind = table.vocabulary.kinds[code]
-        own = visibility.measures.get(str(kind.template), ())
-        rows = table.take(table.kind == code) if own else table
-        for measure in own:
+        measures = visibility.measures.get(str(kind.template), ())
+        rows = table.take(table.kind == code) if measures else table
+        for measure in measures:
             values = visibility.numbers()[rows.args[:, measure.leaf]]
             parts += reached(rows, kind, measure.leaf, values, measure.limits)
     return AtomTable.concat(parts, table.vocabulary) if len(parts) > 1 else table
@@ -158,11 +158,11 @@ def reached(
     """Yield the rows that say which thresholds their numbers reach, threshold by threshold."""
     for threshold in limits:
         limit = float(threshold)
-        yield _said(rows.take(values <= limit), kind, leaf, _AT_MOST, threshold)
-        yield _said(rows.take(values >= limit), kind, leaf, _AT_LEAST, threshold)
+        yield _threshold_rows(rows.take(values <= limit), kind, leaf, _AT_MOST, threshold)
+        yield _threshold_rows(rows.take(values >= limit), kind, leaf, _AT_LEAST, threshold)
 
 
-def _said(rows: AtomTable, kind: Kind, leaf: int, side: str, threshold: str) -> AtomTable:
+def _threshold_rows(rows: AtomTable, kind: Kind, leaf: int, side: str, threshold: str) -> AtomTable:
     """Return rows as atoms that have a threshold where they had a number."""
     vocabulary = rows.vocabulary
     args = rows.args.copy()
@@ -180,19 +180,15 @@ def _renamed(template: Atom, place: int, side: str) -> Atom:
     >>> print(_renamed(parse_atom("happensAt(speed(V0,V1),V2)"), 1, "at_most"))
     happensAt(speed_at_most_2(V0,V1),V2)
     """
-    wanted = Variable(f"V{place}")
-    if wanted in template.args:
-        at = template.args.index(wanted)
-        return Atom(f"{template.predicate}_{side}_{at + 1}", template.args)
-    return Atom(template.predicate, tuple(_inside(arg, wanted, side) for arg in template.args))
+    term = _inside(Function(template.predicate, template.args), Variable(f"V{place}"), side)
+    return Atom(term.functor, term.args)
 
 
-def _inside(term: Term, wanted: Variable, side: str) -> Term:
-    if not isinstance(term, Function):
-        return term
-    if wanted in term.args:
-        return Function(f"{term.functor}_{side}_{term.args.index(wanted) + 1}", term.args)
-    return Function(term.functor, tuple(_inside(arg, wanted, side) for arg in term.args))
+def _inside(term: Function, variable: Variable, side: str) -> Function:
+    if variable in term.args:
+        return Function(f"{term.functor}_{side}_{term.args.index(variable) + 1}", term.args)
+    args = (_inside(a, variable, side) if isinstance(a, Function) else a for a in term.args)
+    return Function(term.functor, tuple(args))
 
 
 def seen_through(domain: Domain) -> Domain:
@@ -204,7 +200,7 @@ def seen_through(domain: Domain) -> Domain:
         replace(mode, recall=0) if any(m.numeric and not m.constant for m in mode.markers) else mode
         for mode in modes.declarations
     )
-    more = {
+    reached_atoms = {
         Literal(_renamed(template, place, side))
         for literal in modes.literals or ()
         if literal.positive
@@ -212,7 +208,7 @@ def seen_through(domain: Domain) -> Domain:
         for place, _ in enumerate(template.variables())
         for side in _COMPARED
     }
-    literals = None if modes.literals is None else modes.literals | more
+    literals = None if modes.literals is None else modes.literals | reached_atoms
     return replace(domain, modes=Modes(declared, literals))
 
 
@@ -230,8 +226,8 @@ def _template(atom: Atom) -> Atom:
 
 def is_threshold(atom: Atom) -> bool:
     """Return whether an atom says that a threshold is reached."""
-    return _parted(atom.predicate) is not None or any(
-        isinstance(term, Function) and _parted(term.functor) is not None for term in atom.walk()
+    return _split_name(atom.predicate) is not None or any(
+        isinstance(term, Function) and _split_name(term.functor) is not None for term in atom.walk()
     )
 
 
@@ -257,47 +253,30 @@ def stream_text(atom: Atom) -> str:
     return ", ".join(map(str, with_comparisons((Literal(atom),))))
 
 
-def _compared(literal: Literal, names: Iterator[int]) -> Iterator[Literal]:
-    found: dict[Variable, tuple[str, Term]] = {}
-    atom = literal.atom
-    parted = _parted(atom.predicate)
-    args = tuple(_worded(arg, found, names) for arg in atom.args)
-    name = atom.predicate
-    if parted is not None:
-        name, side, at = parted
-        args = _replaced(args, at, side, found, names)
-    yield Literal(Atom(name, args), literal.positive)
-    for variable, (order, limit) in found.items():
-        yield Literal(Atom(order, (variable, limit)))
+def _compared(literal: Literal, names: Iterator[int]) -> tuple[Literal, ...]:
+    """Return a literal with a new variable for each threshold, and what the variables are compared with."""
+    comparisons: list[Literal] = []
+
+    def compared(name: str, args: Iterable[Term]) -> tuple[str, tuple[Term, ...]]:
+        args = tuple(
+            Function(*compared(a.functor, a.args)) if isinstance(a, Function) else a for a in args
+        )
+        split = _split_name(name)
+        if split is None:
+            return name, args
+        name, side, at = split
+        variable = Variable(f"N{next(names)}")
+        comparisons.append(Literal(Atom(_COMPARED[side], (variable, args[at]))))
+        return name, (*args[:at], variable, *args[at + 1 :])
+
+    atom = Atom(*compared(literal.atom.predicate, literal.atom.args))
+    return Literal(atom, literal.positive), *comparisons
 
 
-def _worded(term: Term, found: dict[Variable, tuple[str, Term]], names: Iterator[int]) -> Term:
-    if not isinstance(term, Function):
-        return term
-    args = tuple(_worded(arg, found, names) for arg in term.args)
-    parted = _parted(term.functor)
-    if parted is None:
-        return Function(term.functor, args)
-    name, side, at = parted
-    return Function(name, _replaced(args, at, side, found, names))
-
-
-def _replaced(
-    args: tuple[Term, ...],
-    at: int,
-    side: str,
-    found: dict[Variable, tuple[str, Term]],
-    names: Iterator[int],
-) -> tuple[Term, ...]:
-    variable = Variable(f"N{next(names)}")
-    found[variable] = (_COMPARED[side], args[at])
-    return (*args[:at], variable, *args[at + 1 :])
-
-
-def _parted(name: str) -> tuple[str, str, int] | None:
+def _split_name(name: str) -> tuple[str, str, int] | None:
     """Return the plain name, the side and the place of a name that goes with a threshold."""
     for side in _COMPARED:
-        plain, found, place = name.rpartition(f"_{side}_")
-        if found and place.isdigit():
+        plain, separator, place = name.rpartition(f"_{side}_")
+        if separator and place.isdigit():
             return plain, side, int(place) - 1
     return None

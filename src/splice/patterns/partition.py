@@ -57,7 +57,8 @@ class Examples:
     @cached_property
     def empty(self) -> Mask:
         """Which examples have no evidence."""
-        return np.diff(self.starts) == 0
+        empty: Mask = np.diff(self.starts) == 0
+        return empty
 
     def rows(self, example: int) -> Ints:
         """Return the rows of the evidence that belong to an example."""

@@ -31,29 +31,31 @@ class BatchMemo(Generic[_T]):
     """
 
     def __init__(self, *, lasting: bool = False) -> None:
+        # Batches are told by their column of arguments, which stays the same object when labels are
+        # replaced. The table is kept beside the value: while it lives, its ``id`` is not given anew.
         self._lasting = lasting
-        self._known: dict[int, tuple[AtomTable, _T]] = {}
+        self._values: dict[int, tuple[AtomTable, _T]] = {}
 
     def keep(self, batches: Sequence[MicroBatch], values: Sequence[_T]) -> None:
         """Keep a value for each batch."""
         if not self._lasting:
-            self._known.clear()
+            self._values.clear()
         for batch, value in zip(batches, values, strict=True):
-            self._known[id(batch.table.args)] = (batch.table, value)
+            self._values[id(batch.table.args)] = (batch.table, value)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._known.clear()
+        self._values.clear()
 
     def take(self, batch: MicroBatch) -> _T | None:
         """Return what was kept for a batch."""
-        look = self._known.get if self._lasting else self._known.pop
-        table, value = look(id(batch.table.args), (None, None))
+        get = self._values.get if self._lasting else self._values.pop
+        table, value = get(id(batch.table.args), (None, None))
         return value if table is not None and table.args is batch.table.args else None
 
 
 _ROWS: Final = 20_000
-"""So many rows, or a few more, are looked at together."""
+"""So many rows, or a few more, are partitioned and lifted together."""
 
 
 class Prefetcher:
@@ -63,7 +65,8 @@ class Prefetcher:
         self, visibility: Visibility, liftings: Sequence[Lifting], *, lasting: bool = False
     ) -> None:
         self._visibility, self._liftings = visibility, liftings
-        self._seen: BatchMemo[tuple[Examples, list[Ints], int]] = BatchMemo(lasting=lasting)
+        # Of each batch that was prefetched: the examples and patterns of its block, and where its own begin.
+        self._prefetched: BatchMemo[tuple[Examples, list[Ints], int]] = BatchMemo(lasting=lasting)
         # The batch that was read last: a completer and a learner read each one in turn.
         self._latest: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
         self._blocks: BatchMemo[tuple[Examples, list[Ints]]] | None = (
@@ -85,17 +88,17 @@ class Prefetcher:
 
         Where times are arguments it is left: which times are named differs from batch to batch.
         """
-        known = self._blocks.take(batches[0]) if self._blocks else None
-        # Another block may begin with the same batch: where only labelled ones are looked at.
-        if known and len(known[0].queries) == sum(len(batch.queries) for batch in batches):
-            return known
+        block = self._blocks.take(batches[0]) if self._blocks else None
+        # Another block may begin with the same batch: where only labelled ones are read.
+        if block and len(block[0].queries) == sum(len(batch.queries) for batch in batches):
+            return block
         table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
         examples = partition(replace(batches[0], table=table), self._visibility)
         if mentions_times(examples.evidence, self._visibility):
             return None
         patterns = [lifting.lift(examples) for lifting in self._liftings]
         ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
-        self._seen.keep(batches, [(examples, patterns, start) for start in ends])
+        self._prefetched.keep(batches, [(examples, patterns, start) for start in ends])
         if self._blocks:
             self._blocks.keep(batches[:1], [(examples, patterns)])
         return examples, patterns
@@ -110,28 +113,28 @@ class Prefetcher:
         return latest
 
     def _read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
-        found = self._seen.take(batch)
-        if found is None:
+        prefetched = self._prefetched.take(batch)
+        if prefetched is None:
             examples = partition(batch, self._visibility)
             return examples, [lifting.lift(examples) for lifting in self._liftings]
-        whole, patterns, start = found
+        examples, patterns, start = prefetched
         stop = start + len(batch.queries)
-        return _part(whole, batch.queries, start), [lifted[start:stop] for lifted in patterns]
+        return _part(examples, batch.queries, start), [lifted[start:stop] for lifted in patterns]
 
 
 def blocks(batches: Iterable[MicroBatch]) -> Iterator[list[MicroBatch]]:
     """Yield consecutive batches of a sequence, with the same timeless atoms, some at a time."""
-    held: list[MicroBatch] = []
+    block: list[MicroBatch] = []
     rows = 0
     for batch in batches:
-        alike = held and batch.facts is held[0].facts and batch.sequence == held[0].sequence
-        if held and (not alike or rows >= _ROWS):
-            yield held
-            held, rows = [], 0
-        held.append(batch)
+        fits = block and batch.facts is block[0].facts and batch.sequence == block[0].sequence
+        if block and (not fits or rows >= _ROWS):
+            yield block
+            block, rows = [], 0
+        block.append(batch)
         rows += len(batch)
-    if held:
-        yield held
+    if block:
+        yield block
 
 
 def with_shared_facts(batches: Sequence[MicroBatch]) -> list[MicroBatch]:
@@ -139,14 +142,14 @@ def with_shared_facts(batches: Sequence[MicroBatch]) -> list[MicroBatch]:
 
     Those belong to one block, whether they were cut together or one by one, or read from a state.
     """
-    found: list[MicroBatch] = []
+    shared: list[MicroBatch] = []
     for batch in batches:
-        before = found[-1] if found and found[-1].sequence == batch.sequence else batch
+        before = shared[-1] if shared and shared[-1].sequence == batch.sequence else batch
         same = before.facts is batch.facts
         if not same and np.array_equal(before.facts.key(), batch.facts.key()):
             batch = replace(batch, facts=before.facts)  # noqa: PLW2901
-        found.append(batch)
-    return found
+        shared.append(batch)
+    return shared
 
 
 def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:
@@ -164,11 +167,19 @@ def _part(examples: Examples, queries: AtomTable, start: int) -> Examples:
 
 
 class Reading:
-    """What is read of a stream; ``ground`` says whether distances are over ground atoms.
+    """What is read of a stream: its examples, and the store of their patterns.
 
     A completer and the learner after it share one, so each batch is partitioned and lifted once.
-    Completers that read the same batches one after the other may share one that is ``lasting``: then
-    the first to look at a batch does it for all. Answers are the same as with readings of their own.
+    Answers are the same as with readings of their own.
+
+    Parameters
+    ----------
+    ground
+        Whether distances are over ground atoms: then examples are lifted a second time, and of
+        their constants only those of the query atom become variables.
+    lasting
+        Keep what was read of each batch, for completers that read the same batches one after the
+        other. Otherwise it is dropped with the next block.
     """
 
     def __init__(

@@ -87,12 +87,12 @@ class Overlap:
         times = batch.times
         if not len(times):
             return batch
-        held, self.last = self.last, batch.table.take(batch.table.time == times[-1])
-        if held is None or held.sequence[0] != batch.table.sequence[0]:
+        last, self.last = self.last, batch.table.take(batch.table.time == times[-1])
+        if last is None or last.sequence[0] != batch.table.sequence[0]:
             return batch
-        if held.time[0] >= times[0]:
+        if last.time[0] >= times[0]:
             return batch
-        return replace(batch, table=AtomTable.concat([held, batch.table], held.vocabulary))
+        return replace(batch, table=AtomTable.concat([last, batch.table], last.vocabulary))
 
 
 class Reader:
@@ -118,7 +118,7 @@ class Reader:
         return self.visibility.vocabulary
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
-        """Look at consecutive batches of a sequence that will be read next."""
+        """Read consecutive batches of a sequence in advance, unless the shared reading does."""
         if not self._shares:
             self._prefetcher.prefetch(block)
 
@@ -131,27 +131,28 @@ class Reader:
         """Return the transitions inside a batch and, with an overlap, from the one before it."""
         # The last time-point of the batch before is joined in front, with the patterns it had then:
         # it was lifted when it came, and is not lifted again.
-        own, pattern = batch, self._lifted(batch)
+        joined, pattern = batch, self._lifted(batch)
         if overlap is not None:
-            batch = overlap.join(own)
-            pattern = np.concatenate((self._before(batch, len(own.queries)), pattern))
-            if len(own.times):
-                self._last = pattern[batch.queries.time == own.times[-1]]
-        first, second = consecutive(batch)
-        labels = batch.labels
+            joined = overlap.join(batch)
+            pattern = np.concatenate((self._before(joined, len(batch.queries)), pattern))
+            if len(batch.times):
+                self._last = pattern[joined.queries.time == batch.times[-1]]
+        first, second = consecutive(joined)
+        labels = joined.labels
         if unlabelled is Unlabelled.SKIP:
-            known = (labels[first] != UNKNOWN) & (labels[second] != UNKNOWN)
-            first, second = first[known], second[known]
+            labelled = (labels[first] != UNKNOWN) & (labels[second] != UNKNOWN)
+            first, second = first[labelled], second[labelled]
         else:
             labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         seen = second if batch.domain.clock.holds is Holds.FROM else first
-        return Transitions(batch, first, second, seen, pattern[seen], labels[first], labels[second])
+        before, after = labels[first], labels[second]
+        return Transitions(joined, first, second, seen, pattern[seen], before, after)
 
-    def _before(self, joined: MicroBatch, own: int) -> Ints:
-        """Return the patterns of the time-point that was joined to a batch."""
-        held = len(joined.queries) - own
-        if held in (0, len(self._last)):
-            return self._last[:held]
+    def _before(self, joined: MicroBatch, queries: int) -> Ints:
+        """Return the patterns of the time-point that was joined to a batch of so many queries."""
+        count = len(joined.queries) - queries
+        if count in (0, len(self._last)):
+            return self._last[:count]
         first = joined.table.time == joined.times[0]  # a learner that goes on from a state
         return self._lifted(replace(joined, table=joined.table.take(first)))
 
@@ -161,14 +162,15 @@ class Reader:
         Learners break ties by these numbers, so the patterns that a batch brings are numbered in
         the order of their texts: rows of a time-point have no order, and names mean nothing.
         """
-        _, (found, *_) = self._prefetcher.read(batch)
-        distinct, which = np.unique(found, return_inverse=True)
+        # ``_numbers`` maps the shared reading's numbers to the learner's own.
+        _, (lifted, *_) = self._prefetcher.read(batch)
+        distinct, which = np.unique(lifted, return_inverse=True)
         new = [number for number in distinct.tolist() if number not in self._numbers]
         rules = {number: _as_written(self._lifting.store[number].rule) for number in new}
         for number in sorted(new, key=lambda number: str(rules[number])):
             self._numbers[number] = self.patterns.store.of_rule(rules[number])
-        ours = np.array([self._numbers[number] for number in distinct.tolist()], np.int64)
-        return ours[which.reshape(-1)]
+        numbers = np.array([self._numbers[number] for number in distinct.tolist()], np.int64)
+        return numbers[which.reshape(-1)]
 
 
 def _as_written(rule: Rule) -> Rule:
@@ -178,26 +180,34 @@ def _as_written(rule: Rule) -> Rule:
     >>> print(_as_written(parse_rule("meet(X0) :- in(X0,Y1), in(X0,Y0), near(Y1,Y0)")))
     meet(X0) :- in(X0,Y0), in(X0,Y1), near(Y0,Y1)
     """
-    own = rule.head.variables()
-    if set(rule.variables()) <= set(own):
+    head_variables = rule.head.variables()
+    if len(rule.variables()) == len(head_variables):
         return rule
-    same = canonical(rule)
-    theta = dict(zip(same.head.variables(), own, strict=True))
-    others = sorted(set(same.variables()) - set(theta), key=lambda v: int(v.name[1:]))
-    theta |= {v: Variable(f"Y{i}") for i, v in enumerate(others)}
-    return Rule(rule.head, tuple(sorted(b.substitute(theta) for b in same.body)))
+    renamed = canonical(rule)
+    theta = dict(zip(renamed.head.variables(), head_variables, strict=True))
+    local = sorted(set(renamed.variables()) - set(theta), key=lambda v: int(v.name[1:]))
+    theta |= {v: Variable(f"Y{i}") for i, v in enumerate(local)}
+    return Rule(rule.head, tuple(sorted(b.substitute(theta) for b in renamed.body)))
 
 
 def consecutive(batch: MicroBatch) -> tuple[Ints, Ints]:
-    """Return the rows of the same ground query atom at consecutive time-points of a batch."""
+    """Return the rows of the same ground query atom at consecutive time-points of a batch.
+
+    Consecutive are time-points between which the batch has no other. Cost: a sort.
+    """
+    # Sorted by ground atom and time-point, row and successor are neighbours:
+    #
+    #     row   atom      time   point
+    #     0     meet(a)     5      0
+    #     2     meet(a)     9      1       follows row 0
+    #     1     meet(b)     5      0       another atom, no pair
     queries = batch.queries
     if not len(queries):
         none = np.empty(0, np.int64)
         return none, none
     point = np.searchsorted(batch.times, queries.time)
     _, ground = unique_rows(np.column_stack((queries.kind, queries.args)))
-    order = np.lexsort((point, ground))
-    follows = (ground[order[1:]] == ground[order[:-1]]) & (
-        point[order[1:]] == point[order[:-1]] + 1
-    )
-    return order[:-1][follows].astype(np.int64), order[1:][follows].astype(np.int64)
+    order = np.lexsort((point, ground)).astype(np.int64)
+    first, second = order[:-1], order[1:]
+    follows = (ground[second] == ground[first]) & (point[second] == point[first] + 1)
+    return first[follows], second[follows]

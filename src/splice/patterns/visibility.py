@@ -38,10 +38,11 @@ class Visibility:
         self._numbers = np.empty(0)
 
     def refresh(self) -> None:
-        """Take in the kinds that the vocabulary has got since the last look."""
-        known, kinds = len(self.visible), self.vocabulary.kinds
-        if known == len(kinds):
+        """Take in the kinds that the vocabulary has got since."""
+        kinds = self.vocabulary.kinds
+        if len(self.visible) == len(kinds):
             return
+        # A new query atom may bring types, and with these what older kinds keep: all is done again.
         queries = [kind for kind in kinds if kind.signature == self.domain.query]
         self.query_types = {t for kind in queries for t in kind.types}
         width = max(kind.arity for kind in kinds)
@@ -60,10 +61,10 @@ class Visibility:
 
     def numbers(self) -> Floats:
         """Return the constants of the vocabulary as numbers, by code; nan for what is none."""
-        known, names = len(self._numbers), self.vocabulary.constants
-        if known < len(names):
-            new = [number_of(names[code]) for code in range(known, len(names))]
-            self._numbers = np.append(self._numbers, new)
+        size, constants = len(self._numbers), self.vocabulary.constants
+        if size < len(constants):
+            added = [number_of(constants[code]) for code in range(size, len(constants))]
+            self._numbers = np.append(self._numbers, added)
         return self._numbers
 
     def _is_visible(self, kind: Kind) -> bool:
@@ -92,9 +93,9 @@ class Visibility:
             if leaf != kind.time:
                 yield marker
 
-    def _term_markers(self, term: Term, own: Marker | None) -> Iterator[Marker | None]:
+    def _term_markers(self, term: Term, marker: Marker | None) -> Iterator[Marker | None]:
         if not isinstance(term, Function):
-            yield own
+            yield marker
             return
         mode = self.domain.modes.function(Signature(term.functor, len(term.args)))
         for i, arg in enumerate(term.args):
