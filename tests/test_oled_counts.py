@@ -17,7 +17,7 @@ from people import ACTIVE, DOMAIN, window
 from reference import oled_clingo
 from reference.ec_naive import rows_of
 from splice.labels import Unlabelled
-from splice.learners.bodies import fires_by_join, needs_join, transition_counts
+from splice.learners.bodies import fires_by_join, needs_join
 from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import (
     FoilGain,
@@ -141,7 +141,7 @@ def by_patterns(rows: list[Row], cut: Cut, rule: tuple[Atom, Body], **how: Unlab
     head, body = rule
     for reader, transitions in transitions_of(rows, cut, **how):
         patterns = reader.patterns
-        table = transition_counts(transitions, len(patterns))
+        table = transitions.table(len(patterns))
         fired += table[patterns.fires(head, body)].sum(axis=0)
         total += table[patterns.about(head)].sum(axis=0)
     return fired.tolist(), total.tolist()
@@ -152,9 +152,9 @@ def by_join(rows: list[Row], cut: Cut, rule: tuple[Atom, Body], **how: Unlabelle
     head, body = rule
     for reader, transitions in transitions_of(rows, cut, **how):
         patterns = reader.patterns
-        table = transition_counts(transitions, len(patterns))
+        table = transitions.table(len(patterns))
         found = transitions.take(fires_by_join(head, body, transitions))
-        fired += transition_counts(found, len(patterns)).sum(axis=0)
+        fired += found.table(len(patterns)).sum(axis=0)
         total += table[patterns.about(head)].sum(axis=0)
     return fired.tolist(), total.tolist()
 
@@ -244,7 +244,7 @@ def test_a_rule_and_its_candidates_fire_as_their_bodies_do(seed: int, depth: int
     for reader, _ in transitions_of(window(seed), TimePoints(4)):
         state = RuleState("initiatedAt", head, tuple(bottom), picked=(1,))
         literals = Literals()
-        covered = Coverage([head], [state.numbered(options, literals)], literals)
+        covered = Coverage(head, [state.numbered(options, literals)], literals)
         every = np.arange(len(reader.patterns))
         fires = covered.at(every, reader.patterns).T
         assert np.array_equal(covered.at(every[::-1], reader.patterns).T, fires[:, ::-1])
@@ -423,7 +423,7 @@ def rules_of(parent: float, p: float, q: float, n: int, options: OledOptions) ->
     fired = np.column_stack((n - right, right, none, none))
     state.own, state.fired, state.candidate_fired = fired[0], fired[0], fired[1:]
     state.since = state.total = np.array([0.0, n, 0, 0])
-    return RuleBlock("initiatedAt", [state], options)
+    return RuleBlock([state], options)
 
 
 def options_of(delta: float, warm_up: int = 1000) -> OledOptions:
@@ -449,9 +449,9 @@ def test_a_tie_waits_for_the_bound(n: int, decided: bool) -> None:
 def test_a_gap_beyond_the_bound_decides_at_once(gap: float, decided: bool) -> None:
     options = options_of(0.05)
     assert 0.04 < hoeffding_bound(500, 0.05) < 0.2
-    stack = rules_of(0.5, 0.5 + gap, 0.2, 500, options)
-    assert stack.decide(1) is decided
-    assert stack.rules[0].body == ((BOTTOM[0],) if decided else ())
+    block = rules_of(0.5, 0.5 + gap, 0.2, 500, options)
+    assert block.decide(1) is decided
+    assert block.rules[0].body == ((BOTTOM[0],) if decided else ())
 
 
 def test_a_rule_that_is_better_than_its_candidates_stays() -> None:
@@ -494,7 +494,7 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
         state.since = 5 * np.ones(4)
         alone.append((list(map(frozenset, state.bodies(options))), state.own, rest, state.since))
         rules.append(state)
-    RuleBlock("initiatedAt", rules, options).decide(1)
+    RuleBlock(rules, options).decide(1)
     taken: set[frozenset[Literal]] = {frozenset()}
     for state, (bodies, own, rest, since) in zip(rules, alone, strict=True):
         parent = initiation_counts(own, since, state.points)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from reference.osla_paths import all_paths
 from splice.io.lomrf.modes import parse_modes
-from splice.learners.osla.candidates import Distinct, conjunction_of, rule_of
+from splice.learners.osla.candidates import Distinct, rule_of
 from splice.learners.osla.paths import Bias, FreeVariables, Hypergraph, Path, find_paths
-from splice.logic.atoms import Atom
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.syntax import parse_atom, parse_rule
 from splice.logic.terms import Constant
 
@@ -140,9 +140,11 @@ def test_paths_and_clauses_are_as_many_as_published(
     assert len(found) == paths
     distinct = Distinct()
     for path in found:
-        distinct.add(rule_of(path, bias))
-        distinct.add(conjunction_of(path, bias))
-    assert len(distinct) == clauses
+        rule = rule_of(path, bias)
+        distinct.number(rule)
+        # OSL's other kind of clause denies that all atoms of a path are true.
+        distinct.number(Rule(Literal(Atom("never")), (rule.head, *rule.body)))
+    assert len(distinct.rules) == clauses
 
 
 def test_a_path_keeps_its_books() -> None:

@@ -1,8 +1,8 @@
 """Bodies of rules over patterns: which patterns make them true, and with how many transitions.
 
 A rule whose variables all occur in its head is true or not *per pattern*, so its counts are a
-product with a table ``pattern x (before, after)``. A rule with further variables is solved as a join
-over the batch; both ways give the same answer.
+product with a table ``pattern x (before, after)`` (:meth:`.Transitions.table`). A rule with further
+variables is solved as a join over the batch; both ways give the same answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from splice.arrays import Ints, Mask
+from splice.arrays import Mask
 from splice.events.crisp.fluent_store import shape_of
 from splice.events.evidence import Evidence
 from splice.events.joins import Bindings, solve
@@ -25,12 +25,6 @@ TIME = Variable("T")
 """The time of a pattern."""
 
 
-def transition_counts(transitions: Transitions, size: int) -> Ints:
-    """Return how many transitions there are, by pattern and labels before and after."""
-    cell = 4 * transitions.pattern + 2 * (transitions.before > 0) + (transitions.after > 0)
-    return np.bincount(cell, minlength=4 * size).reshape(size, 4).astype(np.int64)
-
-
 def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> Mask:
     """Return the transitions at which a body is true of what was seen, found by joins."""
     batch = transitions.batch
@@ -38,7 +32,7 @@ def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> Mask:
     table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
     evidence = Evidence(table)
     leaves = shape_of(head.args[0]).leaves
-    mark = Variable("#")
+    mark = Variable("#")  # carries the row of the transition through the join
     columns = {
         leaf: queries.args[:, i].astype(np.int64)
         for i, leaf in enumerate(leaves)
@@ -50,9 +44,8 @@ def fires_by_join(head: Atom, body: Body, transitions: Transitions) -> Mask:
         point[rows].astype(np.int64),
         {**{v: c[rows] for v, c in columns.items()}, mark: rows.astype(np.int64)},
     )
-    found = solve(body, evidence, TIME, start)
     fired = np.zeros(len(transitions), bool)
-    fired[found.columns[mark]] = True
+    fired[solve(body, evidence, TIME, start).columns[mark]] = True
     return fired
 
 
@@ -76,5 +69,5 @@ def _about(head: Atom, transitions: Transitions) -> Mask:
 
 def needs_join(head: Atom, body: Sequence[Literal]) -> bool:
     """Return whether a body has variables that its head does not have."""
-    known = set(head.variables())
-    return any(v not in known for literal in body for v in literal.variables())
+    bound = set(head.variables())
+    return any(v not in bound for literal in body for v in literal.variables())

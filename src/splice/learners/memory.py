@@ -1,6 +1,7 @@
 """What a learner remembers of the stream: the last transitions, in the order of ground atoms.
 
-The remembered transitions about one head: what a theory says over them, as passes or as chains.
+A :class:`Memory` keeps them batch by batch. A :class:`TransitionWindow` has those about one head as columns,
+and what a theory says over them: as passes over :class:`Stretches`, or as :class:`Chains`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Codes, Floats, Indices, Ints, Mask
-from splice.patterns.transitions import Transitions
+from splice.arrays import Codes, Floats, Indices, Ints, Mask, expand_ranges
+from splice.patterns.transitions import Transitions, label_counts
 from splice.states import column, each, packed, record, require, text, unpacked, whole
 from splice.stats import f1_score, runs
 from splice.stream.vocabulary import Vocabulary
@@ -32,10 +33,17 @@ def holds_next(initiated: Mask, terminated: Mask, begins: Mask, held: Mask) -> M
     ...            np.array([yes, no, no, no]), np.zeros(4, bool)).tolist()
     [False, True, True, False]
     """
-    known = initiated | terminated | begins
+    # Where something is said, the value is known; elsewhere it is that of the last place where it was.
+    #
+    #     initiated   -  +  -  -
+    #     terminated  -  -  -  +
+    #     begins      +  -  -  -
+    #     place       0  1  1  3
+    #     holds       no yes yes no
+    decided = initiated | terminated | begins
     value = ~terminated & (initiated | held)
-    at = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
-    return value[at] if len(at) else value
+    place = np.maximum.accumulate(np.where(decided, np.arange(len(decided)), 0))
+    return value[place] if len(place) else value
 
 
 def agreement(predicted: Mask, after: Mask) -> float:
@@ -69,8 +77,7 @@ class TransitionWindow:
 
     def table(self, size: int) -> Floats:
         """Return how often each of so many patterns is met, by labels before and after."""
-        labels = 4 * self.pattern + 2 * self.before + self.after
-        return np.bincount(labels, minlength=4 * size).reshape(-1, 4).astype(np.float64)
+        return label_counts(self.pattern, self.before, self.after, size).astype(np.float64)
 
     def count(self, where: Mask, size: int) -> Ints:
         """Return how often each of so many patterns is met at some of the transitions."""
@@ -125,18 +132,16 @@ class Stretches:
         >>> window.stretches.pattern.tolist(), window.stretches.true.tolist()
         ([7, 3], [1, 1])
         """
-        new = window.begins.copy()
-        new[1:] |= window.pattern[1:] != window.pattern[:-1]
-        new[:1] = True
-        starts = np.flatnonzero(new)
-        until = np.append(starts[1:], len(new))
+        begins = window.begins.copy()
+        begins[1:] |= window.pattern[1:] != window.pattern[:-1]
+        starts, stops = runs(begins)
         true = np.append(0, np.cumsum(window.after))
         return cls(
             window.pattern[starts],
             window.before[starts],
             window.begins[starts],
-            true[until] - true[starts],
-            until - starts,
+            true[stops] - true[starts],
+            stops - starts,
         )
 
 
@@ -149,20 +154,25 @@ class Chains:
     offsets: Ints
     after: Ints
     """The point at which each transition ends."""
-    known: Floats
-    """The states that are known: infinitely rewarded, or infinitely dear."""
+    fixed: Floats
+    """The rewards of points whose state is given: infinite, or minus infinite; 0 elsewhere."""
 
     @classmethod
     def of(cls, pattern: Ints, begins: Mask, held: Mask) -> Chains:
         """Return the chains of transitions; where one begins, it is known what ``held`` before."""
+        # Two runs of transitions, of two and of one, are chains of three points and of two:
+        #
+        #     transition   0  1     2
+        #     point        0  1  2  3  4
+        #     before       0  1     3        the point at which each begins; ``after`` is one more
         starts = np.flatnonzero(begins)
         before = np.arange(len(pattern)) + np.cumsum(begins) - 1
         points = np.zeros(len(pattern) + len(starts), np.int32)
         points[before] = pattern
-        known = np.zeros(len(points))
-        known[before[starts]] = np.where(held[starts], np.inf, -np.inf)
+        fixed = np.zeros(len(points))
+        fixed[before[starts]] = np.where(held[starts], np.inf, -np.inf)
         offsets = np.append(before[starts], len(points)).astype(np.int64)
-        return cls(points, offsets, (before + 1).astype(np.int64), known)
+        return cls(points, offsets, (before + 1).astype(np.int64), fixed)
 
     def most_probable(self, pairwise: Floats, reward: Floats | None = None) -> Mask:
         """Return the most probable states after each transition, given :func:`potentials`.
@@ -172,13 +182,13 @@ class Chains:
         """
         from splice.events.weighted.chains import viterbi  # noqa: PLC0415  (numba: only where needed)
 
-        rewards = self.known
+        rewards = self.fixed
         if reward is not None:
             rewards = rewards.copy()
             rewards[self.after] += reward
         unary = np.zeros((len(pairwise), 2))
-        found = viterbi(unary, pairwise, self.offsets, pattern=self.pattern, reward=rewards)
-        return found.states[self.after] > 0
+        path = viterbi(unary, pairwise, self.offsets, pattern=self.pattern, reward=rewards)
+        return path.states[self.after] > 0
 
 
 _COLUMNS: Final = ("ground", "pattern", "time", "until", "before", "after")
@@ -188,8 +198,8 @@ MEMORY: Final = record(
 )
 """The shape of a memory's state."""
 
-_FEW = 10_000
-"""So many ground atoms are always kept in mind."""
+_FEW: Final = 10_000
+"""So many ground atoms are always remembered: forgetting some is not worth the renumbering."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +224,11 @@ class Memory:
         self.size = size
         self.parts: deque[BatchTransitions] = deque()
         self.seen = 0
-        self._held = 0
-        self._grounds: dict[tuple[str, ...], int] = {}
+        # Sums over ``parts``, kept up to date as parts come and go: how many transitions, and of each
+        # pattern how often the fluent held after it and how often it was seen.
+        self._length = 0
         self._counts = np.zeros((2, 0), np.int64)
+        self._grounds: dict[tuple[str, ...], int] = {}
 
     def add(self, transitions: Transitions) -> None:
         """Remember the transitions of a batch."""
@@ -226,15 +238,15 @@ class Memory:
         self.put(
             BatchTransitions(ground, pattern, transitions.time, transitions.until, before, after)
         )
-        if len(self._grounds) > max(2 * self._held, _FEW):
+        if len(self._grounds) > max(2 * self._length, _FEW):
             self._forget()
 
     def put(self, part: BatchTransitions) -> None:
         """Remember one more part, and forget the oldest ones."""
-        self._take(part)
+        self._append(part)
         self._shrink(self.size)
 
-    def _take(self, part: BatchTransitions) -> None:
+    def _append(self, part: BatchTransitions) -> None:
         """Remember one more part."""
         self.parts.append(part)
         self.seen += len(part)
@@ -242,7 +254,7 @@ class Memory:
 
     def _shrink(self, size: int) -> None:
         """Forget the oldest parts that are not needed to remember so many transitions."""
-        while len(self.parts) > 1 and self._held - len(self.parts[0]) >= size:
+        while len(self.parts) > 1 and self._length - len(self.parts[0]) >= size:
             self._count(self.parts.popleft(), -1)
 
     def _forget(self) -> None:
@@ -256,14 +268,13 @@ class Memory:
 
     def _count(self, part: BatchTransitions, sign: int) -> None:
         """Count a part that comes or goes."""
-        self._held += sign * len(part)
-        more = 1 + int(part.pattern.max(initial=-1)) - self._counts.shape[1]
-        if more > 0:
-            self._counts = np.pad(self._counts, ((0, 0), (0, more)))
-        for counts, rows in zip(
-            self._counts, (part.pattern[part.after], part.pattern), strict=True
-        ):
-            np.add.at(counts, rows, sign)
+        self._length += sign * len(part)
+        missing = 1 + int(part.pattern.max(initial=-1)) - self._counts.shape[1]
+        if missing > 0:
+            self._counts = np.pad(self._counts, ((0, 0), (0, missing)))
+        held, seen = self._counts
+        np.add.at(held, part.pattern[part.after], sign)
+        np.add.at(seen, part.pattern, sign)
 
     def counts(self, size: int) -> tuple[Ints, Ints]:
         """Return how often the fluent held after each of so many patterns, and how often it was seen."""
@@ -290,21 +301,20 @@ class Memory:
         is new where the ground atom is, or where a transition does not begin at the time-point at
         which the one before it ended.
         """
-        if not self.parts:
+        if not self._length:
             none = np.empty(0, bool)
             return np.empty(0, np.int64), none, none, none
         ground, pattern, time, until, before, after = (
-            np.concatenate([getattr(part, name) for part in self.parts])
-            for name in ("ground", "pattern", "time", "until", "before", "after")
+            np.concatenate([getattr(part, name) for part in self.parts]) for name in _COLUMNS
         )
         owner = np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
         order = np.argsort(ground, kind="stable")
         order = order[_by_content(ground, owner, (time, until, pattern, before, after), order)]
         ground, time, until = ground[order], time[order], until[order]
-        new = np.append(True, ground[1:] != ground[:-1])
-        begins = new | np.append(True, time[1:] != until[:-1])
-        known = before[order] & ~new  # recognition begins with nothing that holds
-        return pattern[order].astype(np.int64), known, after[order], begins
+        is_new = np.append(True, ground[1:] != ground[:-1])
+        begins = is_new | np.append(True, time[1:] != until[:-1])
+        held = before[order] & ~is_new  # recognition begins with nothing that holds
+        return pattern[order].astype(np.int64), held, after[order], begins
 
     def window(self, about: Mask) -> TransitionWindow:
         """Return the transitions of some patterns: ``about`` says which."""
@@ -317,19 +327,17 @@ class Memory:
 
         If there is no room for both, each keeps its latest ones, in proportion to what it has seen.
         """
-        seen, names = self.seen + other.seen, list(other._grounds)
-        ours = np.array([self.number(name) for name in names], np.int32)
-        theirs = list(other.parts)
-        if self._held + other._held > self.size:
+        seen = self.seen + other.seen
+        grounds = np.array([self.number(names) for names in other._grounds], np.int32)
+        parts = list(other.parts)
+        if self._length + other._length > self.size:
             share = self.size * other.seen // seen
             self._shrink(self.size - share)
-            held = np.cumsum([len(part) for part in reversed(theirs)])
-            theirs = theirs[-1 - int(np.searchsorted(held, share)) :]
-        for part in theirs:
-            ground, pattern = ours[part.ground], patterns[part.pattern]
-            self._take(
-                BatchTransitions(ground, pattern, part.time, part.until, part.before, part.after)
-            )
+            lengths = np.cumsum([len(part) for part in reversed(parts)])
+            parts = parts[-1 - int(np.searchsorted(lengths, share)) :]
+        for part in parts:
+            ground, pattern = grounds[part.ground], patterns[part.pattern]
+            self._append(replace(part, ground=ground, pattern=pattern))
         self.seen = seen
 
     def to_state(self) -> dict[str, Any]:
@@ -346,11 +354,9 @@ class Memory:
         require(grounds == len(state["grounds"]), "memory.grounds", "has a ground atom twice")
         for i, part in enumerate(state["parts"]):
             place = f"memory.parts[{i}]"
-            ground, pattern, time, until, before, after = (
-                unpacked(part[name], f"{place}.{name}") for name in _COLUMNS
-            )
-            sizes = {len(c) for c in (ground, pattern, time, until, before, after)}
-            require(len(sizes) == 1, place, "has columns of several lengths")
+            columns = [unpacked(part[name], f"{place}.{name}") for name in _COLUMNS]
+            require(len(set(map(len, columns))) == 1, place, "has columns of several lengths")
+            ground, pattern, time, until, before, after = columns
             require(_below(ground, grounds), f"{place}.ground", "is no ground atom")
             require(_below(pattern, len(patterns)), f"{place}.pattern", "is no pattern")
             numbers = patterns[pattern] if len(pattern) else np.empty(0, np.int32)
@@ -371,21 +377,23 @@ def _by_content(
     Ground atoms come by the part and the time they begin with (the first of ``columns``); where those
     are equal, by all their columns as bytes. What is equal then may stand in any order.
     """
-    starts = np.flatnonzero(np.append(True, np.diff(ground[order]) != 0))
-    stops = np.append(starts[1:], len(order))
+    # Slices of ``order``, one for each ground atom, are to be put into another sequence:
+    #
+    #     slice       0: [0, 3)   1: [3, 4)   2: [4, 6)
+    #     ranked      2           0           1
+    #     places      4 5         0 1 2       3
+    starts, stops = runs(np.append(True, np.diff(ground[order]) != 0))
     first = order[starts]
     begun = np.column_stack((part[first], columns[0][first]))
     _, group, count = np.unique(begun, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     content = [b""] * len(starts)
     for i in np.flatnonzero(count[group] > 1).tolist():
-        own = order[starts[i] : stops[i]]
-        content[i] = b"".join(column[own].tobytes() for column in columns)
+        rows = order[starts[i] : stops[i]]
+        content[i] = b"".join(column[rows].tobytes() for column in columns)
     ranked = sorted(range(len(starts)), key=lambda i: (group[i], content[i]))
-    sizes = (stops - starts)[ranked]
-    shift = np.repeat(starts[ranked] - (np.cumsum(sizes) - sizes), sizes)
-    found: Indices = np.arange(len(order)) + shift
-    return found
+    _, places = expand_ranges(starts[ranked], (stops - starts)[ranked])
+    return places
 
 
 def _named(row: list[int], vocabulary: Vocabulary) -> tuple[str, ...]:

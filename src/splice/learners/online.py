@@ -73,13 +73,13 @@ class OnlineLearner(ABC, Generic[O, S]):
         cls.title = vars(cls).get("title", cls.__name__)
 
     def __init__(self, options: O | None = None, **changes: Any) -> None:
-        usual = self.options_type() if options is None else options
-        if not isinstance(usual, self.options_type):
+        base = self.options_type() if options is None else options
+        if not isinstance(base, self.options_type):
             raise SpliceError(
                 f"a value of type {type(options).__name__} is no {self.options_type.__name__}",
                 f"name what you choose, such as {type(self).__name__}(memory=1000)",
             )
-        self.options: O = changed(usual, changes, self.title)  # type: ignore[assignment]
+        self.options: O = changed(base, changes, self.title)  # type: ignore[assignment]
         self._shared: Reading | None = None
         self._reset()
 
@@ -111,7 +111,7 @@ class OnlineLearner(ABC, Generic[O, S]):
         return self
 
     def share(self, reading: Reading) -> None:
-        """Read the stream that begins now together with somebody else."""
+        """Read the stream that begins now together with a completer: each batch once."""
         self._shared = reading
 
     def prefetch(self, block: Sequence[MicroBatch]) -> None:
@@ -250,11 +250,11 @@ class OnlineLearner(ABC, Generic[O, S]):
     def _check_mark(self, state: object) -> None:
         """Refuse a state that another version or another learner has written."""
         mark = (state.get("learner"), state.get("version")) if isinstance(state, dict) else ()
-        wanted = self.title.lower(), self.version
-        if mark != wanted:
+        learner, version = self.title.lower(), self.version
+        if mark != (learner, version):
             raise SpliceError(
                 f"this is not a state of {self.title} that can be read here",
-                f"it was written by another learner or version (wanted: {wanted[0]}, {wanted[1]})",
+                f"it was written by another learner or version (wanted: {learner}, {version})",
             )
 
     def merge(self, other: Self) -> Self:

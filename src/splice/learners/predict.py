@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splice.arrays import padded
 from splice.events.crisp.program import Simultaneous
 from splice.events.keys import lookup, row_keys
 from splice.events.recognise import Scope, recognise
@@ -22,29 +23,23 @@ def predict(
     The time-points are those of the batch, asked about or observed.
     """
     queries = batch.queries
-    said = np.full(len(queries), FALSE, np.int8)
+    labels = np.full(len(queries), FALSE, np.int8)
     if not len(theory) or not len(queries):
-        return said
+        return labels
     table = AtomTable.concat([batch.facts, batch.table], batch.table.vocabulary).sorted()
-    found = recognise(
+    recognised = recognise(
         theory, table, batch.domain, simultaneous=simultaneous, scope=Scope.QUERIES
     ).parts[0]
-    width = max(found.fluents.args.shape[1], queries.args.shape[1])
-    ours, asked = row_keys(
+    # Query atoms are found among the fluents by equal rows: sequence, kind, arguments.
+    width = max(recognised.fluents.args.shape[1], queries.args.shape[1])
+    fluent_keys, query_keys = row_keys(
         *(
-            (len(side), [side.sequence, side.kind, *_columns(side, width)])
-            for side in (found.fluents, queries)
+            (len(side), [side.sequence, side.kind, *padded(side.args, width).T])
+            for side in (recognised.fluents, queries)
         )
     )
-    number = lookup(ours, asked)
-    known = number >= 0
-    holds = found.intervals.holds(number[known].astype(np.int64), queries.time[known])
-    said[np.flatnonzero(known)[holds]] = TRUE
-    return said
-
-
-def _columns(table: AtomTable, width: int) -> list[np.ndarray]:
-    return [
-        table.args[:, i] if i < table.args.shape[1] else np.full(len(table), -1)
-        for i in range(width)
-    ]
+    fluent = lookup(fluent_keys, query_keys)
+    rows = np.flatnonzero(fluent >= 0)
+    holds = recognised.intervals.holds(fluent[rows].astype(np.int64), queries.time[rows])
+    labels[rows[holds]] = TRUE
+    return labels

@@ -140,16 +140,14 @@ class LearnerRegistry:
             if type(options) is kind.options:
                 return LearnerChoice(kind.name, options)
         if not hasattr(learner, "partial_fit"):
-            known = ", ".join(f"'{name}'" for name in self.known)
+            names = ", ".join(f"'{name}'" for name in self.known)
             raise SpliceError(
                 f"a value of type {type(learner).__name__} is no learner",
-                f"give one, such as splice.Oled(), or the name of one: {known}",
+                f"give one, such as splice.Oled(), or the name of one: {names}",
             )
-        return (
-            learner
-            if isinstance(learner, type)
-            else partial(_fresh, cast("StructureLearner", learner))
-        )
+        if isinstance(learner, type):
+            return learner
+        return partial(_fresh, cast("StructureLearner", learner))
 
     def register(
         self, name: str, options: type[LearnerOptions], make: str = "", title: str = ""

@@ -8,6 +8,7 @@ most probable states of all that is remembered cost one pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from splice.arrays import Floats, Ints, Mask
 from splice.learners.memory import Chains, TransitionWindow, agreement
 from splice.learners.options import AdaGrad
 
-_LEAST = 0.01
+_LEAST: Final = 0.01
 """The least weight of a rule that is to be obeyed."""
 
 
@@ -42,7 +43,7 @@ def learn_weights(
     """
     positive = np.maximum(start, _LEAST)
     crisp = np.where(initiates, positive, positive + positive[initiates].sum())
-    best, most = start, -1.0
+    best, best_f1 = start, -1.0
     for first in (start, crisp):
         weight, squares = first.astype(np.float64), np.zeros(len(start))
         for number in range(how.passes + 1):
@@ -50,8 +51,8 @@ def learn_weights(
                 weight, squares = _pass(initiates, fires, weight, squares, window, how)
             predicted = window.chains.most_probable(potentials(initiates, fires, weight))
             f1 = agreement(predicted, window.after)
-            if f1 > most:
-                best, most = weight, f1
+            if f1 > best_f1:
+                best, best_f1 = weight, f1
     return best
 
 
@@ -64,13 +65,14 @@ def _pass(
     how: AdaGrad,
 ) -> tuple[Floats, Floats]:
     """Return weights and sums of squares after a step for each ground atom."""
-    wanted = np.where(initiates, 1, -1)[:, None]
+    # A rule that initiates is true more often the more is on, one that terminates the more is off.
+    sign = np.where(initiates, 1, -1)[:, None]
     for run in window.runs():
         pattern, after = window.pattern[run], window.after[run]
         held = bool(window.before[run.start])
         predicted = most_probable(initiates, fires, weight, pattern, held=held)
         excess = predicted.astype(int) - after
-        gradient = (fires[:, pattern] * wanted * excess).sum(axis=1)
+        gradient = (fires[:, pattern] * sign * excess).sum(axis=1)
         weight, squares = how.step(weight, squares, gradient.astype(np.float64))
     return weight, squares
 
@@ -91,7 +93,8 @@ def potentials(
     initiates: Mask, fires: Mask, weight: Floats, inertia: Inertia = HARD_INERTIA
 ) -> Floats:
     """Return the log weights of what holds before and next, by pattern."""
-    begins, ends = (fires[initiates], fires[~initiates])
+    # table[pattern, before, after]. Inertia is paid where the state changes and no rule says so.
+    begins, ends = fires[initiates], fires[~initiates]
     table = np.zeros((fires.shape[1], 2, 2))
     table[:, :, 1] += (weight[initiates] @ begins)[:, None]
     table[:, :, 0] += (weight[~initiates] @ ends)[:, None]

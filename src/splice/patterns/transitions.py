@@ -63,6 +63,10 @@ class Transitions:
         begins[1:] = self.query[1:] != self.follow[:-1]
         return begins
 
+    def table(self, size: int) -> Ints:
+        """Return how many transitions there are of each of so many patterns, by labels before and after."""
+        return label_counts(self.pattern, self.before > 0, self.after > 0, size)
+
     def take(self, rows: Mask) -> Transitions:
         """Return some of the transitions."""
         return replace(
@@ -74,6 +78,17 @@ class Transitions:
             before=self.before[rows],
             after=self.after[rows],
         )
+
+
+def label_counts(pattern: Ints, before: Mask, after: Mask, size: int) -> Ints:
+    """Return a row for each of so many patterns: how often labels before and after were 00, 01, 10, 11.
+
+    >>> pattern, yes, no = np.array([1, 1, 0]), True, False
+    >>> label_counts(pattern, np.array([no, no, yes]), np.array([no, yes, yes]), 2).tolist()
+    [[0, 0, 0, 1], [1, 1, 0, 0]]
+    """
+    cell = 4 * pattern + 2 * before + after
+    return np.bincount(cell, minlength=4 * size).reshape(size, 4).astype(np.int64)
 
 
 class Overlap:

@@ -63,27 +63,28 @@ def grow(
         lambda tp, fp: tp / all_right - fp / all_wrong,
     )
     counted = (right > 0) | (wrong > 0)
-    some = true[:, counted]
-    judged = np.stack((right[counted], wrong[counted]))
-    found: dict[Conjunction, None] = {}
+    counts = np.stack((right[counted], wrong[counted]))
+    bodies: dict[Conjunction, None] = {}
     for worth in measures:
-        found |= dict.fromkeys(_best(some, judged, worth, longest, fewest))
-    return list(found)
+        bodies |= dict.fromkeys(_best(true[:, counted], counts, worth, longest, fewest))
+    return list(bodies)
 
 
 def _best(
-    true: Mask, judged: Floats, worth: _Worth, longest: int, fewest: int
+    true: Mask, counts: Floats, worth: _Worth, longest: int, fewest: int
 ) -> Iterator[Conjunction]:
     """Yield the best bodies by one measure; each fires otherwise than those before it."""
     columns = true.T.astype(np.float64)
     beam: list[Conjunction] = [()]
     fires = np.ones((1, true.shape[1]), bool)
-    seen: list[tuple[float, Conjunction, bytes]] = []
+    tried: list[tuple[float, Conjunction, bytes]] = []
     for _ in range(longest):
-        tp, fp = (fires[None] * judged[:, None]) @ columns
+        # tp[i, j], fp[i, j]: how often the i-th body of the beam is right and wrong with condition j.
+        tp, fp = (fires[None] * counts[:, None]) @ columns
         worths = worth(tp, fp)
         longer: dict[Conjunction, float] = {}
         for row, body in enumerate(beam):
+            # Its own conditions are among the best, and none of them makes it longer.
             order = np.argsort(-worths[row], kind="stable")[: BEAM + len(body)]
             for condition in order.tolist():
                 if condition not in body and tp[row, condition] >= fewest:
@@ -93,10 +94,8 @@ def _best(
         if not beam:
             break
         fires = np.array([np.logical_and.reduce(true[list(body)], axis=0) for body in beam])
-        said = zip(beam, fires, strict=True)
-        seen += [(longer[body], body, where.tobytes()) for body, where in said]
-    told: set[bytes] = set()
-    for _, body, where in sorted(seen, key=lambda one: (-one[0], len(one[1]), one[1])):
-        if where not in told and len(told) < KEPT:
-            told.add(where)
-            yield body
+        tried += [(-longer[b], b, row.tobytes()) for b, row in zip(beam, fires, strict=True)]
+    best: dict[bytes, Conjunction] = {}
+    for _, body, where in sorted(tried, key=lambda entry: (entry[0], len(entry[1]), entry[1])):
+        best.setdefault(where, body)
+    yield from list(best.values())[:KEPT]

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from splice.arrays import Codes
-from splice.learners.bodies import transition_counts
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import holds_next
 from splice.learners.oled.options import Growth, Negation, OledOptions, Points, Selection
@@ -84,17 +83,17 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
     def _learn(self, transitions: Transitions) -> None:
         patterns = self.patterns
-        table = transition_counts(transitions, len(patterns)).astype(np.float64)
-        about = {head: table[patterns.about(head)].sum(axis=0) for head in patterns.heads()}
-        for head, labels in about.items():
-            self.transitions[head] = self.transitions.get(head, 0) + int(labels.sum())
+        table = transitions.table(len(patterns)).astype(np.float64)
+        for head in patterns.heads():
+            count = int(table[patterns.about(head)].sum())
+            self.transitions[head] = self.transitions.get(head, 0) + count
         if self.options.selection is Selection.SEARCH:
             return  # it is remembered; rules are searched for when they are asked for
         for kind, pattern in self._seeds(transitions):
             self._start(kind, pattern)
         for kind in self._kinds:
             for head, block in self._blocks(kind):
-                block.see(transitions, table, about, patterns)
+                block.count(transitions, table, patterns)
                 if block.decide(self.batches):
                     del self._rule_blocks[kind, head]
 
@@ -117,10 +116,9 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         for rule in self.states:
             if rule.kind == kind:
                 rules.setdefault(rule.head, []).append(rule)
-        for head, own in rules.items():
+        for head, about in rules.items():
             if (kind, head) not in self._rule_blocks:
-                block = RuleBlock(kind[0], own, self.options, self._literals)
-                self._rule_blocks[kind, head] = block
+                self._rule_blocks[kind, head] = RuleBlock(about, self.options, self._literals)
         return [(head, self._rule_blocks[kind, head]) for head in rules]
 
     # new rules
@@ -136,16 +134,16 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         wrong = np.zeros_like(after)
         for (predicate, points), fired in fires.items():
             if predicate == INITIATED_AT:
-                said = fired
+                holds = fired
                 if self.options.growth is Growth.ERRORS:
                     ended = fires[TERMINATED_AT, Points.ALL]
-                    said = holds_next(fired, ended, transitions.begins, before)
-                    wrong |= ~after & said
-                missed[predicate, points] = after & ~said & ~(before & (points is Points.STARTS))
+                    holds = holds_next(fired, ended, transitions.begins, before)
+                    wrong |= ~after & holds
+                missed[predicate, points] = after & ~holds & ~(before & (points is Points.STARTS))
             else:
                 missed[predicate, points] = ending & ~fired | wrong & (points is Points.ALL)
-        for kind, wanted in missed.items():
-            for pattern in np.unique(transitions.pattern[wanted]).tolist():
+        for kind, where in missed.items():
+            for pattern in np.unique(transitions.pattern[where]).tolist():
                 yield kind, pattern
 
     def _start(self, kind: _Kind, pattern: int) -> None:
@@ -176,45 +174,45 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
         Those are the rules of earlier batches without a body, the least often right first.
         """
-        own = [rule for rule in self.states if rule.kind == kind and rule.head == head]
-        young = [rule for rule in own if not rule.picked and rule.born < self.batches]
-        young.sort(key=lambda rule: rule.support(self.options))
-        return max(len(own) + more - self.options.growing, 0), young
+        rules = [rule for rule in self.states if rule.kind == kind and rule.head == head]
+        weakest = [rule for rule in rules if not rule.picked and rule.born < self.batches]
+        weakest.sort(key=lambda rule: rule.support(self.options))
+        return max(len(rules) + more - self.options.growing, 0), weakest
 
     def _drop(self, rules: list[RuleState]) -> None:
-        gone = set(map(id, rules))
-        self.states = [rule for rule in self.states if id(rule) not in gone]
+        dropped = set(map(id, rules))
+        self.states = [rule for rule in self.states if id(rule) not in dropped]
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a pattern: all that was seen, and all that was not."""
-        there = {literal.atom for literal in seen}
+        present = {literal.atom for literal in seen}
         seen = tuple(literal for literal in seen if self.modes.allows(literal))
         if self.options.negation is Negation.NONE:
             return seen
-        absent = [literal for literal in self._negations(head) if literal.atom not in there]
-        return (*seen, *self._telling(head, absent, self.options.bottom - len(seen)))
+        absent = [literal for literal in self._negations(head) if literal.atom not in present]
+        return (*seen, *self._informative(head, absent, self.options.bottom - len(seen)))
 
     def _negations(self, head: Atom) -> tuple[Literal, ...]:
         """Return the negations that bodies about a head may have, in order."""
         atoms = self.patterns.atoms(head)
-        known = self._absent.get(head)
-        if known is None or known[0] is not atoms:
-            others = (Literal(a, positive=False) for a in atoms if not is_threshold(a))
-            known = (atoms, tuple(filter(self.modes.allows, others)))
-            self._absent[head] = known
-        return known[1]
+        made_from, negations = self._absent.get(head, (None, ()))
+        if made_from is not atoms:  # the same list as long as there are no new atoms
+            negated = (Literal(a, positive=False) for a in atoms if not is_threshold(a))
+            negations = tuple(filter(self.modes.allows, negated))
+            self._absent[head] = atoms, negations
+        return negations
 
-    def _telling(self, head: Atom, literals: list[Literal], count: int) -> list[Literal]:
+    def _informative(self, head: Atom, literals: list[Literal], count: int) -> list[Literal]:
         """Return so many literals, in their order: those that tell most about what holds next."""
         if len(literals) <= count:
             return literals
         if count <= 0:
             return []
         about = self.patterns.about(head)
-        held, all_ = (column * about for column in self._memory.counts(len(about)))
+        held, seen = (column * about for column in self._memory.counts(len(about)))
         true = self.patterns.truths(literals).astype(np.float64)
-        told = information(true @ held, true @ all_, float(held.sum()), float(all_.sum()))
-        best = np.sort(np.argsort(-told, kind="stable")[:count])
+        gain = information(true @ held, true @ seen, float(held.sum()), float(seen.sum()))
+        best = np.sort(np.argsort(-gain, kind="stable")[:count])
         return [literals[i] for i in best.tolist()]
 
     # state
@@ -254,14 +252,14 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         assert self._thresholds is not None
         assert other._thresholds is not None
         self._thresholds.merge(other._thresholds)
-        mine = {rule.key: rule for rule in self.states}
+        by_key = {rule.key: rule for rule in self.states}
         for rule in other.states:
-            if rule.key in mine:
-                mine[rule.key].add(rule)
+            if rule.key in by_key:
+                by_key[rule.key].add(rule)
             else:
-                self.states.append(
-                    replace(deepcopy(rule))
-                )  # without what it knew of their patterns
+                # A deep copy, for its counts are views into a block of the other learner; ``replace``
+                # leaves behind the numbers that literals have there.
+                self.states.append(replace(deepcopy(rule)))
         self._seeded |= {(kind, int(patterns[number])) for kind, number in other._seeded}
         for head, count in other.transitions.items():
             self.transitions[head] = self.transitions.get(head, 0) + count

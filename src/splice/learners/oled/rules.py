@@ -53,13 +53,13 @@ class Event:
 
     def __str__(self) -> str:
         words = ", ".join(map(str, with_comparisons(self.body)))
-        told = f"batch {self.batch}, after {self.n} transitions: {words}\n"
-        told += f"    score {self.score:.3f} -> {self.best:.3f}"
+        text = f"batch {self.batch}, after {self.n} transitions: {words}\n"
+        text += f"    score {self.score:.3f} -> {self.best:.3f}"
         if self.early:
-            return f"{told} (taken for what the rules do together)"
+            return f"{text} (taken for what the rules do together)"
         why = "a tie, broken" if self.tie else "more than the bound"
-        told += f", next best {self.second:.3f}; "
-        return f"{told}mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
+        text += f", next best {self.second:.3f}; "
+        return f"{text}mean gap {self.gap:.4f}, bound {self.bound:.4f} ({why})"
 
 
 @dataclass(eq=False)
@@ -101,8 +101,8 @@ class RuleState:
     @property
     def key(self) -> object:
         """What tells rules apart: the body or, as long as there is none, the bottom rule."""
-        own = frozenset(self.body) if self.picked else ("no body yet", frozenset(self.bottom))
-        return self.kind, self.head, own
+        body = frozenset(self.body) if self.picked else ("no body yet", frozenset(self.bottom))
+        return self.kind, self.head, body
 
     @property
     def body(self) -> Body:
@@ -126,8 +126,8 @@ class RuleState:
 
     def score(self, options: OledOptions) -> float:
         """Return what the rule is worth."""
-        own = self.counts(options)
-        return float(scored(score_of(self.predicate, options), own, own))
+        counts = self.counts(options)
+        return float(scored(score_of(self.predicate, options), counts, counts))
 
     def precision(self, options: OledOptions) -> float:
         """Return how often the rule is right when it fires, with a little doubt."""
@@ -160,10 +160,10 @@ class RuleState:
         batch: int,
     ) -> RuleState:
         """Return the rule with other literals of its bottom rule, taken for their effect."""
-        mine, n = self.score(options), int(total.sum())
+        score, n = self.score(options), int(total.sum())
         changed = replace(self, picked=picked, fired=fired, total=total)
         worth, bound = changed.score(options), float(hoeffding_bound(n, options.delta))
-        event = Event(batch, changed.body, n, mine, worth, mine, 0.0, bound, early=True)
+        event = Event(batch, changed.body, n, score, worth, score, 0.0, bound, early=True)
         changed.history = [*self.history, event]
         return changed
 
@@ -177,63 +177,67 @@ class RuleState:
         These are places in the bottom rule, fewer additions first; the first row adds nothing, and
         -1 fills up the rows.
         """
-        rest = [i for i in range(len(self.bottom)) if i not in self.picked]
-        ways = _combined(len(rest), self._steps(options), options.depth)
-        return np.array([*rest, NOTHING], np.intp)[ways]
+        available = [i for i in range(len(self.bottom)) if i not in self.picked]
+        ways = _combined(len(available), self._steps(options), options.depth)
+        return np.array([*available, NOTHING], np.intp)[ways]
 
     def prepare(self, options: OledOptions) -> None:
         """Make room for the counts of the candidates, if there is none."""
-        rest = len(self.bottom) - len(self.picked)
-        wanted = len(_combined(rest, self._steps(options), options.depth)) - 1
-        if len(self.candidate_fired) != wanted:
-            self.candidate_fired = np.zeros((wanted, 4))
+        available = len(self.bottom) - len(self.picked)
+        candidates = len(_combined(available, self._steps(options), options.depth)) - 1
+        if len(self.candidate_fired) != candidates:
+            self.candidate_fired = np.zeros((candidates, 4))
             self.since, self.own = np.zeros(4), np.zeros(4)
 
     @cached_property
-    def _has_more(self) -> Mask:
+    def _is_joined(self) -> Mask:
         """Which literals of the bottom rule have variables that the head does not have."""
         return np.array([needs_join(self.head, (b,)) for b in self.bottom], bool)
 
     def joined(self, options: OledOptions) -> Indices:
         """Return which bodies, the rule's own first, need a join."""
-        if not self._has_more.any():
+        if not self._is_joined.any():
             return np.empty(0, np.intp)
-        more = np.append(self._has_more, False)
-        own = bool(more[list(self.picked)].any())
-        return np.flatnonzero(more[self.added(options)].any(axis=1) | own)
+        joins = np.append(self._is_joined, False)
+        body_joins = bool(joins[list(self.picked)].any())
+        return np.flatnonzero(joins[self.added(options)].any(axis=1) | body_joins)
 
     def bodies(self, options: OledOptions) -> list[Body]:
         """Return the rule's own body and those of its candidates."""
-        every = (self._with(extra) for extra in self.added(options).tolist())
-        return [tuple(self.bottom[i] for i in picked) for picked in every]
+        added = self.added(options).tolist()
+        return [tuple(self.bottom[i] for i in self._with(places)) for places in added]
 
-    def _with(self, extra: list[int]) -> tuple[int, ...]:
+    def _with(self, added: list[int]) -> tuple[int, ...]:
         """Return the places in the bottom rule of a body with more literals."""
-        return tuple(sorted((*self.picked, *(i for i in extra if i != NOTHING))))
+        return tuple(sorted((*self.picked, *(i for i in added if i != NOTHING))))
 
     def numbered(self, options: OledOptions, literals: Literals) -> NumberedBodies:
         """Return the bodies by the numbers of their literals."""
         if self._numbered is None:
+            # A body is a set, so its bits are those of its literals: where a, b and c have the numbers 0,
+            # 1 and 2, a rule ``a`` with the candidates ``a,b`` and ``a,c`` has rows {0b001: 0, 0b011: 1,
+            # 0b101: 2}. Python's whole numbers have as many bits as there are literals.
             bottom = literals.numbers(self.bottom)
-            own = [bottom[i] for i in self.picked]
+            picked = [bottom[i] for i in self.picked]
             added = np.array([*bottom, NOTHING], np.intp)[self.added(options)]
-            begun = sum(1 << number for number in own)
-            sets = (begun + sum(1 << n for n in row if n >= 0) for row in added.tolist())
+            body = sum(1 << number for number in picked)
+            sets = (body + sum(1 << n for n in row if n >= 0) for row in added.tolist())
             rows = {body: row for row, body in enumerate(sets)}
-            self._numbered = NumberedBodies(own, added, rows)
+            self._numbered = NumberedBodies(picked, added, rows)
         return self._numbered
 
-    def add(self, other: RuleState) -> None:
+    def add(self, equal: RuleState) -> None:
         """Add the counts of an equal rule that has seen another part of the stream."""
-        self.fired, self.total = self.fired + other.fired, self.total + other.total
-        if self.bottom != other.bottom or len(self.candidate_fired) != len(other.candidate_fired):
+        self.fired, self.total = self.fired + equal.fired, self.total + equal.total
+        # Candidates are places in the bottom rule: of another one they are other bodies.
+        if self.bottom != equal.bottom or len(self.candidate_fired) != len(equal.candidate_fired):
             return
-        tests = self.tests + other.tests
+        tests = self.tests + equal.tests
         if tests:
-            self.gap = (self.gap * self.tests + other.gap * other.tests) / tests
+            self.gap = (self.gap * self.tests + equal.gap * equal.tests) / tests
         self.tests = tests
-        self.candidate_fired = self.candidate_fired + other.candidate_fired
-        self.since, self.own = self.since + other.since, self.own + other.own
+        self.candidate_fired = self.candidate_fired + equal.candidate_fired
+        self.since, self.own = self.since + equal.since, self.own + equal.own
 
     def promising(self, options: OledOptions, count: int, batch: int) -> list[RuleState]:
         """Return refinements as rules, though nothing is decided: those that are right most often.
@@ -244,14 +248,14 @@ class RuleState:
         if not len(self.candidate_fired):
             return []
         _, first = np.unique(self.candidate_fired, axis=0, return_index=True)
-        found: dict[int, float] = {}
+        worth_of: dict[int, float] = {}
         counts = self._counts(self.candidate_fired, self.since, options)
         for right, wrong in ((counts.tp, counts.fp), self._at_edges()):
             worth = right / (right + wrong + options.min_support)
             order = first[np.lexsort((first, -worth[first]))][: count // 2]
             good = (right >= options.min_support) & (worth >= options.min_score)
-            found |= {int(i): float(worth[i]) for i in order if good[i]}
-        return [self._early(i, worth, options, batch) for i, worth in found.items()]
+            worth_of |= {int(i): float(worth[i]) for i in order if good[i]}
+        return [self._early(i, best, options, batch) for i, best in worth_of.items()]
 
     def _at_edges(self) -> tuple[Floats, Floats]:
         """Return right and wrong firings of the candidates where a change is possible."""
@@ -265,8 +269,8 @@ class RuleState:
         picked = self._with(self.added(options)[1 + candidate].tolist())
         body = tuple(self.bottom[i] for i in picked)
         bound = float(hoeffding_bound(self.n, options.delta))
-        mine = self.score(options)
-        event = Event(batch, body, self.n, mine, worth, mine, self.gap, bound, early=True)
+        score = self.score(options)
+        event = Event(batch, body, self.n, score, worth, score, self.gap, bound, early=True)
         return replace(
             self,
             picked=picked,
@@ -281,18 +285,19 @@ class RuleState:
     ) -> bool:
         """Become the best candidate if the bound allows it; return whether that happened.
 
-        ``scores`` are those of the rule, of the candidate, and of the best of the rest.
+        ``scores`` are those of the rule, of the candidate, and of the best of the rest. The gap that
+        the bound is compared with is the mean over all tests: one lucky batch decides nothing.
         """
-        mine, best, second = scores
+        score, best, second = scores
         n = self.n
         self.tests += 1
         self.gap += (max(best - second, 0.0) - self.gap) / self.tests
         bound = float(hoeffding_bound(n, options.delta))
         tie = bound < options.ties and n >= options.warm_up
-        if not (self.gap > bound or tie) or best <= mine:
+        if not (self.gap > bound or tie) or best <= score:
             return False
         self._become(candidate, options)
-        self.history.append(Event(batch, self.body, n, mine, best, second, self.gap, bound))
+        self.history.append(Event(batch, self.body, n, score, best, second, self.gap, bound))
         self.gap, self.tests = 0.0, 0
         self.candidate_fired = np.zeros((0, 4))
         return True
@@ -312,10 +317,10 @@ def _combined(count: int, most: int, width: int) -> Indices:
     [[-1, -1, -1], [0, -1, -1], [1, -1, -1], [0, 1, -1]]
     """
     ways = [way for n in range(most + 1) for way in combinations(range(count), n)]
-    found = np.full((len(ways), width), NOTHING, np.intp)
+    rows = np.full((len(ways), width), NOTHING, np.intp)
     for row, way in enumerate(ways):
-        found[row, : len(way)] = way
-    return found
+        rows[row, : len(way)] = way
+    return rows
 
 
 def counts_of(

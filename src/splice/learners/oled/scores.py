@@ -1,12 +1,11 @@
-"""Counts of rules, and what they are worth.
+"""Counts of rules, what they are worth, and where bodies are true.
 
 Everything follows from two tables of four numbers: the transitions at which a rule fired, and all
 transitions, each by the labels (before, after) = 00, 01, 10, 11.
 
-Coverage: where the bodies of rules and of their candidates are true, pattern by pattern.
-
-A body is the body of a rule and a few literals more, so what it needs is looked up literal by literal:
-there are thousands of bodies, but few literals. A pattern is looked at when a batch has it, once.
+The body of a candidate is the body of a rule and a few literals more, so :class:`Coverage` looks up what it
+needs literal by literal: there are thousands of bodies, but few literals. A pattern is looked up when
+a batch has it, once.
 """
 
 from __future__ import annotations
@@ -113,15 +112,16 @@ def information(held: Floats, fired: Floats, all_held: float, total: float) -> F
     """
     inside = _share(fired, np.full_like(fired, total))
     outside = _entropy(_share(all_held - held, total - fired))
-    both = inside * _entropy(_share(held, fired)) + (1 - inside) * outside
-    found: Floats = _entropy(_share(np.array(all_held), np.array(total))) - both
-    return found
+    after = inside * _entropy(_share(held, fired)) + (1 - inside) * outside
+    gain: Floats = _entropy(_share(np.array(all_held), np.array(total))) - after
+    return gain
 
 
 def _entropy(share: Floats) -> Floats:
-    sure = np.clip(share, 1e-12, 1 - 1e-12)
-    found: Floats = -sure * np.log(sure) - (1 - sure) * np.log(1 - sure)
-    return found
+    """Return the entropy of a yes with this probability, in nats; 0 and 1 are kept off the logarithm."""
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    entropy: Floats = -share * np.log(share) - (1 - share) * np.log(1 - share)
+    return entropy
 
 
 NOTHING: Final = -1
@@ -167,60 +167,55 @@ class NumberedBodies:
 
 
 class Coverage:
-    """The bodies of some rules side by side: each rule's own and then its candidates'."""
+    """The bodies of rules about one head side by side: each rule's own and then its candidates'."""
 
-    def __init__(
-        self, heads: Sequence[Atom], bodies: Sequence[NumberedBodies], literals: Literals
-    ) -> None:
-        self._literals = literals
-        self._heads = list(dict.fromkeys(heads))
-        # What is true has a row for each head, one that always is true, and one for each literal.
-        always = len(self._heads)
-        places = {head: place for place, head in enumerate(self._heads)}
-        own = [
-            [places[head], *(always + 1 + number for number in body.own)]
-            for head, body in zip(heads, bodies, strict=True)
-        ]
-        self._own = np.array([place for needed in own for place in needed], np.intp)
-        self._starts = np.cumsum([0, *map(len, own)])[:-1]
-        added = [body.added for body in bodies] or [np.zeros((0, 1), np.intp)]
-        self._added = always + 1 + np.concatenate(added)
-        self._sizes = [len(body.added) for body in bodies]
-        self._known = np.empty((0, len(self._added)), bool)
-        self._held = 0
+    def __init__(self, head: Atom, bodies: Sequence[NumberedBodies], literals: Literals) -> None:
+        self._head, self._literals = head, literals
+        # What is true of a pattern is a column: whether it is about the head, then each literal.
+        #
+        #     row     0      1           2           3
+        #     true    head   literal 0   literal 1   literal 2
+        #
+        # A rule with literals 0 and 2 needs the rows 0, 1 and 3 (``_needed``, from ``_starts`` on). Its
+        # candidate that adds literal 1 needs row 2 as well (``_added``), and one that adds nothing, -1,
+        # needs row 0 again.
+        needed = [[0, *(1 + number for number in rule.own)] for rule in bodies]
+        self._needed = np.array([row for rows in needed for row in rows], np.intp)
+        self._starts = np.cumsum([0, *map(len, needed)])[:-1]
+        self._added = 1 + np.concatenate([rule.added for rule in bodies])
+        self._sizes = [len(rule.added) for rule in bodies]
+        # Patterns that were met have a row in ``_table``, in the order in which they came; ``_row`` is
+        # the row of each pattern, -1 of one that was not met.
+        self._table = np.empty((0, len(self._added)), bool)
+        self._filled = 0
         self._row = np.empty(0, np.intp)
 
-    def at(self, wanted: Indices, patterns: Patterns) -> Mask:
+    def at(self, columns: Indices, patterns: Patterns) -> Mask:
         """Return which bodies are true in some patterns: a row a pattern, a column a body."""
         missing = len(patterns) - len(self._row)
         if missing > 0:
             self._row = np.append(self._row, np.full(missing, -1, np.intp))
-        new = wanted[self._row[wanted] < 0]
+        new = columns[self._row[columns] < 0]
         if len(new):
-            stop = self._held + len(new)
-            self._row[new] = np.arange(self._held, stop)
+            stop = self._filled + len(new)
+            self._row[new] = np.arange(self._filled, stop)
             self._make_room(stop)
-            self._known[self._held : stop] = self._true(new, patterns).T
-            self._held = stop
-        return self._known[self._row[wanted]]
+            self._table[self._filled : stop] = self._true(new, patterns).T
+            self._filled = stop
+        return self._table[self._row[columns]]
 
     def _make_room(self, rows: int) -> None:
-        if rows > len(self._known):
-            known = np.empty((self._held + rows, self._known.shape[1]), bool)
-            known[: self._held] = self._known[: self._held]
-            self._known = known
+        if rows > len(self._table):
+            table = np.empty((self._filled + rows, self._table.shape[1]), bool)
+            table[: self._filled] = self._table[: self._filled]
+            self._table = table
 
     def _true(self, columns: Indices, patterns: Patterns) -> Mask:
         """Return which bodies are true in some patterns: a row a body."""
-        true = np.concatenate(
-            (
-                *(patterns.about(head)[None, columns] for head in self._heads),
-                np.ones((1, len(columns)), bool),
-                self._literals.true(columns, patterns),
-            )
-        )
-        own = np.logical_and.reduceat(true[self._own], self._starts, axis=0)
-        found: Mask = np.repeat(own, self._sizes, axis=0)
+        about = patterns.about(self._head)[None, columns]
+        true = np.concatenate((about, self._literals.true(columns, patterns)))
+        rules = np.logical_and.reduceat(true[self._needed], self._starts, axis=0)
+        bodies: Mask = np.repeat(rules, self._sizes, axis=0)
         for place in range(self._added.shape[1]):
-            found &= true[self._added[:, place]]
-        return found
+            bodies &= true[self._added[:, place]]
+        return bodies

@@ -8,6 +8,7 @@ theory errs, more bodies are grown, for what it misses and for what it wrongly s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -84,7 +85,7 @@ class RuleSearch:
     options: OledOptions
     _conditions: list[Literal] = field(default_factory=list, init=False)
     _true: Mask = field(default_factory=lambda: np.empty((0, 0), bool), init=False)
-    _tried: dict[ChosenRule, None] = field(default_factory=dict, init=False)
+    _tried: set[ChosenRule] = field(default_factory=set, init=False)
 
     def rules(self) -> list[FoundRule]:
         """Return the rules of the best theory that is found."""
@@ -96,23 +97,21 @@ class RuleSearch:
         table = self.window.table(len(present))
         self._choose_conditions(present, table)
         first = [rule for initiates in _KINDS for rule in self._first(table, initiates=initiates)]
-        made_of = [self._candidate(initiates=kind) for kind in _KINDS]
-        theory = select(made_of, self.window, first, self._where_it_errs)
-        if not self._is_right_enough(theory, made_of):
+        candidates = [self._candidate(initiates=kind) for kind in _KINDS]
+        theory = select(candidates, self.window, first, self._where_it_errs)
+        predicted = self._predicted(candidates, theory)
+        if not self._is_right_enough(predicted):
             return []
-        chosen = [(_KINDS[part.candidate], part.kept) for part in theory]
-        f1, *without = self._f1(made_of, theory)
-        return [
-            self._found(*one, f1, less)
-            for one, less in zip(self._positive(chosen), without, strict=True)
+        f1 = agreement(predicted, self.window.after)
+        without = [
+            self._predicted(candidates, [rule for rule in theory if rule != left_out])
+            for left_out in theory
         ]
-
-    def _f1(self, made_of: Sequence[Candidate], theory: Sequence[ChosenRule]) -> list[float]:
-        """Return the F1 of a theory, and its F1 without each of its rules."""
-        others = (theory, *([o for o in theory if o != part] for part in theory))
-        size = self._true.shape[1]
-        said = (self._said(*says(made_of, some, size)) for some in others)
-        return [agreement(one, self.window.after) for one in said]
+        bodies = self._positive([(_KINDS[rule.candidate], rule.kept) for rule in theory])
+        return [
+            FoundRule(initiates, self._body(rows), f1, agreement(holds, self.window.after))
+            for (initiates, rows), holds in zip(bodies, without, strict=True)
+        ]
 
     def _first(self, table: Floats, *, initiates: bool) -> Iterator[ChosenRule]:
         """Yield the first rules of a kind, by the points that count as right for it."""
@@ -121,34 +120,37 @@ class RuleSearch:
         if not self.modes.allows(Literal(Atom(predicate, self.head.args))):
             return
         for way in points.of_initiations if initiates else points.of_terminations:
-            # Of starts (and ends) alone: those transitions before which it did not hold (or did).
+            # Columns of ``table`` are labels before and after. Of starts (and ends) alone: those
+            # transitions before which it did not hold (or did). An initiation is right where it
+            # holds after, a termination where it does not.
             before = table[:, NO_NO : NO_YES + 1], table[:, YES_NO : YES_YES + 1]
-            held = before[not initiates] if way is Points.STARTS else before[0] + before[1]
-            right, wrong = held[:, int(initiates)], held[:, 1 - int(initiates)]
+            after = before[not initiates] if way is Points.STARTS else before[0] + before[1]
+            right, wrong = after[:, int(initiates)], after[:, 1 - int(initiates)]
             yield from self._grown(right, wrong, initiates=initiates)
 
-    def _is_right_enough(self, theory: Sequence[ChosenRule], made_of: Sequence[Candidate]) -> bool:
+    def _is_right_enough(self, predicted: Mask) -> bool:
         """Return whether a theory is right often enough where it says that the fluent holds.
 
         A rule may be wrong in a share of its firings (``min_score``), and what holds takes two that are
         right, one that begins it and one that ends it: so the square is asked for.
         """
-        initiated, terminated = says(made_of, theory, self._true.shape[1])
-        said = self._said(initiated, terminated)
-        right = np.count_nonzero(said & self.window.after)
-        return bool(right >= self.options.min_score**2 * np.count_nonzero(said))
+        right = np.count_nonzero(predicted & self.window.after)
+        return bool(right >= self.options.min_score**2 * np.count_nonzero(predicted))
 
-    def _said(self, initiated: Mask, terminated: Mask) -> Mask:
+    def _predicted(self, candidates: Sequence[Candidate], theory: Sequence[ChosenRule]) -> Mask:
         """Return what a theory says after each transition."""
-        seen = self.window
-        return holds_next(
-            initiated[seen.pattern], terminated[seen.pattern], seen.begins, seen.before
-        )
+        return self._holds(*says(candidates, theory, self._true.shape[1]))
+
+    def _holds(self, initiated: Mask, terminated: Mask) -> Mask:
+        """Return what holds after each transition, given the patterns that initiate and terminate."""
+        window = self.window
+        begun, ended = initiated[window.pattern], terminated[window.pattern]
+        return holds_next(begun, ended, window.begins, window.before)
 
     # conditions
 
     def _choose_conditions(self, present: Ints, table: Floats) -> None:
-        """Choose what bodies are made of, and note which patterns make it true."""
+        """Choose what bodies are made of, and which patterns make it true."""
         atoms = self.patterns.atoms(self.head)
         literals = [Literal(atom) for atom in atoms]
         if self.options.negation is Negation.ALL:
@@ -162,38 +164,38 @@ class RuleSearch:
                 or np.empty((0, len(present)), bool),
             )
         )
-        every = [*literals, *wider]
-        if len(every) > _CONDITIONS:
-            seen = table.sum(axis=1)
-            best: set[int] = set()
+        conditions = [*literals, *wider]
+        if len(conditions) > _CONDITIONS:
+            count = table.sum(axis=1)
+            chosen: set[int] = set()
             for held in (table[:, NO_YES] + table[:, YES_YES], table[:, NO_YES]):
-                told = information(true @ held, true @ seen, float(held.sum()), float(seen.sum()))
-                best |= set(np.argsort(-told, kind="stable")[: _CONDITIONS // 2].tolist())
-            every = [every[i] for i in sorted(best)]
-            true = true[sorted(best)]
-        self._conditions, self._true = every, true
+                gain = information(true @ held, true @ count, float(held.sum()), float(count.sum()))
+                chosen |= set(np.argsort(-gain, kind="stable")[: _CONDITIONS // 2].tolist())
+            conditions = [conditions[i] for i in sorted(chosen)]
+            true = true[sorted(chosen)]
+        self._conditions, self._true = conditions, true
 
     def _wider(self, present: Ints) -> list[Literal]:
         """Return conditions that speak of others than the head does: somebody, anybody.
 
         Each has variables of its own: two of them may mean two different others.
         """
-        found: dict[Atom, int] = {}
-        known = set(self.head.variables())
-        for number in present.tolist():
-            for literal in self.patterns.store[number].rule.body:
-                others = dict.fromkeys(v for v in literal.variables() if v not in known)
-                if others:
-                    names = {v: Variable(f"Y{i}") for i, v in enumerate(others)}
-                    atom = literal.atom.substitute(names)
-                    found[atom] = found.get(atom, 0) + 1
-        often = sorted(found, key=lambda atom: (-found[atom], atom))[:_WIDER]
-        apart = []
-        for place, atom in enumerate(often):
-            others = dict.fromkeys(v for v in atom.variables() if v not in known)
-            names = {v: Variable(f"Y{len(others) * place + i}") for i, v in enumerate(others)}
-            apart.append(Literal(atom.substitute(names)))
-        return apart
+        bodies = (self.patterns.store[number].rule.body for number in present.tolist())
+        counts = Counter(
+            self._with_locals(literal.atom, 0)
+            for body in bodies
+            for literal in body
+            if needs_join(self.head, (literal,))
+        )
+        frequent = sorted(counts, key=lambda atom: (-counts[atom], atom))[:_WIDER]
+        return [Literal(self._with_locals(atom, place)) for place, atom in enumerate(frequent)]
+
+    def _with_locals(self, atom: Atom, place: int) -> Atom:
+        """Return an atom with the variables that the head does not have numbered for a place."""
+        bound = set(self.head.variables())
+        local = [variable for variable in atom.variables() if variable not in bound]
+        first = len(local) * place
+        return atom.substitute({v: Variable(f"Y{first + i}") for i, v in enumerate(local)})
 
     # candidates
 
@@ -201,9 +203,9 @@ class RuleSearch:
         """Return rules that were not tried yet, for some firings that would be right and wrong."""
         fewest = -(-self.options.min_support // 2)
         bodies = grow(self._true, right, wrong, self.options.depth + 1, fewest)
-        found = [ChosenRule(_KINDS.index(initiates), rows) for rows in bodies]
-        new = [rule for rule in found if rule not in self._tried]
-        self._tried |= dict.fromkeys(new)
+        grown = [ChosenRule(_KINDS.index(initiates), rows) for rows in bodies]
+        new = [rule for rule in grown if rule not in self._tried]
+        self._tried.update(new)
         return new
 
     def _candidate(self, *, initiates: bool) -> Candidate:
@@ -214,19 +216,17 @@ class RuleSearch:
 
     def _where_it_errs(self, initiated: Mask, terminated: Mask) -> list[ChosenRule]:
         """Return rules for what a theory misses, and for what it says and should not."""
-        seen, size = self.window, self._true.shape[1]
-        said = self._said(initiated, terminated)
-        missed, wrong = seen.after & ~said, said & ~seen.after
-        count = [
-            seen.count(where, size).astype(np.float64)
-            for where in (missed, ~seen.after, wrong, seen.after & said)
-        ]
+        after, predicted = self.window.after, self._holds(initiated, terminated)
+
+        def count(where: Mask) -> Floats:
+            return self.window.count(where, self._true.shape[1]).astype(np.float64)
+
         return [
-            *self._grown(count[0], count[1], initiates=True),
-            *self._grown(count[2], count[3], initiates=False),
+            *self._grown(count(after & ~predicted), count(~after), initiates=True),
+            *self._grown(count(predicted & ~after), count(predicted & after), initiates=False),
         ]
 
-    # what is said
+    # the rules as they are written
 
     def _positive(self, theory: list[tuple[bool, Conjunction]]) -> list[tuple[bool, Conjunction]]:
         """Return the theory with initiations that say what is seen, where they said what is not.
@@ -240,22 +240,21 @@ class RuleSearch:
             if not initiates:
                 ended |= self._fires(rows)
         positive = [row for row, b in enumerate(self._conditions) if b.positive]
-        found: list[tuple[bool, Conjunction]] = []
+        readable: list[tuple[bool, Conjunction]] = []
         for initiates, rows in theory:
             counts = self._fires(rows) & ~ended
             if initiates and counts.any() and not any(row in positive for row in rows):
                 always = [row for row in positive if self._true[row, counts].all()]
                 if always:
                     best = min(always, key=lambda row: int(self._true[row].sum()))
-                    found.append((initiates, self._shortened((best, *rows), counts, ended)))
-                    continue
-            found.append((initiates, rows))
-        return found
+                    rows = self._shortened((best, *rows), counts, ended)  # noqa: PLW2901
+            readable.append((initiates, rows))
+        return readable
 
     def _shortened(self, rows: Conjunction, counts: Mask, ended: Mask) -> Conjunction:
         """Return a body without what changes nothing where it is not terminated; the first stays."""
-        for row in rows[1:]:
-            fewer = tuple(other for other in rows if other != row)
+        for left_out in rows[1:]:
+            fewer = tuple(row for row in rows if row != left_out)
             if np.array_equal(self._fires(fewer) & ~ended, counts):
                 rows = fewer
         return rows
@@ -264,7 +263,7 @@ class RuleSearch:
         fires: Mask = np.logical_and.reduce(self._true[list(rows)], axis=0)
         return fires
 
-    def _found(self, initiates: bool, rows: Conjunction, f1: float, without: float) -> FoundRule:
-        body = tuple(self._conditions[row] for row in rows)
-        wider = [b for b in body if needs_join(self.head, (b,))]
-        return FoundRule(initiates, (*(b for b in body if b not in wider), *wider), f1, without)
+    def _body(self, rows: Conjunction) -> Body:
+        """Return the conditions of a body; those that speak of others than the head does come last."""
+        body = (self._conditions[row] for row in rows)
+        return tuple(sorted(body, key=lambda literal: needs_join(self.head, (literal,))))

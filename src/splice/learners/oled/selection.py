@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -26,28 +26,28 @@ _Theory = tuple["ChosenRule", ...]
 # most, up on some and down on others; more starts of the search raise the F1 of what is remembered,
 # not of what is held out.
 
-PRICE = 0.001
+PRICE: Final = 0.001
 """The F1 that a literal must earn."""
 
-PLENTY = 10_000
+PLENTY: Final = 10_000
 """Where more positive points are remembered, less is chance, and a literal has to earn less."""
 
-PAIRED = 24
+PAIRED: Final = 24
 """So many of each sort of initiations and terminations are tried in pairs."""
 
-CLIMBS = 6
+CLIMBS: Final = 6
 """From so many pairs the search goes on, and from so many that differ."""
 
-ALIKE = 0.5
+ALIKE: Final = 0.5
 """Initiations are alike if they share more than this of the transitions at which one of them fires."""
 
-ROUNDS = 5
+ROUNDS: Final = 5
 """So often, at most, more rules are asked for where the theory errs."""
 
-_ABREAST = 512
+_ABREAST: Final = 512
 """So many theories are run side by side: what they say then fits into the fastest memory."""
 
-_DOUBT = 5
+_DOUBT: Final = 5
 """So many firings are thought of as wrong before any is seen: a rule that fired once is not perfect."""
 
 
@@ -69,12 +69,12 @@ class Candidate:
 
     def fires(self, kept: tuple[int, ...]) -> Mask:
         """Return the patterns in which it fires with some rows of its body."""
-        found: Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
-        return found
+        fires: Mask = np.logical_and.reduce(self.fires_if[list(kept)], axis=0)
+        return fires
 
     def literals(self, kept: tuple[int, ...]) -> int:
         """Return the literals of the rule with some rows of its body."""
-        bound = {v for row in kept for v in self.binding[row]} if self.bound else self.bound
+        bound = {v for row in kept for v in self.binding[row]} if self.bound else set()
         return self.length + len(kept) + (not self.bound <= bound)
 
 
@@ -126,7 +126,7 @@ class TheorySearch:
         self.candidates, self.window = candidates, window
         self.price = price_of(window)
         self._once = bodies is None
-        self.whole = (
+        self.bodies = (
             [ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
             if bodies is None
             else list(bodies)
@@ -144,10 +144,10 @@ class TheorySearch:
 
     def worths(self, theories: Sequence[_Theory]) -> Floats:
         """Return what theories are worth: the F1 of their recognition less the price of literals."""
-        some = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
-        lengths = np.array([self._length(theory) for theory in theories])
-        found: Floats = np.concatenate(list(map(self._f1, some))) - self.price * lengths
-        return found
+        parts = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
+        lengths = np.array([sum(map(self._literals_of, theory)) for theory in theories])
+        worths: Floats = np.concatenate(list(map(self._f1, parts))) - self.price * lengths
+        return worths
 
     def _f1(self, theories: Sequence[_Theory]) -> Floats:
         """Return how well some theories recognise what is remembered."""
@@ -157,12 +157,9 @@ class TheorySearch:
         initiated, terminated = np.zeros(shape, bool), np.zeros(shape, bool)
         for row, theory in enumerate(theories):
             for part in theory:
-                says = initiated if self.candidates[part.candidate].initiates else terminated
-                says[row] |= self.fires(part)
+                fires = initiated if self.candidates[part.candidate].initiates else terminated
+                fires[row] |= self.fires(part)
         return agreements(self.window, initiated, terminated)
-
-    def _length(self, theory: _Theory) -> int:
-        return sum(map(self._literals_of, theory))
 
     def _literals_of(self, part: ChosenRule) -> int:
         if part not in self._literals:
@@ -171,21 +168,19 @@ class TheorySearch:
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""
-        yield from ((*theory, part) for part in self.whole if not self._has(theory, part))
+        yield from ((*theory, part) for part in self.bodies if not self._has(theory, part))
         for i, part in enumerate(theory):
-            others = theory[:i] + theory[i + 1 :]
-            if any(self.candidates[other.candidate].initiates for other in others):
-                yield others  # without an initiation there would be nothing to end
+            before, after = theory[:i], theory[i + 1 :]
+            if any(self.candidates[rule.candidate].initiates for rule in before + after):
+                yield before + after  # without an initiation there would be nothing to end
             if len(part.kept) > 1:
-                for left in part.kept:
-                    fewer = ChosenRule(
-                        part.candidate, tuple(row for row in part.kept if row != left)
-                    )
-                    yield (*theory[:i], fewer, *theory[i + 1 :])
+                for left_out in part.kept:
+                    kept = tuple(row for row in part.kept if row != left_out)
+                    yield (*before, ChosenRule(part.candidate, kept), *after)
 
     def _has(self, theory: _Theory, part: ChosenRule) -> bool:
         if self._once:
-            return any(other.candidate == part.candidate for other in theory)
+            return any(rule.candidate == part.candidate for rule in theory)
         return part in theory
 
     def climb(self, theory: _Theory, worth: float) -> tuple[_Theory, float]:
@@ -200,48 +195,49 @@ class TheorySearch:
 
     def pairs(self) -> list[_Theory]:
         """Return initiations, alone and with a termination each: what one is worth shows beside the other."""
-        first, last = (self._foremost(initiates=kind) for kind in (True, False))
-        return [(i,) for i in first] + [(i, j) for i in first for j in last]
+        begins, ends = (self._foremost(initiates=kind) for kind in (True, False))
+        return [(i,) for i in begins] + [(i, j) for i in begins for j in ends]
 
     def begin(self, pairs: Sequence[_Theory], worths: Floats) -> list[int]:
         """Return the places of the pairs to go on from: the best, and the best that differ."""
         # The climb is greedy, so where it begins matters more than how far it looks. Good initiations
         # are often variants of one another; the list ``apart`` begins at ones that fire elsewhere.
-        often = self.window.count(np.ones_like(self.window.after), self._size)
-        best: dict[ChosenRule, int] = {}
+        count = self.window.count(np.ones_like(self.window.after), self._size)
+        best: dict[ChosenRule, int] = {}  # by initiation, the best pair first
         for place in np.argsort(-worths, kind="stable").tolist():
             best.setdefault(pairs[place][0], place)
         apart: list[ChosenRule] = []
         for part in best:
-            fires, others = self.fires(part), map(self.fires, apart)
-            if all(often[fires & o].sum() <= ALIKE * often[fires | o].sum() for o in others):
+            fires, earlier = self.fires(part), map(self.fires, apart)
+            if all(count[fires & e].sum() <= ALIKE * count[fires | e].sum() for e in earlier):
                 apart.append(part)
         return [best[part] for part in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
 
     def _foremost(self, *, initiates: bool) -> list[ChosenRule]:
         """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
         rules = [
-            part for part in self.whole if self.candidates[part.candidate].initiates == initiates
+            part for part in self.bodies if self.candidates[part.candidate].initiates == initiates
         ]
         if not rules:
             return []
         fires = np.array([self.fires(part) for part in rules])
         good = self.window.after == initiates
         right, share = self._rightness(fires, good, np.ones_like(good))
+        # At an edge it did not hold before (of a termination: held), so that the rule changes something.
         at_edges, edge_share = self._rightness(fires, good, self.window.before != initiates)
-        best = {
+        foremost = {
             place
             for worth in (share, right * share, at_edges * edge_share)
             for place in np.argsort(-worth, kind="stable")[:PAIRED].tolist()
         }
-        return [rules[place] for place in sorted(best)]
+        return [rules[place] for place in sorted(foremost)]
 
     def _rightness(self, fires: Mask, good: Mask, where: Mask) -> tuple[Floats, Floats]:
         """Return how often rules are right at some transitions, and in which share of firings there."""
-        right, all_ = (
-            fires @ self.window.count(some, fires.shape[1]) for some in (good & where, where)
+        right, firings = (
+            fires @ self.window.count(rows, fires.shape[1]) for rows in (good & where, where)
         )
-        return right.astype(np.float64), right / (all_ + _DOUBT)
+        return right.astype(np.float64), right / (firings + _DOUBT)
 
 
 Propose: TypeAlias = Callable[[Mask, Mask], Sequence[ChosenRule]]
@@ -277,13 +273,13 @@ def select(
         return []
     worths = search.worths(pairs)
     climbed = [search.climb(pairs[place], worths[place]) for place in search.begin(pairs, worths)]
-    theory, best = max(climbed, key=lambda climb: climb[1])
+    theory, worth = max(climbed, key=lambda climb: climb[1])
     for _ in range(ROUNDS if propose else 0):
         assert propose is not None
-        more = propose(*says(candidates, theory, candidates[0].fires_if.shape[1]))
-        search.whole += more
-        longer, worth = search.climb(theory, best)
-        if not more or worth <= best:
+        proposed = propose(*says(candidates, theory, candidates[0].fires_if.shape[1]))
+        search.bodies += proposed
+        before = worth
+        theory, worth = search.climb(theory, worth)
+        if not proposed or worth <= before:
             break
-        theory, best = longer, worth
-    return list(theory) if best > 0 else []
+    return list(theory) if worth > 0 else []

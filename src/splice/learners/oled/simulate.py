@@ -26,10 +26,12 @@ def agreements(window: TransitionWindow, initiated: Mask, terminated: Mask) -> F
     >>> agreements(window, once, never).tolist()
     [1.0]
     """
-    begin, keep = (np.ascontiguousarray(part.T, np.uint8) for part in (initiated, ~terminated))
-    seen = window.stretches
-    right, said = _run(seen.pattern, seen.true, seen.count, seen.begins, seen.held, begin, keep)
-    return f1_score(right, said - right, np.count_nonzero(window.after) - right)
+    begin, keep = (np.ascontiguousarray(mask.T, np.uint8) for mask in (initiated, ~terminated))
+    part = window.stretches
+    right, predicted = _run(
+        part.pattern, part.true, part.count, part.begins, part.held, begin, keep
+    )
+    return f1_score(right, predicted - right, np.count_nonzero(window.after) - right)
 
 
 @compiled
@@ -42,18 +44,21 @@ def _run(
     begin: npt.NDArray[np.uint8],
     keep: npt.NDArray[np.uint8],
 ) -> tuple[Codes, Codes]:
+    """Return for each theory how many positive points it recognises, and how many it predicts."""
+    # ``begin`` and ``keep`` have a row a pattern and a column a theory: inside a stretch all theories go on
+    # side by side, over neighbours in memory, with vector instructions and without a branch.
     count = begin.shape[1]
-    now = np.zeros(count, np.uint8)
-    right, said = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    holds = np.zeros(count, np.uint8)
+    right, predicted = np.zeros(count, np.int32), np.zeros(count, np.int32)
     for t in range(len(pattern)):
         place = pattern[t]
-        yes, all_ = np.int32(true[t]), np.int32(length[t])
+        positives, size = np.int32(true[t]), np.int32(length[t])
         if begins[t]:
-            now[:] = held[t]
+            holds[:] = held[t]
         for c in range(count):
-            now[c] = (now[c] | begin[place, c]) & keep[place, c]
-            said[c] += now[c] * all_
-        if yes:
+            holds[c] = (holds[c] | begin[place, c]) & keep[place, c]
+            predicted[c] += holds[c] * size
+        if positives:
             for c in range(count):
-                right[c] += now[c] * yes
-    return right, said
+                right[c] += holds[c] * positives
+    return right, predicted

@@ -45,8 +45,8 @@ class TheorySelection:
     def selected(self) -> list[RuleState]:
         """Return the rules that make the theory."""
         if self.options.selection is Selection.SEARCH:
-            found = [rule for head in self.patterns.heads() for rule in self._searched(head)]
-            return sorted(found, key=lambda rule: (rule.head, rule.predicate))
+            searched = [rule for head in self.patterns.heads() for rule in self._searched(head)]
+            return sorted(searched, key=lambda rule: (rule.head, rule.predicate))
         good = [rule for rule in self.rules if rule.picked and self.is_good(rule)]
         if self.options.selection is Selection.SCORE:
             good = _most_general(good)
@@ -81,7 +81,7 @@ class TheorySelection:
         """Return the rules about a head that a search over what is remembered finds."""
         window = self.window(head)
         table = window.table(len(self.patterns))
-        found = RuleSearch(head, window, self.patterns, self.modes, self.options).rules()
+        rules = RuleSearch(head, window, self.patterns, self.modes, self.options).rules()
         return [
             RuleState(
                 INITIATED_AT if rule.initiates else TERMINATED_AT,
@@ -93,7 +93,7 @@ class TheorySelection:
                 born=self.batches,
                 effect=(rule.f1, rule.without),
             )
-            for rule in found
+            for rule in rules
         ]
 
     def former(self, head: Atom, table: Floats) -> list[RuleState]:
@@ -102,18 +102,18 @@ class TheorySelection:
         A rule goes on becoming more special as long as that is a little better for it alone; what
         is best beside others may be what it was long ago.
         """
-        mine = [rule for rule in self.rules if rule.head == head]
-        known = {rule.key for rule in mine}
-        found: dict[object, RuleState] = {}
-        for rule in mine:
+        rules = [rule for rule in self.rules if rule.head == head]
+        current = {rule.key for rule in rules}
+        by_key: dict[object, RuleState] = {}
+        for rule in rules:
             for place, event in enumerate(rule.history[:-1], 1):
                 picked = tuple(map(rule.bottom.index, event.body))
                 former = replace(rule, picked=picked, history=rule.history[:place])
-                if former.key not in known:
-                    found.setdefault(former.key, former)
-        for rule in found.values():
+                if former.key not in current:
+                    by_key.setdefault(former.key, former)
+        for rule in by_key.values():
             rule.fired, rule.total = self._counts(rule.head, rule.body, table)
-        return [rule for rule in found.values() if self.is_good(rule)]
+        return [rule for rule in by_key.values() if self.is_good(rule)]
 
     def _counts(self, head: Atom, body: Body, table: Floats) -> tuple[Floats, Floats]:
         """Return how often a body is true, by labels before and after, and all that is remembered."""
@@ -148,7 +148,7 @@ class TheorySelection:
 
     def statements(self, rules: list[RuleState]) -> Iterator[Statement]:
         """Return the rules of a theory as they are written, with their weights."""
-        return map(Statement, map(_safe, rules), self._weights(rules))
+        return map(Statement, map(_range_restricted, rules), self._weights(rules))
 
     def _weights(self, rules: list[RuleState]) -> list[float | None]:
         """Return the weights of rules, if weights are wanted: they begin at the log-odds."""
@@ -176,12 +176,12 @@ def _most_general(rules: list[RuleState]) -> list[RuleState]:
     """Return the rules that no other one subsumes: where those fire, the other fires, too."""
     kept: list[RuleState] = []
     for rule in sorted(rules, key=lambda rule: len(rule.picked)):
-        if not any(subsumes(other.rule, rule.rule) for other in kept):
+        if not any(subsumes(general.rule, rule.rule) for general in kept):
             kept.append(rule)
-    return [rule for rule in rules if any(rule is other for other in kept)]
+    return [rule for rule in rules if any(rule is general for general in kept)]
 
 
-def _safe(state: RuleState) -> Rule:
+def _range_restricted(state: RuleState) -> Rule:
     """Return a rule whose head variables are all bound by its body."""
     rule = Rule(state.rule.head, with_comparisons(state.body))
     if not state.initiates:
@@ -189,8 +189,8 @@ def _safe(state: RuleState) -> Rule:
     bound = {v for literal in rule.body if binds(literal) for v in literal.variables()}
     if set(rule.head.atom.args[0].variables()) <= bound:
         return rule
-    known = Literal(Atom(FLUENT_OF, (rule.head.atom.args[0],)))
-    return Rule(rule.head, (*rule.body, known))
+    binding = Literal(Atom(FLUENT_OF, (rule.head.atom.args[0],)))
+    return Rule(rule.head, (*rule.body, binding))
 
 
 def learned_rule(
@@ -199,7 +199,7 @@ def learned_rule(
     """Return a rule of the theory as people see it; ``one_pass`` are the transitions of a pass."""
     counts = rule.counts(options)
     share = min(1.0, one_pass / max(float(rule.total.sum()), 1.0))
-    tp, fp, fn = (round(float(part) * share) for part in (counts.tp, counts.fp, counts.fn))
+    tp, fp, fn = (round(float(count) * share) for count in (counts.tp, counts.fp, counts.fn))
     firings = round(float(rule.fired.sum()) * share)
     bottom, history = [str(literal) for literal in rule.bottom], tuple(map(_plain, rule.history))
     details: dict[str, Any] = {"born": rule.born, "bottom": bottom, "history": list(history)}

@@ -1,41 +1,32 @@
-"""What was found in each situation: clauses, each once, and the patterns that make them true.
+"""Clauses from paths, each once, and the patterns that make them true.
 
-Clauses from paths: constants become variables, except those that the modes keep.
-
-The head of a clause is the atom that its path began with, the body all the others; what functions
-brought is written inside the atoms again. A clause is new if no known one says the same.
+Constants of a path become variables, except those that the modes keep. The head of a clause is the atom that
+its path began with, the body all the others; what functions brought is written inside the atoms
+again. A clause is new if none so far says the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import count
-from typing import TypeVar
 
 import numpy as np
 
 from splice.arrays import Indices, Mask
 from splice.learners.osla.options import OslaOptions
 from splice.learners.osla.paths import Bias, Hypergraph, Path, find_paths, relation_of
-from splice.logic.atoms import Atom, Clause, Literal, Rule
+from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.canonical import canonical_key
 from splice.logic.modes import Marker, Modes
 from splice.logic.subsumption import equivalent
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.patterns.lifting import Patterns
 
-Described = TypeVar("Described", Clause, Rule)
-
 
 def rule_of(path: Path, bias: Bias) -> Rule:
     """Return the definite clause of a path."""
     head, *body = _lifted(path, bias)
     return Rule(Literal(head), tuple(sorted(Literal(atom) for atom in body)))
-
-
-def conjunction_of(path: Path, bias: Bias) -> Clause:
-    """Return the clause that denies that all atoms of a path are true (OSL's other kind)."""
-    return Clause(tuple(Literal(atom, positive=False) for atom in _lifted(path, bias)))
 
 
 def _lifted(path: Path, bias: Bias) -> list[Atom]:
@@ -77,65 +68,37 @@ class _Lifting:
 
 
 class Distinct:
-    """Clauses of which no two say the same: each subsumes the other.
+    """Rules by number, of which no two say the same: each subsumes the other.
 
     A rule whose variables all stand in its head says the same as its renamings only, and as
     rules that have more variables; so most comparisons are a look-up.
     """
 
     def __init__(self) -> None:
-        self._exact: dict[Hashable, Clause | Rule] = {}
-        self._near: dict[Hashable, list[Clause | Rule]] = {}
-        self._size = 0
+        self.rules: list[Rule] = []
+        self._exact: dict[Hashable, int] = {}
+        self._near: dict[Hashable, list[int]] = {}
 
-    def add(self, clause: Described) -> bool:
-        """Take a clause up if it is new; return whether it was."""
-        known = len(self)
-        self.find(clause)
-        return len(self) > known
-
-    def find(self, clause: Described) -> Described:
-        """Return the known clause that says the same; a new one is taken up."""
-        key = canonical_key(clause)
+    def number(self, rule: Rule) -> int:
+        """Return the number of the rule that says the same; a new one is the last."""
+        key = canonical_key(rule)
         if key not in self._exact:
-            self._exact[key] = self._search(clause)
-        found = self._exact[key]
-        assert isinstance(found, type(clause))
-        return found
+            self._exact[key] = self._search(rule)
+        return self._exact[key]
 
-    def _search(self, clause: Clause | Rule) -> Clause | Rule:
-        signatures, closed = _signatures(clause), _is_closed(clause)
-        open_ones = self._near.setdefault((signatures, False), [])
-        closed_ones = self._near.setdefault((signatures, True), [])
-        for one in open_ones if closed else (*open_ones, *closed_ones):
-            if _say_the_same(one, clause):
-                return one
-        (closed_ones if closed else open_ones).append(clause)
-        self._size += 1
-        return clause
-
-    def __len__(self) -> int:
-        return self._size
-
-
-def _say_the_same(one: Clause | Rule, two: Clause | Rule) -> bool:
-    if isinstance(one, Rule) and isinstance(two, Rule):
-        return equivalent(one, two)
-    return isinstance(one, Clause) and isinstance(two, Clause) and equivalent(one, two)
-
-
-def _is_closed(clause: Clause | Rule) -> bool:
-    """Return whether all variables stand in a head."""
-    if not isinstance(clause, Rule):
-        return False
-    return len(clause.variables()) == len(clause.head.variables())
-
-
-def _signatures(clause: Clause | Rule) -> Hashable:
-    """Return what equivalent clauses have in common: signs, predicates and arities."""
-    literals = clause.clause().literals if isinstance(clause, Rule) else clause.literals
-    signs = {(x.positive, x.atom.signature) for x in literals}
-    return type(clause), frozenset(signs)
+    def _search(self, rule: Rule) -> int:
+        # Equivalent rules have the same predicates with the same signs. Two closed ones that are
+        # equivalent are renamings, which the key has found already.
+        closed = len(rule.variables()) == len(rule.head.variables())
+        signs = frozenset((x.positive, x.atom.signature) for x in rule.clause().literals)
+        open_rules = self._near.setdefault((signs, False), [])
+        closed_rules = self._near.setdefault((signs, True), [])
+        for number in open_rules if closed else (*open_rules, *closed_rules):
+            if equivalent(self.rules[number], rule):
+                return number
+        (closed_rules if closed else open_rules).append(len(self.rules))
+        self.rules.append(rule)
+        return len(self.rules) - 1
 
 
 class Candidates:
@@ -151,63 +114,59 @@ class Candidates:
         self._modes = modes
         self._bias = Bias(modes)
         self._options = options
-        self._known = Distinct()
-        self._numbers: dict[Rule, int] = {}
-        self._found: dict[tuple[str, int], tuple[int, ...]] = {}
-        self.rules: list[Rule] = []
+        self._distinct = Distinct()
+        self._explaining: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.rules = self._distinct.rules
         self.heads: list[Atom] = []
         """The query atom that each clause is about."""
+        # ``_fires[row, pattern]``: whether the clause ``_rows[row]`` is true, for the first ``_width`` patterns.
         self._fires: Mask = np.zeros((0, 0), bool)
-        self._asked: list[int] = []
+        self._rows: list[int] = []
         self._width = 0
 
     def search(self, predicate: str, pattern: int) -> tuple[int, ...]:
         """Return the clauses that explain a change in a situation."""
         key = predicate, pattern
-        if key not in self._found:
-            seen = self._patterns.store[pattern].rule
+        if key not in self._explaining:
+            seen, options = self._patterns.store[pattern].rule, self._options
             query = seen.head.atom
             start = Atom(predicate, query.args)
-            atoms = (b.atom for b in seen.body if self._modes.allows(b))
-            graph = Hypergraph(atoms, self._bias)
-            paths = []
-            if self._modes.allows(Literal(start)):
-                o = self._options
-                paths = find_paths([start], graph, o.length, o.free, o.max_paths)
-            rules = (rule_of(path, self._bias) for path in paths)
-            self._found[key] = tuple(dict.fromkeys(self.number(rule, query) for rule in rules))
-        return self._found[key]
+            graph = Hypergraph((b.atom for b in seen.body if self._modes.allows(b)), self._bias)
+            starts = [start] if self._modes.allows(Literal(start)) else []
+            paths = find_paths(starts, graph, options.length, options.free, options.max_paths)
+            numbers = (self.number(rule_of(path, self._bias), query) for path in paths)
+            self._explaining[key] = tuple(dict.fromkeys(numbers))
+        return self._explaining[key]
 
     def number(self, rule: Rule, query: Atom) -> int:
         """Return the number of a clause about a query atom, or of the one that says the same."""
-        same = self._known.find(rule)
-        if same not in self._numbers:
-            self._numbers[same] = len(self.rules)
-            self.rules.append(rule)
+        number = self._distinct.number(rule)
+        if number == len(self.heads):
             self.heads.append(query)
-        return self._numbers[same]
+        return number
 
     def fires(self, clauses: Sequence[int]) -> Mask:
         """Return the patterns that make some clauses true: a row a clause.
 
-        What was worked out is kept until clauses are asked for that are new: then only theirs is. So
-        memory is bounded by the clauses that are worked on, not by those found.
+        Rows are kept until other clauses are needed: then new ones are worked out, and those of clauses
+        that are needed no more go. So memory is bounded by the clauses that are worked on.
         """
         width = len(self._patterns)
-        place = {clause: row for row, clause in enumerate(self._asked)}
+        place = {clause: row for row, clause in enumerate(self._rows)}
         if not all(clause in place for clause in clauses):
             fires = np.zeros((len(clauses), max(self._fires.shape[1], width)), bool)
-            known = np.arange(self._width)
+            filled = np.arange(self._width)
             for row, clause in enumerate(clauses):
-                at = place.get(clause)
-                told = self.true(clause, known) if at is None else self._fires[at, known]
-                fires[row, known] = told
-            self._asked, self._fires = list(clauses), fires
+                before = place.get(clause)
+                fires[row, filled] = (
+                    self.true(clause, filled) if before is None else self._fires[before, filled]
+                )
+            self._rows, self._fires = list(clauses), fires
             place = {clause: row for row, clause in enumerate(clauses)}
         if width > self._width:
             self._make_room(width)
             new = np.arange(self._width, width)
-            for row, clause in enumerate(self._asked):
+            for row, clause in enumerate(self._rows):
                 self._fires[row, new] = self.true(clause, new)
             self._width = width
         rows = [place[clause] for clause in clauses]
@@ -218,8 +177,5 @@ class Candidates:
         return self._patterns.fires_at(self.heads[clause], self.rules[clause].body, columns)
 
     def _make_room(self, columns: int) -> None:
-        height, width = self._fires.shape
-        if columns > width:
-            fires = np.zeros((height, 2 * columns), bool)
-            fires[:, :width] = self._fires
-            self._fires = fires
+        if columns > self._fires.shape[1]:
+            self._fires = np.pad(self._fires, ((0, 0), (0, 2 * columns - self._fires.shape[1])))

@@ -9,7 +9,6 @@ import numpy as np
 
 from splice.arrays import Codes, Floats, Ints, Mask
 from splice.events.weighted.axioms import standard_axioms
-from splice.learners.bodies import transition_counts
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.memory import Chains
 from splice.learners.online import OnlineLearner
@@ -55,8 +54,8 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
 
     def __init__(self, options: OslaOptions | None = None, **changes: Any) -> None:
         super().__init__(options, **changes)
-        given = self.options.axioms
-        axioms = given.statements if given else standard_axioms(self.options.inertia)
+        named = self.options.axioms
+        axioms = named.statements if named else standard_axioms(self.options.inertia)
         self._templates = read_templates(axioms, self.options.templates)
         self._axioms = () if axioms == standard_axioms(HARD) else axioms
 
@@ -102,9 +101,11 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         )
 
     def _count(self, transitions: Transitions) -> None:
-        table = transition_counts(transitions, len(self.patterns))
-        table[: len(self._table)] += self._table
-        self._table = table
+        self._table = transitions.table(len(self.patterns)) + self._counts()
+
+    def _counts(self) -> Ints:
+        """Return what was counted, a row for each pattern: zeros for those not counted yet."""
+        return np.pad(self._table, ((0, len(self.patterns) - len(self._table)), (0, 0)))
 
     def _predicted(self, chains: Chains, seen: Ints, reward: Floats | None = None) -> Mask:
         """Return the most probable states after each transition, by all clauses so far."""
@@ -132,8 +133,8 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
             for predicate in predicates
             for clause in self.candidates.search(predicate, number)
         )
-        kept_before = set(self.clauses)
-        new = [clause for clause in explaining if clause not in kept_before]
+        earlier = set(self.clauses)
+        new = [clause for clause in explaining if clause not in earlier]
         if not new:
             return
         missing = -_by_pattern(pattern, predicted, after, len(seen))
@@ -141,27 +142,27 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
         gain = signs(self.candidates.rules, new) * (fires @ missing)
         kept = gain >= self.options.threshold
         self.clauses += [clause for clause, good in zip(new, kept, strict=True) if good]
-        more = int(kept.sum())
-        self.weight = np.append(self.weight, np.full(more, self.options.initial))
-        self.squares = np.append(self.squares, np.zeros(more))
+        count = int(kept.sum())
+        self.weight = np.append(self.weight, np.full(count, self.options.initial))
+        self.squares = np.append(self.squares, np.zeros(count))
         self.gain = np.append(self.gain, gain[kept])
-        self.born = np.append(self.born, np.full(more, self.batches))
+        self.born = np.append(self.born, np.full(count, self.batches))
         if len(self.clauses) > 2 * self.options.growing:
             self._prune()
 
     def _prune(self) -> None:
         """Let the clauses go that tell least, where there are too many about a fluent.
 
-        There may be twice as many as wanted before they are looked at, so that it is seldom done.
+        There may be twice as many as are to stay before they are ranked, so that it is seldom done.
         """
-        told = dict(self._selection.evidence(self.clauses))
+        evidence = dict(self._selection.evidence(self.clauses))
         about: dict[Atom, list[int]] = {}
         for place, clause in enumerate(self.clauses):
             about.setdefault(self.candidates.heads[clause], []).append(place)
         stay = np.ones(len(self.clauses), bool)
         for places in about.values():
             if len(places) > 2 * self.options.growing:
-                ranked = sorted(places, key=lambda place: -told[self.clauses[place]])
+                ranked = sorted(places, key=lambda place: -evidence[self.clauses[place]])
                 stay[ranked[self.options.growing :]] = False
         kept = np.flatnonzero(stay)
         self.clauses = [self.clauses[place] for place in kept.tolist()]
@@ -213,13 +214,13 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
 
         The weight of a clause that both have is the mean over the batches that each has seen.
         """
-        self._table = _padded(self._table, len(self.patterns))
+        self._table = self._counts()
         np.add.at(self._table, patterns[: len(other._table)], other._table)
         place = {clause: k for k, clause in enumerate(self.clauses)}
         share = other.batches / max(self.batches, 1)
-        theirs = other.candidates
+        rules, heads = other.candidates.rules, other.candidates.heads
         for k, clause in enumerate(other.clauses):
-            number = self.candidates.number(theirs.rules[clause], theirs.heads[clause])
+            number = self.candidates.number(rules[clause], heads[clause])
             if number in place:
                 at = place[number]
                 self.weight[at] += share * (other.weight[k] - self.weight[at])
@@ -248,9 +249,13 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
 
     @property
     def _selection(self) -> TheorySelection:
-        table = _padded(self._table, len(self.patterns))
-        inertia = self._templates.inertia
-        return TheorySelection(self.candidates, self.patterns, table, self._memory, inertia)
+        return TheorySelection(
+            self.candidates,
+            self.patterns,
+            self._counts(),
+            self._memory,
+            self._templates.inertia,
+        )
 
     def _statements(self) -> list[Statement]:
         chosen = ((self.candidates.rules[i], round(w, 6)) for i, w in self.selected().items())
@@ -278,9 +283,3 @@ def _by_pattern(pattern: Ints, predicted: Mask, after: Mask, size: int) -> Ints:
     """Return how many more states were predicted than labelled to hold, by pattern."""
     difference = predicted.astype(np.int64) - after.astype(np.int64)
     return np.bincount(pattern, weights=difference, minlength=size).astype(np.int64)
-
-
-def _padded(table: Ints, size: int) -> Ints:
-    """Return a table with a row for each pattern, zeros for those not counted yet."""
-    more = np.zeros((size - len(table), table.shape[1]), np.int64)
-    return np.concatenate((table, more))

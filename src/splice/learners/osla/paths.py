@@ -2,9 +2,8 @@
 
 A path grows by an atom that shares a constant with it, as the modes allow: each relation at most as
 often as its recall, what is marked ``+`` only if the path has it already. The search
-is exponential in the greatest length; equal sets of atoms are one path.
-
-True ground atoms as a hypergraph: constants are nodes, atoms the edges that join them.
+is exponential in the greatest length; equal sets of atoms are one path. The atoms are the edges of a
+hypergraph whose nodes are the constants.
 
 A function inside an atom counts as a relation of its own between its value and its arguments
 (LoMRF's auxiliary predicates): ``happensAt(walking(ID1),5)`` brings ``AUXwalking(walking(ID1),ID1)``.
@@ -194,31 +193,31 @@ def find_paths(
 
     Short ones come first, and at most ``limit`` of them from each start.
     """
-    found: dict[frozenset[Atom], Path] = {}
+    paths: dict[frozenset[Atom], Path] = {}
     for start in starts:
-        reached = _reached(Path().plus(start, graph.bias), graph, length, set(found))
+        reached = _reached(Path().plus(start, graph.bias), graph, length, set(paths))
         allowed = (p for p in reached if free is FreeVariables.ALLOWED or not p.has_free_variables)
-        found |= {path.key: path for path in islice(allowed, limit)}
-    return list(found.values())
+        paths |= {path.key: path for path in islice(allowed, limit)}
+    return list(paths.values())
 
 
 def _reached(
-    start: Path, graph: Hypergraph, length: int, known: set[frozenset[Atom]]
+    start: Path, graph: Hypergraph, length: int, reached: set[frozenset[Atom]]
 ) -> Iterator[Path]:
-    """Yield the longer paths, each set of atoms once."""
-    todo = deque([start])
-    while todo:
-        path = todo.popleft()
+    """Yield the longer paths, breadth first, each set of atoms once; those ``reached`` are left out."""
+    queue = deque([start])
+    while queue:
+        path = queue.popleft()
         if len(path) >= length:
             return
         for atom in _neighbours(path, graph):
             if not path.allows(atom, graph.bias):
                 continue
             longer = path.plus(atom, graph.bias)
-            if longer.key not in known:
-                known.add(longer.key)
+            if longer.key not in reached:
+                reached.add(longer.key)
                 yield longer
-                todo.append(longer)
+                queue.append(longer)
 
 
 def _neighbours(path: Path, graph: Hypergraph) -> Iterator[Atom]:

@@ -119,8 +119,8 @@ class _Search:
         best: _Set = ()
         value = 0.0
         while True:
-            near = {other for clauses in beam for other in self._neighbours(clauses)}
-            ranked = sorted((-self.worth(clauses), clauses) for clauses in near)
+            neighbours = {near for clauses in beam for near in self._neighbours(clauses)}
+            ranked = sorted((-self.worth(clauses), clauses) for clauses in neighbours)
             if not ranked or -ranked[0][0] <= value + 1e-12:
                 return best
             value, best = -ranked[0][0], ranked[0][1]
@@ -144,7 +144,7 @@ class _Search:
             kind = [j for j in clauses if pool.initiates[j] == pool.initiates[i]]
             if i in clauses or not (pool.fires[i] & ~pool.fires[kind].any(axis=0)).any():
                 continue
-            more = tuple(sorted((*clauses, i)))
-            if self.f1(more) >= self.f1(clauses):
-                clauses = more
+            larger = tuple(sorted((*clauses, i)))
+            if self.f1(larger) >= self.f1(clauses):
+                clauses = larger
         return clauses

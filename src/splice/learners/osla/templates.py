@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from splice.errors import SpliceError, UnknownName
 from splice.events.weighted.axioms import DEFAULT_WEIGHT
 from splice.events.weighted.templates import (
@@ -40,50 +38,49 @@ class Templates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What one clause of an axiom says."""
+class _Effect:
+    """What one clause of an axiom says: what holds after a change, or after there was none."""
 
     change: str
-    asked: bool
+    happens: bool
+    """Whether it is about the change; else it is inertia, which asks that there be none."""
     holds: bool
     weight: float
 
 
 def read_templates(
-    axioms: Iterable[Statement], wanted: Iterable[str] = CHANGES, schema: Schema | None = None
+    axioms: Iterable[Statement], changes: Iterable[str] = CHANGES, schema: Schema | None = None
 ) -> Templates:
-    """Return what axioms tell a learner of the ``wanted`` changes.
+    """Return what axioms tell a learner of some changes.
 
     >>> from splice.events.weighted.axioms import standard_axioms
     >>> read_templates(standard_axioms(0.5))
     Templates(holds=('initiatedAt',), ends=('terminatedAt',), inertia=Inertia(on=0.5, off=0.5))
     """
-    wanted = tuple(wanted)
-    for name in wanted:
+    changes = tuple(changes)
+    for name in changes:
         if name not in CHANGES:
             raise UnknownName("template", name, CHANGES)
-    said = [one for statement in axioms for one in _read(statement, schema or Schema())]
-    explained = {True: [], False: []}  # type: dict[bool, list[str]]
-    for one in said:
-        if one.asked and one.change in wanted and one.change not in explained[one.holds]:
-            explained[one.holds].append(one.change)
-    for name in wanted:
-        if not any(name in names for names in explained.values()):
+    effects = [effect for axiom in axioms for effect in _effects(axiom, schema or Schema())]
+    explaining = [effect for effect in effects if effect.happens and effect.change in changes]
+    for name in changes:
+        if not any(name == effect.change for effect in explaining):
             raise SpliceError(
                 f"no axiom says what follows from '{name}'",
                 f"for instance: next(T1,T0), {name}(F,T0) => holdsAt(F,T1).",
             )
-    on, off = (_strength(said, holds=holds) for holds in (True, False))
-    return Templates(tuple(explained[True]), tuple(explained[False]), Inertia(on, off))
+    holds, ends = (
+        tuple(dict.fromkeys(effect.change for effect in explaining if effect.holds == state))
+        for state in (True, False)
+    )
+    on, off = (
+        sum(effect.weight for effect in effects if not effect.happens and effect.holds == state)
+        for state in (True, False)
+    )
+    return Templates(holds, ends, Inertia(float(on), float(off)))
 
 
-def _strength(said: list[_Said], *, holds: bool) -> float:
-    """Return the weight of an axiom of inertia; without one there is none."""
-    weights = [one.weight for one in said if not one.asked and one.holds == holds]
-    return float(np.sum(weights))
-
-
-def _read(statement: Statement, schema: Schema) -> Iterator[_Said]:
+def _effects(statement: Statement, schema: Schema) -> Iterator[_Effect]:
     content = statement.content
     if isinstance(content, Rule) and content.head.atom.predicate in CHANGES:
         raise refusal(statement, "a definition is no axiom", "definitions are what is learned")
@@ -97,17 +94,17 @@ def _read(statement: Statement, schema: Schema) -> Iterator[_Said]:
             message = "an axiom speaks of one change and of what holds"
             raise refusal(statement, message, "split it, or make it a rule")
         change, last = changes[0], _last(statement, literals, added, queries, changes[0], schema)
-        asked = not change.positive
-        if asked and len(queries) > 1:
+        happens = not change.positive  # in a clause the condition of an implication is negated
+        if happens and len(queries) > 1:
             raise refusal(
                 statement, "what follows from a change must not depend on what held", "drop holdsAt"
             )
-        if asked and statement.weight is not None and not statement.is_hard:
+        if happens and statement.weight is not None and not statement.is_hard:
             message = "an axiom that a clause completes has the weight of the clause"
             raise refusal(statement, message, "leave its weight out")
         weight = DEFAULT_WEIGHT if statement.weight is None else statement.weight
         share = weight if weight == HARD else weight * weighted.share
-        yield _Said(change.atom.predicate, asked, last.positive, share)
+        yield _Effect(change.atom.predicate, happens, last.positive, share)
 
 
 def _last(

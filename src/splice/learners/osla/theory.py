@@ -71,10 +71,10 @@ class TheorySelection:
             rows = tuple(range(len(about)))
             whole = f1_of(rows, pool, window, self.inertia, used)
             for row, i in enumerate(about):
-                others = tuple(r for r in rows if r != row)
-                rest = f1_of(others, pool, window, self.inertia, used)
+                remaining = tuple(r for r in rows if r != row)
+                without = f1_of(remaining, pool, window, self.inertia, used)
                 right, wrong, missed = (int(n[row]) for n in (pool.right, pool.wrong, pool.missed))
-                contributions[i] = Contribution(i, right, wrong, missed, whole - rest)
+                contributions[i] = Contribution(i, right, wrong, missed, whole - without)
         return [contributions[i] for i in weights]
 
     def _by_head(self, clauses: Sequence[int]) -> list[tuple[Atom, list[int]]]:
@@ -86,6 +86,7 @@ class TheorySelection:
         """Return clauses about one query atom with their counts over all that was seen."""
         rules, head = self.candidates.rules, self.candidates.heads[clauses[0]]
         initiates, fires = signs(rules, clauses) > 0, self.candidates.fires(clauses)
+        # Columns are labels before and after, 00, 01, 10, 11: on or off after is odd or even.
         fired, total = fires @ self.table, self.table[self.patterns.about(head)].sum(axis=0)
         on, off = fired[:, 1] + fired[:, 3], fired[:, 0] + fired[:, 2]
         right, wrong = np.where(initiates, on, off), np.where(initiates, off, on)
@@ -115,7 +116,7 @@ def learned_clause(
     """
     assert isinstance(statement.content, Rule)
     right, wrong, missed = (n // passes for n in (part.right, part.wrong, part.missed))
-    found = f"ound in batch {born}: it would have set {gain:,} states right"
+    birth = f"ound in batch {born}: it would have set {gain:,} states right"
     worth = f"orth {part.effect:+.3f} of F1 over what is remembered, beside the others"
     details = {"born": born, "gain": gain, "effect": part.effect}
     body = [str(literal) for literal in statement.content.body]
@@ -127,8 +128,8 @@ def learned_clause(
         missed,
         score=part.right / (part.right + part.wrong) if right + wrong else 0.0,
         firings=right + wrong,
-        origin=f"F{found}. W{worth}.",
-        told=(f"  f{found}", f"  w{worth}"),
+        origin=f"F{birth}. W{worth}.",
+        told=(f"  f{birth}", f"  w{worth}"),
         details=details,
         history=({"batch": born, "body": body, **details},),
     )
