@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import groupby
 from typing import Any, Final, Self
 
 import numpy as np
 
-from splice.arrays import Floats, IntArray, Ints, Mask, unique_rows
+from splice.arrays import Floats, Ints, Mask, unique_rows
 from splice.errors import SpliceError
 from splice.evaluation.recognition import fluent_names
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
@@ -35,7 +36,8 @@ _WORDS: Final = 10
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 _OTHER, _NUMBER, _NOTHING = -(10**6), -(10**6) - 1, -(10**6) - 2
-"""Leaves that are not the query's: some other entity, a measured number, no leaf at all."""
+"""Leaves that are not the query's: some other entity, a measured number, no leaf at all. The others are as
+in :mod:`splice.patterns.lifting`: a kept constant is its code, the k-th one of the query atom ``-1 - k``."""
 
 
 class Classifier(StrEnum):
@@ -96,13 +98,13 @@ class PointClassifier:
         """
         sequences = list(_sequences(batches))
         rows, labels, queries = self._labelled(sequences)
-        known = np.concatenate([batch.labels for batch in sequences]) != UNKNOWN
+        labelled = np.concatenate([batch.labels for batch in sequences]) != UNKNOWN
         for learns, asked in folds:
             self._models = {}
-            own, held = learns[known], asked[known]
-            self._learn(rows[own], labels[own], queries.take(own))
-            predicted = np.full(len(known), FALSE, np.int8)
-            predicted[known & asked] = self._predict_rows(rows[held], queries.take(held))
+            train, test = learns[labelled], asked[labelled]
+            self._learn(rows[train], labels[train], queries.take(train))
+            predicted = np.full(len(labelled), FALSE, np.int8)
+            predicted[labelled & asked] = self._predict_rows(rows[test], queries.take(test))
             yield predicted
 
     def _labelled(self, sequences: Sequence[MicroBatch]) -> tuple[Floats, LabelArray, AtomTable]:
@@ -111,36 +113,37 @@ class PointClassifier:
         examples = [partition(batch, visibility) for batch in sequences]
         self._visibility, self._measured = visibility, _measured_leaves(examples, visibility)
         self._columns = {}
-        for each in examples:
-            self._add_columns(each, visibility)
-        coded = [self._coded(each, visibility) for each in examples]
-        wanted = [batch.labels != UNKNOWN for batch in sequences]
-        parts = zip(examples, coded, wanted, strict=True)
-        rows = np.concatenate([self._rows(each, own)[known] for each, own, known in parts])
-        labels = np.concatenate([b.labels[own] for b, own in zip(sequences, wanted, strict=True)])
-        queries = [batch.queries.take(own) for batch, own in zip(sequences, wanted, strict=True)]
-        return rows, labels, AtomTable.concat(queries, queries[0].vocabulary)
+        for part in examples:
+            self._add_columns(part, visibility)
+        rows, labels, queries = [], [], []
+        for batch, part in zip(sequences, examples, strict=True):
+            labelled = batch.labels != UNKNOWN
+            rows.append(self._rows(part, visibility)[labelled])
+            labels.append(batch.labels[labelled])
+            queries.append(batch.queries.take(labelled))
+        table = AtomTable.concat(queries, queries[0].vocabulary)
+        return np.concatenate(rows), np.concatenate(labels), table
 
     def _learn(self, rows: Floats, labels: LabelArray, queries: AtomTable) -> None:
         if not len(labels):
             return
         names, which = fluent_names(queries)
         for number, name in enumerate(names):
-            own = which == number
-            self._models[name] = self._learned(rows[own], labels[own])
+            about = which == number
+            self._models[name] = self._model(rows[about], labels[about])
 
-    def _learned(self, rows: Floats, labels: LabelArray) -> Any:
+    def _model(self, rows: Floats, labels: LabelArray) -> Any:
+        """Return what was learned of a fluent: a label where nothing tells labels apart."""
         alike = not rows.shape[1] or (labels == labels[0]).all()
         if alike or self.kind is Classifier.MAJORITY:
             return TRUE if 2 * int((labels == TRUE).sum()) > len(labels) else FALSE
-        return _model(self.kind, self.seed).fit(rows, labels)
+        return _untrained(self.kind, self.seed).fit(rows, labels)
 
     def predict(self, batch: MicroBatch) -> LabelArray:
         """Return a label for each query atom of a batch, which is all that is seen of its sequence."""
         if self._visibility is None or not len(batch.queries):
             return np.full(len(batch.queries), FALSE, np.int8)
-        examples = partition(batch, self._visibility)
-        rows = self._rows(examples, self._coded(examples, self._visibility))
+        rows = self._rows(partition(batch, self._visibility), self._visibility)
         return self._predict_rows(rows, batch.queries)
 
     def _predict_rows(self, rows: Floats, queries: AtomTable) -> LabelArray:
@@ -149,8 +152,8 @@ class PointClassifier:
             return predicted
         names, which = fluent_names(queries)
         for number, name in enumerate(names):
-            own, model = which == number, self._models.get(name, FALSE)
-            predicted[own] = model if isinstance(model, int) else model.predict(rows[own])
+            about, model = which == number, self._models.get(name, FALSE)
+            predicted[about] = model if isinstance(model, int) else model.predict(rows[about])
         return predicted
 
     def predict_all(self, batches: Sequence[MicroBatch]) -> list[LabelArray]:
@@ -172,8 +175,8 @@ class PointClassifier:
 
         def name(key: bytes) -> list[str]:
             kind, *leaves = new[key]
-            said = [vocabulary.constants[code] if code >= 0 else str(code) for code in leaves]
-            return [str(vocabulary.kinds[kind].template), *said]
+            constants = [vocabulary.constants[c] if c >= 0 else str(c) for c in leaves]
+            return [str(vocabulary.kinds[kind].template), *constants]
 
         for key in sorted(new.keys() - self._columns.keys(), key=name):
             self._columns[key] = len(self._columns)
@@ -190,20 +193,17 @@ class PointClassifier:
         leaf = np.where(number.any(axis=1), number.argmax(axis=1), -1)
         return column[which], leaf[which]
 
-    def _rows(self, examples: Examples, coded: tuple[Ints, Ints]) -> Floats:
+    def _rows(self, examples: Examples, visibility: Visibility) -> Floats:
         """Return a row for each query atom: its columns now, then one time-point back, and so on."""
-        column, leaf = coded
-        use = column >= 0
-        example, row, column, leaf = (
-            examples.example[use],
-            examples.row[use],
-            column[use],
-            leaf[use],
-        )
+        column, leaf = self._coded(examples, visibility)
+        known = column >= 0
+        row, column, leaf = examples.row[known], column[known], leaf[known]
+        value, numeric = np.ones(len(row)), leaf >= 0
+        codes = examples.evidence.args[row[numeric], leaf[numeric]]
+        value[numeric] = visibility.numbers()[codes]
+        # The mean of what there is: a predicate that holds is 1, of measured numbers all count alike.
         shape = (len(examples), len(self._columns))
-        place = example * shape[1] + column
-        codes = examples.evidence.args[row, leaf] if len(row) else np.empty(0, np.int64)
-        value = np.where(leaf >= 0, _numbers(examples.evidence, codes), 1.0)
+        place = examples.example[known] * shape[1] + column
         count = np.bincount(place, minlength=shape[0] * shape[1])
         total = np.bincount(place, value, minlength=shape[0] * shape[1]).astype(np.float64)
         now = np.divide(total, count, out=np.zeros_like(total), where=count > 0).reshape(shape)
@@ -213,19 +213,10 @@ class PointClassifier:
 
 def _sequences(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
     """Yield consecutive batches of a sequence as one."""
-    held: list[MicroBatch] = []
-    for batch in batches:
-        if held and batch.sequence != held[0].sequence:
-            yield _joined(held)
-            held = []
-        held.append(batch)
-    if held:
-        yield _joined(held)
-
-
-def _joined(batches: list[MicroBatch]) -> MicroBatch:
-    tables = [batch.table for batch in batches]
-    return replace(batches[0], table=AtomTable.concat(tables, tables[0].vocabulary))
+    for _, group in groupby(batches, key=lambda batch: batch.sequence):
+        first, *following = group
+        tables = [first.table, *(batch.table for batch in following)]
+        yield replace(first, table=AtomTable.concat(tables, first.table.vocabulary))
 
 
 def _measured_leaves(examples: Sequence[Examples], visibility: Visibility) -> Mask:
@@ -238,23 +229,9 @@ def _measured_leaves(examples: Sequence[Examples], visibility: Visibility) -> Ma
         args = table.args[table.kind == kind]
         for leaf in np.flatnonzero(visibility.kept[kind][: args.shape[1]]).tolist():
             codes = np.unique(args[:, leaf])
-            if len(codes) > _WORDS and np.isfinite(_numbers(table, codes)).all():
+            if len(codes) > _WORDS and np.isfinite(visibility.numbers()[codes]).all():
                 measured[kind, leaf] = True
     return measured
-
-
-def _numbers(table: AtomTable, codes: IntArray) -> Floats:
-    """Return constants as numbers; what is none is not a number."""
-    distinct, which = np.unique(codes, return_inverse=True)
-    names = table.vocabulary.constants.names(max(code, 0) for code in distinct.tolist())
-    return np.array([_number(name) for name in names] or [np.nan])[which.reshape(-1)]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
 
 
 def _lifted(examples: Examples, visibility: Visibility, measured: Mask) -> Ints:
@@ -285,7 +262,7 @@ def _with_history(now: Floats, queries: AtomTable, history: int) -> Floats:
     return np.concatenate(blocks, axis=1, dtype=np.float32)
 
 
-def _model(kind: Classifier, seed: int) -> Any:
+def _untrained(kind: Classifier, seed: int) -> Any:
     try:
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (an extra)
         from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415

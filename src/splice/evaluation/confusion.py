@@ -3,9 +3,7 @@
 Where nothing was to be found and nothing was, an answer is perfect: F1 of (0, 0, 0) is 1. The
 same conventions are used wherever the project says how good something is.
 
-What a score counts: time-points, the time they stand for, or whole intervals.
-
-Each measure turns labelled query atoms and what was said of them into *cases*: a truth, an answer and
+A score counts time-points, the time they stand for, or whole intervals. Each measure turns labelled query atoms and what was said of them into *cases*: a truth, an answer and
 a weight. Consecutive labelled points of one ground fluent are a run; borders of runs are forgiven
 where a tolerance says so.
 
@@ -72,10 +70,10 @@ class Confusion:
             raise SpliceError(
                 f"{len(predicted)} labels cannot be compared with {len(truth)} true ones"
             )
-        known = (truth != UNKNOWN) & (predicted != UNKNOWN)
-        positive, chosen = truth[known] > 0, predicted[known] > 0
+        labelled = (truth != UNKNOWN) & (predicted != UNKNOWN)
+        positive, chosen = truth[labelled] > 0, predicted[labelled] > 0
         counts = np.zeros(4, np.int64)
-        np.add.at(counts, 2 * positive + chosen, 1 if weight is None else weight[known])
+        np.add.at(counts, 2 * positive + chosen, 1 if weight is None else weight[labelled])
         tn, fp, fn, tp = counts.tolist()
         return cls(tp=tp, fp=fp, fn=fn, tn=tn)
 
@@ -196,13 +194,13 @@ def cases(
     near_truth, near_answer = (_widened(each, group, tolerance) for each in (truth, answer))
     if by is By.INTERVALS:
         # Each true interval is a case, and of the intervals that were said those that meet no true one.
-        found = _runs(truth, group, near_answer)
-        wrong = _runs(answer, group, near_truth)
-        wrong = (wrong[0][~wrong[1]], wrong[1][~wrong[1]])
-        first = np.concatenate((found[0], wrong[0]))
-        right = np.concatenate((np.ones(len(found[0]), bool), np.zeros(len(wrong[0]), bool)))
-        told = np.concatenate((found[1], np.ones(len(wrong[0]), bool)))
-        return Cases(order[first], _labels(right), _labels(told), np.ones(len(first), np.int64))
+        true_starts, is_found = _runs(truth, group, near_answer)
+        said_starts, is_right = _runs(answer, group, near_truth)
+        first = np.append(true_starts, said_starts[~is_right])
+        is_true = np.arange(len(first)) < len(true_starts)
+        is_said = np.append(is_found, np.ones(len(first) - len(is_found), bool))
+        weight = np.ones(len(first), np.int64)
+        return Cases(order[first], _labels(is_true), _labels(is_said), weight)
     forgiven = (answer & ~truth & near_truth) | (truth & ~answer & near_answer)
     kept = np.flatnonzero(~forgiven) if tolerance else np.arange(len(order))
     weight = np.ones(len(order), np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 
 from splice.errors import SpliceError
@@ -49,11 +49,11 @@ def read_folds(text: str, names: Sequence[str]) -> dict[str, int]:
     {'film': 3}
     """
     rows = list(csv.reader(text.splitlines()))[1:]
-    said: Mapping[str, int] = {row[0]: int(row[1]) for row in rows if len(row) > 1}
-    missing = [name for name in names if name not in said]
-    if missing:
-        raise SpliceError(f"the folds do not mention the sequence '{missing[0]}'")
-    return {name: said[name] for name in names}
+    folds = {row[0]: int(row[1]) for row in rows if len(row) > 1}
+    for name in names:
+        if name not in folds:
+            raise SpliceError(f"the folds do not mention the sequence '{name}'")
+    return {name: folds[name] for name in names}
 
 
 def _key(rule: FoldRule) -> Callable[[str], str]:

@@ -1,7 +1,7 @@
 """How good a recognition is: what holds, atom by atom, against labels.
 
-Only the query atoms that the truth labels count. What is not said to hold is said not to. Two inputs have two vocabularies; atoms are the same if their sequence, kind, constants and time
-have the same names.
+Only the query atoms that the truth labels count. What is not said to hold is said not to. Two inputs have two
+vocabularies; atoms are the same if their sequence, kind, constants and time have the same names.
 """
 
 from __future__ import annotations
@@ -113,20 +113,20 @@ def score(
         labels = labels_in(predicted, truth)
         labels = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
     names, which = fluent_names(truth)
-    found = cases(truth, labels, By(by), int(tolerance))
-    about = which[found.row]
-    fluents = {
-        name: Confusion.of(found.truth[own], found.predicted[own], found.weight[own])
-        for i, name in enumerate(names)
-        for own in [about == i]
-    }
+    counted = cases(truth, labels, By(by), int(tolerance))
+    fluents = {}
+    for i, name in enumerate(names):
+        rows = which[counted.row] == i
+        fluents[name] = Confusion.of(
+            counted.truth[rows], counted.predicted[rows], counted.weight[rows]
+        )
     return Scores(Confusion.total(fluents.values()), dict(sorted(fluents.items())))
 
 
-def labels_from(found: Recognised, queries: AtomTable) -> LabelArray:
+def labels_from(recognised: Recognised, queries: AtomTable) -> LabelArray:
     """Return for each query atom whether an interval of its fluent covers its time."""
-    row = rows_in(found.fluents, queries)
-    holds = found.intervals.holds(row, queries.time)
+    row = rows_in(recognised.fluents, queries)
+    holds = recognised.intervals.holds(row, queries.time)
     return np.where(holds, TRUE, FALSE).astype(np.int8)
 
 
@@ -162,27 +162,23 @@ def universe(truth: Recognised, predicted: AtomTable | Recognised, stream: AtomT
 def _fluents(truth: Recognised, predicted: AtomTable | Recognised) -> AtomTable:
     """Return the ground fluents of both sides, in the words of the truth."""
     vocabulary = truth.fluents.vocabulary
-    other = (
-        predicted.fluents
-        if isinstance(predicted, Recognised)
-        else predicted.take(predicted.truth == TRUE)
-    )
-    both = [truth.fluents, _translated(other, truth.fluents)]
-    table = AtomTable.concat([part for part in both if len(part)], vocabulary)
+    if isinstance(predicted, Recognised):
+        fluents = predicted.fluents
+    else:
+        fluents = predicted.take(predicted.truth == TRUE)
+    tables = [truth.fluents, _translated(fluents, truth.fluents)]
+    table = AtomTable.concat([part for part in tables if len(part)], vocabulary)
     first, _ = unique_rows(np.column_stack((table.sequence, table.kind, table.args)))
     return table.take(np.sort(first))
 
 
 def _translated(table: AtomTable, to: AtomTable) -> AtomTable:
     """Return a table in another one's vocabulary, which grows by what it lacks."""
-    own, new = table.vocabulary, to.vocabulary
-    codes = _kind_codes(table, to)
-    kinds = [
-        new.kind(kind) if code is None else code
-        for code, kind in zip(codes, own.kinds, strict=True)
-    ]
-    constants = new.constants.codes(list(own.constants))
-    sequences = new.sequences.codes(list(own.sequences))
+    old, new = table.vocabulary, to.vocabulary
+    codes = zip(_kind_codes(table, to), old.kinds, strict=True)
+    kinds = [new.kind(kind) if code is None else code for code, kind in codes]
+    constants = new.constants.codes(list(old.constants))
+    sequences = new.sequences.codes(list(old.sequences))
     return _recoded(table, new, kinds, constants, sequences)
 
 
@@ -215,10 +211,10 @@ def fluent_names(table: AtomTable) -> tuple[list[str], Ints]:
     """Return the names of the fluents of query atoms, and for each atom which it is."""
     kinds = table.vocabulary.kinds
     bare = np.array([k.predicate == HOLDS_AT and not k.functor for k in kinds], bool)
-    own = np.full((len(table), 1), -1, np.int64)
+    constant = np.full(len(table), -1, np.int64)
     if table.args.shape[1]:  # a fluent without arguments is its own name
-        own[bare[table.kind], 0] = table.args[bare[table.kind], 0]
-    first, group = unique_rows(np.column_stack((table.kind, own)))
+        constant[bare[table.kind]] = table.args[bare[table.kind], 0]
+    first, group = unique_rows(np.column_stack((table.kind, constant)))
     names: dict[str, int] = {}
     number = [names.setdefault(_name(table, row), len(names)) for row in first.tolist()]
     return list(names), np.array(number, np.int64)[group]
@@ -233,36 +229,35 @@ def _name(table: AtomTable, row: int) -> str:
 def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""
     # Both sides are grouped together: rows of a group are the same atom, whichever side they stand on.
-    theirs, ours = _shared_keys(truth, queries)
-    _, group = unique_rows(np.concatenate((theirs, ours)))
+    _, group = unique_rows(np.concatenate(_shared_keys(truth, queries)))
     label = np.zeros(int(group.max(initial=-1)) + 1, np.int8)
-    label[group[: len(theirs)]] = truth.truth
-    return label[group[len(theirs) :]]
+    label[group[: len(truth)]] = truth.truth
+    return label[group[len(truth) :]]
 
 
 def rows_in(fluents: AtomTable, queries: AtomTable) -> Ints:
     """Return which row of ``fluents`` each query atom is about, whatever its time; -1: none."""
-    theirs, ours = (np.delete(key, _TIME, axis=1) for key in _shared_keys(fluents, queries))
-    _, group = unique_rows(np.concatenate((theirs, ours)))
+    keys = np.concatenate(_shared_keys(fluents, queries))
+    _, group = unique_rows(np.delete(keys, _TIME, axis=1))
     row = np.full(int(group.max(initial=-1)) + 1, -1, np.int64)
-    row[group[: len(theirs)]] = np.arange(len(theirs))
-    return row[group[len(theirs) :]]
+    row[group[: len(fluents)]] = np.arange(len(fluents))
+    return row[group[len(fluents) :]]
 
 
 _TIME: Final = 1
 """The column of a key that holds the time."""
 
 
-def _shared_keys(table: AtomTable, other: AtomTable) -> tuple[Ints, Ints]:
+def _shared_keys(table: AtomTable, to: AtomTable) -> tuple[Ints, Ints]:
     """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
-    own, new = table.vocabulary, other.vocabulary
+    old, new = table.vocabulary, to.vocabulary
     recoded = _recoded(
         table,
         new,
-        [NO_CODE if code is None else code for code in _kind_codes(table, other)],
-        map(new.constants.known_code, own.constants),
-        map(new.sequences.known_code, own.sequences),
+        [NO_CODE if code is None else code for code in _kind_codes(table, to)],
+        map(new.constants.known_code, old.constants),
+        map(new.sequences.known_code, old.sequences),
     )
-    theirs, ours = recoded.key(), other.key()
-    width = max(theirs.shape[1], ours.shape[1])
-    return padded(theirs, width), padded(ours, width)
+    keys = recoded.key(), to.key()
+    width = max(key.shape[1] for key in keys)
+    return padded(keys[0], width), padded(keys[1], width)

@@ -66,13 +66,13 @@ def reinitiation_rates(program: Program, source: Source) -> list[Rate]:
         The data, with labels where there are any.
     """
     names = [d.fluent.name for d in program.definitions if d.initiations]
-    found = {(name, basis): Rate(name, basis) for name in names for basis in Basis}
+    rates = {(name, basis): Rate(name, basis) for name in names for basis in Basis}
     for _, table in sequences(source):
         for rate in _of_sequence(program, table, source.domain):
             key = rate.fluent, rate.basis
-            if key in found:
-                found[key] += rate
-    return list(found.values())
+            if key in rates:
+                rates[key] += rate
+    return list(rates.values())
 
 
 def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator[Rate]:
@@ -84,8 +84,8 @@ def _of_sequence(program: Program, table: AtomTable, domain: Domain) -> Iterator
         Basis.RECOGNISED: universe(recognised, recognised, table),
     }
     for basis, atoms in points.items():
-        held = atoms.take(atoms.truth == TRUE)
-        for name, counts in score(held, initiated).fluents.items():
+        holding = atoms.take(atoms.truth == TRUE)
+        for name, counts in score(holding, initiated).fluents.items():
             yield Rate(name, basis, counts.tp + counts.fn, counts.tp)
 
 
