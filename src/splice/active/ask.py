@@ -134,8 +134,8 @@ def ask(
     >>> from splice.lab.plaza import make_plaza
     >>> from splice.stream.mask import KeepBatches, MaskedSource
     >>> square = make_plaza(sequences=1, people=3, frames=200, seed=1).source
-    >>> found = ask(MaskedSource(square, KeepBatches(0)), budget=2)
-    >>> [(question.fluents, question.points) for question in found]
+    >>> asked = ask(MaskedSource(square, KeepBatches(0)), budget=2)
+    >>> [(question.fluents, question.points) for question in asked]
     [(('meet(ID2,ID3)', 'meet(ID3,ID2)'), 50), (('move(ID2,ID3)', 'move(ID3,ID2)'), 50)]
     """
     opened = with_measures(opener(data, options or InputOptions()), profile.mode(Mode.HINDSIGHT))
@@ -151,8 +151,8 @@ def questions(
     rng: np.random.Generator | None = None,
 ) -> list[Question]:
     """Return so many questions about a session's stream, the best first."""
-    said: object = budget  # from a notebook it may be anything
-    if not isinstance(said, int | np.integer) or said < 0:
+    count: object = budget  # from a notebook it may be anything
+    if not isinstance(count, int | np.integer) or count < 0:
         raise SpliceError(f"budget must be a number of questions, not {budget!r}", "such as 5")
     picks = strategy.pick(session.pool(), budget, rng or np.random.default_rng(0))
     return [question_of(session, pick) for pick in picks]

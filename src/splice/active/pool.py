@@ -41,6 +41,8 @@ def cut_stretches(queries: AtomTable, batch: Ints, unit: Unit) -> Stretches:
     Those of one batch and one fluent with the same constants, in whichever order if the unit is a
     pair, are one stretch. It ends where the next batch of its sequence begins.
     """
+    # ``begins`` and ``ends`` are times by batch. A batch reaches to the first point of the next one of its
+    # sequence; the sequence of the batch after the last is -1, so the last ends with its own points.
     args = np.sort(queries.args, axis=1) if unit is Unit.PAIR else queries.args
     keys = np.concatenate((batch[:, None], queries.kind[:, None], args), axis=1, dtype=np.int64)
     first, which = unique_rows(keys)
@@ -88,14 +90,14 @@ class Pool:
     @cached_property
     def open(self) -> Mask:
         """Which atoms have no label."""
-        without: Mask = self.given == UNKNOWN
-        return without
+        is_open: Mask = self.given == UNKNOWN
+        return is_open
 
     @cached_property
     def doubt(self) -> Floats:
         """How uncertain each atom is, from 0 to 1; a given one is certain, one not reached is not."""
-        unsure = np.where(self.reached, 1 - np.abs(self.values), 1.0)
-        return np.where(self.open, unsure, 0.0)
+        doubt = np.where(self.reached, 1 - np.abs(self.values), 1.0)
+        return np.where(self.open, doubt, 0.0)
 
     @cached_property
     def askable(self) -> Mask:
@@ -133,13 +135,21 @@ class Pool:
     @cached_property
     def cells(self) -> tuple[Indices, Ints, Floats]:
         """Which open patterns each stretch has, and how often: stretch, pattern, count."""
-        rows = np.stack((self.stretches.of[self.open], self.patterns[self.open]), axis=1)
-        first, which = unique_rows(rows.astype(np.int64))
+        _, stretch, pattern, count = self.cells_of(self.open)
+        return stretch, pattern, count
+
+    def cells_of(self, rows: Mask) -> tuple[Indices, Indices, Ints, Floats]:
+        """Return the pairs of a stretch and a pattern that some atoms have.
+
+        First comes the pair of each atom, then the stretch, the pattern and the count of each pair.
+        """
+        pairs = np.stack((self.stretches.of[rows], self.patterns[rows]), axis=1).astype(np.int64)
+        first, which = unique_rows(pairs)
         counts = np.bincount(which, minlength=len(first)).astype(np.float64)
-        return rows[first, 0].astype(np.intp), rows[first, 1].astype(np.int64), counts
+        return which, pairs[first, 0].astype(np.intp), pairs[first, 1], counts
 
     def patterns_of(self, stretch: int) -> tuple[Ints, Floats]:
         """Return the open patterns of a stretch and how often each is there."""
         owner, pattern, count = self.cells
-        own = owner == stretch
-        return pattern[own], count[own]
+        rows = owner == stretch
+        return pattern[rows], count[rows]

@@ -144,14 +144,14 @@ class LabelSession:
 
     def predicted(self, predict: Callable[[MicroBatch], LabelArray]) -> LabelArray:
         """Return what a theory says of all query atoms, sequence by sequence."""
-        said = [predict(replace(first, table=table)) for first, table in self.sequences()]
-        return np.concatenate(said)
+        parts = [predict(replace(first, table=table)) for first, table in self.sequences()]
+        return np.concatenate(parts)
 
     def sequences(self) -> Iterator[tuple[MicroBatch, AtomTable]]:
         """Yield the rows of each sequence, with its first batch."""
-        for _, own in groupby(self.batches, key=lambda batch: batch.sequence):
-            parts = list(own)
-            yield parts[0], AtomTable.concat([part.table for part in parts], self.vocabulary)
+        for _, group in groupby(self.batches, key=lambda batch: batch.sequence):
+            sequence = list(group)
+            yield sequence[0], AtomTable.concat([b.table for b in sequence], self.vocabulary)
 
     def pool(self) -> Pool:
         """Return what may be asked about, as strategies see it."""

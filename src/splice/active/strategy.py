@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from splice.active.pool import Pool
-from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.arrays import Floats
 from splice.completion.registry import Registry, Strategy
 from splice.logic.atoms import Rule
 from splice.logic.words import about
@@ -113,13 +113,14 @@ class Uncertainty(QueryStrategy):
 
         def take(stretch: int) -> str:
             share[pool.patterns_of(stretch)[0]] *= self.repeated
-            own = pool.open & (pool.stretches.of == stretch)
-            if not pool.reached[own].any():
+            rows = pool.open & (pool.stretches.of == stretch)
+            if not pool.reached[rows].any():
                 return "no label says anything about it yet"
-            value = pool.values[own][pool.doubt[own].argmax()]
+            doubt = pool.doubt[rows]
+            value = pool.values[rows][doubt.argmax()]
             word = "true" if value > 0 else "false"
             return (
-                f"completion is {1 - pool.doubt[own].mean():.0%} sure of it on average; at the least "
+                f"completion is {1 - doubt.mean():.0%} sure of it on average; at the least "
                 f"sure point it says {word}, and is {abs(value):.0%} sure"
             )
 
@@ -144,27 +145,30 @@ class Coverage(QueryStrategy):
 
     def pick(self, pool: Pool, count: int, rng: np.random.Generator) -> list[Pick]:
         """Return stretches by the patterns in them that are not covered."""
-        seen = pool.labelled.copy()
+        labels = pool.labelled.copy()
         worth = np.where(pool.mass > 0, pool.mass**self.power, 0.0)
 
-        def score() -> Floats:
+        def need() -> Floats:
             # A first label is worth all, a hundredth next to nothing.
-            return pool.worth(worth / (1 + seen))
+            return worth / (1 + labels)
+
+        def score() -> Floats:
+            return pool.worth(need())
 
         def take(stretch: int) -> str:
-            own, counts = pool.patterns_of(stretch)
-            best = int(own[(worth / (1 + seen))[own].argmax()])
-            reason = _reason(pool, best, seen[best])
-            seen[own] += counts
+            patterns, counts = pool.patterns_of(stretch)
+            best = int(patterns[need()[patterns].argmax()])
+            reason = _reason(pool, best, labels[best])
+            labels[patterns] += counts
             return reason
 
         return greedy(pool, count, score, take)
 
 
-def _reason(pool: Pool, pattern: int, seen: float) -> str:
-    said = "was never labelled" if not seen else f"has {seen:,.0f} labels only"
+def _reason(pool: Pool, pattern: int, labels: float) -> str:
+    lack = "was never labelled" if not labels else f"has {labels:,.0f} labels only"
     what = conditions_of(pool.rule(pattern))
-    return f"the situation '{what}' {said}; it covers {pool.mass[pattern]:,.0f} points"
+    return f"the situation '{what}' {lack}; it covers {pool.mass[pattern]:,.0f} points"
 
 
 @STRATEGIES.register("change")
@@ -199,9 +203,9 @@ class Change(QueryStrategy):
             return pool.worth(worth)
 
         def take(stretch: int) -> str:
-            own, _ = pool.patterns_of(stretch)
-            best = int(own[worth[own].argmax()])
-            worth[own] /= 2
+            patterns, _ = pool.patterns_of(stretch)
+            best = int(patterns[worth[patterns].argmax()])
+            worth[patterns] /= 2
             return (
                 f"its answer may move {moved[best]:,.0f} points in the situation "
                 f"'{conditions_of(pool.rule(best))}'; rules and completion differ on {disputed[best]:,.0f}"
@@ -259,8 +263,8 @@ class Mix(QueryStrategy):
         half = np.maximum(1.0, _densest(pool) / 2)
         answers, true, share = _observed(pool, half)
         given = answers.copy()
-        owner, pattern, found = pool.cells
-        present = np.minimum(1.0, found / half[pattern])
+        owner, pattern, atoms = pool.cells
+        present = np.minimum(1.0, atoms / half[pattern])
         points: Floats = pool.mass**self.power * _conditions(pool) ** self.observed
 
         def estimate() -> Floats:
@@ -276,30 +280,20 @@ class Mix(QueryStrategy):
             return np.bincount(owner, worth, len(pool.stretches)).astype(np.float64)
 
         def take(stretch: int) -> str:
-            own, counts = pool.patterns_of(stretch)
-            observed = np.minimum(1.0, counts / half[own])
-            best = int(own[(need()[own] * observed).argmax()])
+            patterns, counts = pool.patterns_of(stretch)
+            observed = np.minimum(1.0, counts / half[patterns])
+            best = int(patterns[(need()[patterns] * observed).argmax()])
             reason = _need_in_words(pool, best, given[best], estimate()[best])
-            true[own] += estimate()[own] * observed
-            answers[own] += observed
+            true[patterns] += estimate()[patterns] * observed
+            answers[patterns] += observed
             return reason
 
         return greedy(pool, count, score, take)
 
 
-def _cells(pool: Pool, rows: Mask) -> tuple[Indices, Ints, Floats]:
-    """Return the pairs of a stretch and a pattern that some atoms have.
-
-    They are numbered: the number of each atom, then the pattern and the count of each pair.
-    """
-    keys = np.stack((pool.stretches.of[rows], pool.patterns[rows]), axis=1).astype(np.int64)
-    first, which = unique_rows(keys)
-    return which, keys[first, 1], np.bincount(which, minlength=len(first)).astype(np.float64)
-
-
 def _densest(pool: Pool) -> Floats:
     """Return how many atoms of each pattern the stretch has that has most of them."""
-    _, pattern, counts = _cells(pool, np.ones(len(pool.patterns), bool))
+    _, _, pattern, counts = pool.cells_of(np.ones(len(pool.patterns), bool))
     most = np.zeros(pool.size)
     np.maximum.at(most, pattern, counts)
     return most
@@ -308,38 +302,39 @@ def _densest(pool: Pool) -> Floats:
 def _observed(pool: Pool, half: Floats) -> tuple[Floats, Floats, float]:
     """Return the answers to each pattern, how many of them said true, and that share of all answers."""
     given = ~pool.open
-    which, pattern, counts = _cells(pool, given)
-    said = np.bincount(which, pool.given[given] > 0, len(counts)) / np.maximum(counts, 1)
+    which, _, pattern, counts = pool.cells_of(given)
+    positive = np.bincount(which, pool.given[given] > 0, len(counts)) / np.maximum(counts, 1)
     weight = np.minimum(1.0, counts / half[pattern])
     answers = np.bincount(pattern, weight, pool.size).astype(np.float64)
-    true = np.bincount(pattern, weight * said, pool.size).astype(np.float64)
+    true = np.bincount(pattern, weight * positive, pool.size).astype(np.float64)
     stretches = pool.total(given.astype(np.float64))
-    positive = pool.total(pool.given > 0)[stretches > 0] / stretches[stretches > 0]
-    return answers, true, float((positive.sum() + 1) / (len(positive) + 2))
+    shares = pool.total(pool.given > 0)[stretches > 0] / stretches[stretches > 0]
+    # Laplace's rule: before any answer one half, and never wholly sure.
+    return answers, true, float((shares.sum() + 1) / (len(shares) + 2))
 
 
 def _conditions(pool: Pool) -> Floats:
     """Return one more than the conditions of each pattern that is asked about."""
-    asked = np.flatnonzero(pool.mass)
+    patterns = np.flatnonzero(pool.mass)
     counts = np.ones(pool.size)
-    counts[asked] += [len(pool.rule(int(pattern)).body) for pattern in asked]
+    counts[patterns] += [len(pool.rule(int(pattern)).body) for pattern in patterns]
     return counts
 
 
-def _in_turns(pool: Pool, one: list[Pick], two: list[Pick], share: float) -> list[Pick]:
+def _in_turns(pool: Pool, first: list[Pick], second: list[Pick], share: float) -> list[Pick]:
     """Return as many picks, a share of them by the second, evenly spread.
 
     Turns are counted from the first answer on, so that it does not matter how many are asked at once.
     """
     answered = int((pool.total(~pool.open) > 0).sum())
-    turns = np.diff(np.floor(share * (answered + np.arange(len(one) + 1)))) > 0
-    found: dict[int, Pick] = {}
+    turns = np.diff(np.floor(share * (answered + np.arange(len(first) + 1)))) > 0
+    picks: dict[int, Pick] = {}
     for turn in turns:
-        first, other = (two, one) if turn else (one, two)
-        pick = next((p for p in (*first, *other) if p.stretch not in found), None)
+        preferred = (*second, *first) if turn else (*first, *second)
+        pick = next((pick for pick in preferred if pick.stretch not in picks), None)
         if pick is not None:
-            found[pick.stretch] = pick
-    return list(found.values())
+            picks[pick.stretch] = pick
+    return list(picks.values())
 
 
 def _interleaved(
@@ -347,9 +342,9 @@ def _interleaved(
 ) -> list[Pick]:
     """Return as many picks, each replaced by a random one with the probability of the share."""
     chosen = {pick.stretch for pick in picks}
-    others = iter([pick for pick in chance if pick.stretch not in chosen])
+    unchosen = iter([pick for pick in chance if pick.stretch not in chosen])
     return [
-        (next(others, pick) if random else pick)
+        (next(unchosen, pick) if random else pick)
         for pick, random in zip(picks, rng.random(len(picks)) < share, strict=True)
     ]
 
