@@ -100,9 +100,9 @@ def grouped(problems: Iterable[Problem]) -> list[list[Problem]]:
     [2, 1]
     """
     groups: dict[tuple[str, str, str], list[Problem]] = {}
-    for one in problems:
-        key = (one.place.file, _QUOTED.sub("", one.message), _QUOTED.sub("", one.hint))
-        groups.setdefault(key, []).append(one)
+    for problem in problems:
+        message, hint = (_QUOTED.sub("", words) for words in (problem.message, problem.hint))
+        groups.setdefault((problem.place.file, message, hint), []).append(problem)
     return list(groups.values())
 
 
@@ -142,27 +142,26 @@ class InputError(SpliceError):
     """
 
     def __init__(self, problems: Problem | Iterable[Problem], summary: str = "") -> None:
-        found = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        self.problems: Sequence[Problem] = tuple(sorted(found))
+        several = (problems,) if isinstance(problems, Problem) else problems
+        self.problems: Sequence[Problem] = tuple(sorted(several))
         self.summary = summary
         super().__init__("\n".join(filter(None, (self._summary(), summary))))
 
     def _summary(self) -> str:
-        shown: list[str] = []
-        left = _SHOWN_PROBLEMS
-        told = 0
-        for same in grouped(self.problems):
-            if not left:
+        lines: list[str] = []
+        room, remaining = _SHOWN_PROBLEMS, len(self.problems)
+        for alike in grouped(self.problems):
+            if not room:
                 break
-            first = same[: min(_SHOWN_ALIKE, left)]
-            shown += map(str, first)
-            left -= len(first)
-            told += len(same)
-            if len(same) > len(first):
-                shown.append(f"... and {len(same) - len(first):,} more like these")
-        if told < len(self.problems):
-            shown.append(f"... and {len(self.problems) - told:,} more problems")
-        return "\n".join(shown)
+            first = alike[: min(_SHOWN_ALIKE, room)]
+            lines += map(str, first)
+            room -= len(first)
+            remaining -= len(alike)
+            if len(alike) > len(first):
+                lines.append(f"... and {len(alike) - len(first):,} more like these")
+        if remaining:
+            lines.append(f"... and {remaining:,} more problems")
+        return "\n".join(lines)
 
 
 class LimitExceeded(InputError):

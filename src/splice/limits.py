@@ -71,8 +71,8 @@ class Limits:
             name, _, number = word.partition("=")
             size = _SIZE.match(number.strip())
             if name not in _TOLD:
-                known = [field.name for field in fields(self)]
-                hint = did_you_mean(name, known) or f"limits are {', '.join(known)}"
+                names = [field.name for field in fields(self)]
+                hint = did_you_mean(name, names) or f"limits are {', '.join(names)}"
                 raise SpliceError(f"there is no limit '{name}'", hint)
             if not size or not int(size[1]):
                 hint = f"write {name}=N, such as {name}={2 * getattr(self, name)}; k, M, G multiply"

@@ -58,7 +58,7 @@ class _Spec:
     quiet: bool = False
 
 
-def option(default: Any, about: str = "", **said: Any) -> Any:
+def option(default: Any, about: str = "", **details: Any) -> Any:
     """Return the field of an option.
 
     Parameters
@@ -67,7 +67,7 @@ def option(default: Any, about: str = "", **said: Any) -> Any:
         Its default; the type says how it is written: a number, a word of an enumeration, a flag.
     about
         What the command says of it in its help. Without that the command does not have it; Python and TOML do.
-    said
+    details
         ``spelling``: its name on the command line, where that is not the field's; ``metavar``: what
         stands for its value there. ``at_least``, ``at_most``, ``above``, ``below``: the numbers that
         are allowed; ``infinite``: whether they need not be finite. ``named``: values by their names,
@@ -75,7 +75,7 @@ def option(default: Any, about: str = "", **said: Any) -> Any:
         readers make of the text; ``usual``: the text that stands for the default. ``quiet``: headings
         tell it only where it is not the default.
     """
-    return field(default=default, metadata={"option": _Spec(about, **said)})
+    return field(default=default, metadata={"option": _Spec(about, **details)})
 
 
 def parts(default: Any) -> Any:
@@ -176,7 +176,7 @@ class Declared:
         if value == self.default and spec.usual:
             return spec.usual
         if spec.named is not None:
-            return next((name for name, one in spec.named.items() if one == value), str(value))
+            return next((name for name, v in spec.named.items() if v == value), str(value))
         if spec.write is not None:
             return spec.write(value)
         if isinstance(value, Enum):
@@ -185,8 +185,8 @@ class Declared:
 
     def exact(self, value: Any) -> str:
         """Return a text that only equal values have; it names them where that is short."""
-        known = isinstance(value, Enum) or value == self.default
-        text = self.word(value) if known else repr(value)
+        has_name = isinstance(value, Enum) or value == self.default
+        text = self.word(value) if has_name else repr(value)
         if len(text) <= _LONG:
             return text
         return hashlib.sha256(text.encode()).hexdigest()
@@ -219,8 +219,8 @@ class Declared:
         finite = spec.infinite or math.isfinite(value)
         if finite and all(met(value, bound) for bound, met, _ in stated):
             return
-        wanted = [f"{words} {bound:g}" for bound, _, words in stated]
-        demand = " and ".join(wanted + ["finite"] * (not finite)).replace("above 0", "positive")
+        demands = [f"{words} {bound:g}" for bound, _, words in stated]
+        demand = " and ".join(demands + ["finite"] * (not finite)).replace("above 0", "positive")
         also = f" (--{spec.spelling})" if spec.spelling else ""
         raise SpliceError(f"{self.name}{also} must be {demand}, not {value:g}")
 
@@ -251,18 +251,18 @@ def declared(cls: type) -> tuple[Declared, ...]:
 
 def _declared(cls: Any, path: tuple[str, ...]) -> Iterator[Declared]:
     for each in fields(cls):
-        own = (*path, each.name)
+        inner = (*path, each.name)
         default = each.default
         if default is MISSING and each.default_factory is not MISSING:
             default = each.default_factory()
         if default is MISSING:
             raise SpliceError(f"'{each.name}' of {cls.__name__} has no default")
         if each.metadata.get("parts"):
-            yield from _declared(type(default), own)
+            yield from _declared(type(default), inner)
         elif "option" in each.metadata:
-            yield Declared(own, default, each.metadata["option"])
+            yield Declared(inner, default, each.metadata["option"])
         elif not path:
-            yield Declared(own, default, _Spec())
+            yield Declared(inner, default, _Spec())
 
 
 def read_options(
@@ -281,19 +281,19 @@ def read_options(
     readers
         What reads texts that name something outside of a program, by what they make of it.
     """
-    known = {name: each for each in declared(cls) for name in each.names}
+    by_name = {name: each for each in declared(cls) for name in each.names}
     options = cls()
-    inside: dict[str, dict[str, Any]] = {}
+    values: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
     for name, word in words.items():
-        if name not in known:
+        if name not in by_name:
             raise UnknownName(f"choice of {what}", name, [each.name for each in declared(cls)])
-        each = known[name]
+        each = by_name[name]
         *outer, last = each.path
-        inside.setdefault(outer[0] if outer else "", {})[last] = each.read(word, readers or {})
-    own = inside.pop("", {})
-    for outer_name, values in inside.items():
-        own[outer_name] = replace(getattr(options, outer_name), **values)
-    return cls(**own)
+        inside = parts.setdefault(outer[0], {}) if outer else values
+        inside[last] = each.read(word, readers or {})
+    changed_parts = {part: replace(getattr(options, part), **v) for part, v in parts.items()}
+    return cls(**values, **changed_parts)
 
 
 def changed(options: T, changes: Mapping[str, Any], what: str) -> T:
@@ -308,10 +308,10 @@ def changed(options: T, changes: Mapping[str, Any], what: str) -> T:
     what
         Whose options they are, for messages.
     """
-    known = [each.name for each in fields(options)]  # type: ignore[arg-type]
+    names = [each.name for each in fields(options)]  # type: ignore[arg-type]
     for name in changes:
-        if name not in known:
-            raise UnknownName(f"option of {what}", name, known)
+        if name not in names:
+            raise UnknownName(f"option of {what}", name, names)
     return replace(options, **changes)  # type: ignore[type-var]
 
 
@@ -344,7 +344,7 @@ def changes(value: Any, usual: Any) -> str:
     'depth=1'
     """
     pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
-    return ", ".join(f"{name}={own!r}" for name, own in pairs if own != getattr(usual, name))
+    return ", ".join(f"{name}={new!r}" for name, new in pairs if new != getattr(usual, name))
 
 
 def preformatted(text: str) -> str:
@@ -362,14 +362,14 @@ def html_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str
     >>> html_table([{"name": "meet", "f1": 0.5}], ["name", "f1"]).count("text-align:right")
     2
     """
-    held = list(rows)
+    rows = list(rows)
     # A notebook puts heads to the right; here each stands where its column does.
     head = "".join(
-        f'<th style="text-align:{_side(held[0].get(name) if held else "")}">{escape(name)}</th>'
+        f'<th style="text-align:{_side(rows[0].get(name) if rows else "")}">{escape(name)}</th>'
         for name in columns
     )
     body = "".join(
-        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in held
+        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

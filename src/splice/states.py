@@ -120,8 +120,8 @@ def each(inner: Shape, size: int | None = None) -> Shape:
     def shape(value: Any, place: str) -> None:
         require(isinstance(value, list) and len(value) <= _MOST, place, "is not a list")
         require(size in (None, len(value)), place, f"has not {size} entries")
-        for i, one in enumerate(value):
-            inner(one, f"{place}[{i}]")
+        for i, entry in enumerate(value):
+            inner(entry, f"{place}[{i}]")
 
     return shape
 
@@ -132,8 +132,8 @@ def row(*inner: Shape) -> Shape:
     def shape(value: Any, place: str) -> None:
         good = isinstance(value, list) and len(value) == len(inner)
         require(good, place, f"is not a list of {len(inner)}")
-        for i, (one, own) in enumerate(zip(value, inner, strict=True)):
-            own(one, f"{place}[{i}]")
+        for i, (entry, check) in enumerate(zip(value, inner, strict=True)):
+            check(entry, f"{place}[{i}]")
 
     return shape
 
@@ -143,8 +143,8 @@ def mapping(inner: Shape) -> Shape:
 
     def shape(value: Any, place: str) -> None:
         require(isinstance(value, dict) and len(value) <= _MOST, place, "is not a table")
-        for name, one in value.items():
-            inner(one, f"{place}.{name[:60]}")
+        for name, entry in value.items():
+            inner(entry, f"{place}.{name[:60]}")
 
     return shape
 
@@ -155,11 +155,11 @@ def record(optional: tuple[str, ...] = (), /, **inner: Shape) -> Shape:
     def shape(value: Any, place: str) -> None:
         require(isinstance(value, dict), place, "is not a table")
         before = f"{place}." if place else ""
-        for name, own in inner.items():
-            if name not in value:
+        for name, check in inner.items():
+            if name in value:
+                check(value[name], before + name)
+            else:
                 require(name in optional, before + name, "is missing")
-                continue
-            own(value[name], before + name)
         strange = next((name for name in value if name not in inner), None)
         require(strange is None, f"{before}{str(strange)[:60]}", "is not known")
 

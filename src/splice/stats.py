@@ -27,9 +27,8 @@ def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> F
 
     References: section 2.1; Hoeffding (1963).
     """
-    seen = np.asarray(n, np.float64)
     with np.errstate(divide="ignore"):
-        bound: Floats = np.sqrt(np.log(numerator / delta) / (2 * seen))
+        bound: Floats = np.sqrt(np.log(numerator / delta) / (2 * np.asarray(n, np.float64)))
     return bound
 
 
@@ -40,8 +39,8 @@ def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> Floats:
     [0.667, 0.0, 1.0]
     """
     right, wrong = np.asarray(tp, np.float64), np.add(fp, fn, dtype=np.float64)
-    found = 2 * right + wrong
-    return np.divide(2 * right, found, out=np.ones_like(found), where=found > 0)
+    total = 2 * right + wrong
+    return np.divide(2 * right, total, out=np.ones_like(total), where=total > 0)
 
 
 def runs(begins: Mask) -> tuple[Indices, Indices]:
