@@ -43,10 +43,6 @@ class BatchMemo(Generic[_T]):
         for batch, value in zip(batches, values, strict=True):
             self._values[id(batch.table.args)] = (batch.table, value)
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._values.clear()
-
     def take(self, batch: MicroBatch) -> _T | None:
         """Return what was kept for a batch."""
         get = self._values.get if self._lasting else self._values.pop
@@ -68,10 +64,10 @@ class Prefetcher:
         # Of each batch that was prefetched: the examples and patterns of its block, and where its own begin.
         self._prefetched: BatchMemo[tuple[Examples, list[Ints], int]] = BatchMemo(lasting=lasting)
         # The batch that was read last: a completer and a learner read each one in turn.
-        self._latest: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
-        self._blocks: BatchMemo[tuple[Examples, list[Ints]]] | None = (
-            BatchMemo(lasting=True) if lasting else None
-        )
+        self._latest: tuple[AtomTable, tuple[Examples, list[Ints]]] | None = None
+        # Of each block, by its first batch, where they are wanted again.
+        self._blocks: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
+        self._lasting = lasting
 
     @property
     def lasting(self) -> bool:
@@ -88,7 +84,7 @@ class Prefetcher:
 
         Where times are arguments it is left: which times are named differs from batch to batch.
         """
-        block = self._blocks.take(batches[0]) if self._blocks else None
+        block = self._blocks.take(batches[0])
         # Another block may begin with the same batch: where only labelled ones are read.
         if block and len(block[0].queries) == sum(len(batch.queries) for batch in batches):
             return block
@@ -99,18 +95,15 @@ class Prefetcher:
         patterns = [lifting.lift(examples) for lifting in self._liftings]
         ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
         self._prefetched.keep(batches, [(examples, patterns, start) for start in ends])
-        if self._blocks:
+        if self._lasting:
             self._blocks.keep(batches[:1], [(examples, patterns)])
         return examples, patterns
 
     def read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
         """Return the examples of a batch and their patterns; asked again at once, the same ones."""
-        latest = self._latest.take(batch)
-        if latest is None:
-            latest = self._read(batch)
-            self._latest.clear()
-            self._latest.keep([batch], [latest])
-        return latest
+        if self._latest is None or self._latest[0].args is not batch.table.args:
+            self._latest = batch.table, self._read(batch)
+        return self._latest[1]
 
     def _read(self, batch: MicroBatch) -> tuple[Examples, list[Ints]]:
         prefetched = self._prefetched.take(batch)

@@ -153,10 +153,10 @@ class Literals:
 class NumberedBodies:
     """The bodies of a rule and of its candidates, by the numbers of their literals."""
 
-    own: list[int]
+    picked: list[int]
     """The literals of the rule itself."""
     added: Indices
-    """What each body has beyond it, a row each; -1 stands for nothing."""
+    """What each body has beyond them, a row each; -1 stands for nothing."""
     rows: dict[int, int]
     """The row of each body, given as a set of bits; the rule's own comes first."""
 
@@ -179,7 +179,7 @@ class Coverage:
         # A rule with literals 0 and 2 needs the rows 0, 1 and 3 (``_needed``, from ``_starts`` on). Its
         # candidate that adds literal 1 needs row 2 as well (``_added``), and one that adds nothing, -1,
         # needs row 0 again.
-        needed = [[0, *(1 + number for number in rule.own)] for rule in bodies]
+        needed = [[0, *(1 + number for number in rule.picked)] for rule in bodies]
         self._needed = np.array([row for rows in needed for row in rows], np.intp)
         self._starts = np.cumsum([0, *map(len, needed)])[:-1]
         self._added = 1 + np.concatenate([rule.added for rule in bodies])

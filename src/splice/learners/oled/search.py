@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Ints, Mask
-from splice.events.fluents import binds
 from splice.learners.bodies import needs_join
 from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.grow import Conjunction, grow
@@ -97,7 +96,9 @@ class RuleSearch:
         table = self.window.table(len(present))
         self._choose_conditions(present, table)
         first = [rule for initiates in _KINDS for rule in self._first(table, initiates=initiates)]
-        candidates = [self._candidate(initiates=kind) for kind in _KINDS]
+        candidates = [
+            Candidate.of(self.head, initiates, self._conditions, self._true) for initiates in _KINDS
+        ]
         theory = select(candidates, self.window, first, self._where_it_errs)
         predicted = self._predicted(candidates, theory)
         if not self._is_right_enough(predicted):
@@ -207,12 +208,6 @@ class RuleSearch:
         new = [rule for rule in grown if rule not in self._tried]
         self._tried.update(new)
         return new
-
-    def _candidate(self, *, initiates: bool) -> Candidate:
-        """Return what rules of a kind are made of: all conditions."""
-        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in self._conditions)
-        bound = frozenset(self.head.args[0].variables() if initiates else ())
-        return Candidate(initiates, self._true, 1, binding, bound)
 
     def _where_it_errs(self, initiated: Mask, terminated: Mask) -> list[ChosenRule]:
         """Return rules for what a theory misses, and for what it says and should not."""

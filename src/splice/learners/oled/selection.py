@@ -16,7 +16,9 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from splice.arrays import Floats, Mask
+from splice.events.fluents import binds
 from splice.learners.memory import TransitionWindow
+from splice.logic.atoms import Atom, Literal
 from splice.logic.terms import Variable
 
 _Theory = tuple["ChosenRule", ...]
@@ -66,6 +68,13 @@ class Candidate:
     """The variables that each row binds."""
     bound: frozenset[Variable] = frozenset()
     """The variables that must be bound: if they are not, that takes one more literal."""
+
+    @classmethod
+    def of(cls, head: Atom, initiates: bool, body: Sequence[Literal], true: Mask) -> Candidate:
+        """Return a rule about a query atom, any of whose literals can be left out; a row of ``true`` each."""
+        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in body)
+        bound = frozenset(head.args[0].variables() if initiates else ())
+        return cls(initiates, true, 1, binding, bound)
 
     def fires(self, kept: tuple[int, ...]) -> Mask:
         """Return the patterns in which it fires with some rows of its body."""

@@ -121,13 +121,11 @@ class TheorySelection:
 
     def _candidate(self, rule: RuleState, present: Ints) -> Candidate:
         """Return a rule over the patterns that are remembered."""
-        initiates = rule.initiates
-        if needs_join(rule.head, rule.body):
+        if needs_join(rule.head, rule.body):  # its literals share variables, so it is kept whole
             fires = self.patterns.fires(rule.head, rule.body)[None, present]
-            return Candidate(initiates, fires, len(rule.body))
-        binding = tuple(frozenset(b.variables() if binds(b) else ()) for b in rule.body)
-        bound = frozenset(rule.head.args[0].variables() if initiates else ())
-        return Candidate(initiates, self.patterns.truths(rule.body)[:, present], 1, binding, bound)
+            return Candidate(rule.initiates, fires, len(rule.body))
+        true = self.patterns.truths(rule.body)[:, present]
+        return Candidate.of(rule.head, rule.initiates, rule.body, true)
 
     def _taken(self, rule: RuleState, kept: tuple[int, ...], table: Floats) -> RuleState:
         """Return a rule as the theory has it: with some literals of its body, and counted anew.
