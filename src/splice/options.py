@@ -20,10 +20,9 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
-from html import escape
 from numbers import Real
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -345,44 +344,3 @@ def changes(value: Any, usual: Any) -> str:
     """
     pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
     return ", ".join(f"{name}={new!r}" for name, new in pairs if new != getattr(usual, name))
-
-
-def preformatted(text: str) -> str:
-    """Return a text as a notebook shows it, line by line.
-
-    >>> preformatted("a < b")
-    '<pre>a &lt; b</pre>'
-    """
-    return f"<pre>{escape(text)}</pre>"
-
-
-def html_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows as a table that a notebook shows: texts to the left, numbers to the right.
-
-    >>> html_table([{"name": "meet", "f1": 0.5}], ["name", "f1"]).count("text-align:right")
-    2
-    """
-    rows = list(rows)
-    # A notebook puts heads to the right; here each stands where its column does.
-    head = "".join(
-        f'<th style="text-align:{_side(rows[0].get(name) if rows else "")}">{escape(name)}</th>'
-        for name in columns
-    )
-    body = "".join(
-        f"<tr>{''.join(_html_cell(row.get(name)) for name in columns)}</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _side(value: Any) -> str:
-    return "left" if isinstance(value, str) else "right"
-
-
-def _html_cell(value: Any) -> str:
-    if isinstance(value, str):
-        shown = escape(value)
-    elif value is None:
-        shown = ""
-    else:
-        shown = f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
-    return f'<td style="text-align:{_side(value)}">{shown}</td>'

@@ -19,7 +19,7 @@ from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
 from splice.logic.atoms import Atom, Rule
-from splice.options import preformatted
+from splice.notebook import preformatted
 from splice.patterns.lifting import PatternStore
 from splice.patterns.numeric import stream_text
 from splice.patterns.partition import Examples

@@ -22,7 +22,7 @@ from splice.io.checkpoints import read_checkpoint, write_checkpoint
 from splice.io.dataframes import AnyFrame, FrameKind
 from splice.io.tables.frame_table import Frames
 from splice.learners.learned_rule import rule_text
-from splice.options import html_table, preformatted
+from splice.notebook import html_table, preformatted
 from splice.pipeline.completed import completed_frame
 from splice.pipeline.incremental import learn_more
 from splice.pipeline.learned import Learned

@@ -20,7 +20,7 @@ from splice.events.fluents import fluent_of
 from splice.events.recognise import Recognition
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
-from splice.options import html_table
+from splice.notebook import html_table
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, check_source, collect
 from splice.stream.table import NO_TIME, AtomTable

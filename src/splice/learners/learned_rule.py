@@ -15,7 +15,7 @@ from splice.events.fluents import fluent_of
 from splice.logic.atoms import Literal, Rule
 from splice.logic.theory import Statement
 from splice.logic.words import in_words
-from splice.options import preformatted
+from splice.notebook import preformatted
 
 _WIDTH = 100
 

@@ -27,7 +27,7 @@ from splice.logic.domain import Holds
 from splice.logic.formulas import Formula, Not, as_clause, atoms_of
 from splice.logic.schema import CHANGES, Schema
 from splice.logic.subsumption import equivalent
-from splice.options import preformatted
+from splice.notebook import preformatted
 
 _NOWHERE: Final = Place("<theory>")
 

@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import Any, Final
 
 from splice.evaluation.confusion import Confusion
-from splice.options import html_table
+from splice.notebook import html_table
 
 ALONE: Final = "given labels alone"
 

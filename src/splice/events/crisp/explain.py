@@ -20,7 +20,7 @@ from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement, rules_of
-from splice.options import preformatted
+from splice.notebook import preformatted
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 
