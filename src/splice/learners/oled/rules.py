@@ -64,28 +64,52 @@ class Event:
 
 @dataclass(eq=False)
 class RuleState:
-    """A rule that is being learned; ``picked`` are the literals of its bottom rule it has."""
+    """A rule that is being learned. Counts are of transitions, by labels before and after: 00, 01, 10, 11.
+
+    Parameters
+    ----------
+    predicate
+        ``initiatedAt`` or ``terminatedAt``.
+    head
+        The lifted query atom that it is about.
+    bottom
+        The literals that its body may have.
+    picked
+        Those that it has, by their places in the bottom rule.
+    points
+        Which time-points count as right.
+    fired, total
+        Where it fired, and all transitions that it could see.
+    candidate_fired
+        Where each candidate fired since the candidates were made, a row each.
+    since, own
+        All transitions since then, and where the rule itself fired: it competes with its candidates on
+        equal terms.
+    gap, tests
+        The mean gap between the best candidate and the next best, and of how many tests it is the mean.
+    born
+        The batch that called for the rule.
+    history
+        The decisions of the past.
+    effect
+        Of a rule that was searched for: the F1 of its theory over what is remembered, and that without it.
+    """
 
     predicate: str
     head: Atom
     bottom: Body
     picked: tuple[int, ...] = ()
     points: Points = Points.ALL
-    """Which time-points count as right."""
     fired: Floats = field(default_factory=lambda: np.zeros(4))
-    """Where it fired, by labels before and after, and below: all transitions it could see."""
     total: Floats = field(default_factory=lambda: np.zeros(4))
     candidate_fired: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     since: Floats = field(default_factory=lambda: np.zeros(4))
-    """All transitions since the candidates were made."""
     own: Floats = field(default_factory=lambda: np.zeros(4))
-    """The rule's own firings since then: it competes with its candidates on equal terms."""
     gap: float = 0.0
     tests: int = 0
     born: int = 0
     history: list[Event] = field(default_factory=list)
     effect: tuple[float, float] | None = None
-    """Of a rule that was searched for: the F1 of its theory over what is remembered, and that without it."""
     _numbered: NumberedBodies | None = field(default=None, init=False, repr=False)
 
     @property
