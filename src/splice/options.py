@@ -128,21 +128,21 @@ class Declared:
 
     def read(self, word: object, readers: Readers) -> Any:
         """Return the value that a word means."""
-        spec, usual = self.spec, self.default
+        spec, default = self.spec, self.default
         if spec.named is not None:
             return self._named(word, spec.named)
-        if isinstance(usual, Enum):
-            if isinstance(word, type(usual)):
+        if isinstance(default, Enum):
+            if isinstance(word, type(default)):
                 return word
-            return self._member(str(word), {str(v.value): v for v in type(usual)})
-        if isinstance(usual, bool):
+            return self._member(str(word), {str(v.value): v for v in type(default)})
+        if isinstance(default, bool):
             if not isinstance(word, bool):
                 raise SpliceError(f"'{word}' is neither true nor false, for '{self.name}'")
             return word
         if self.is_number:
             return self._number(word)
         if spec.usual and word == spec.usual:
-            return usual
+            return default
         read = readers.get(spec.kind) if spec.kind else spec.read
         if read is None:
             raise SpliceError(f"'{self.name}' cannot be said in words")
@@ -230,12 +230,12 @@ class Checked:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for each in declared(type(self)):
-            if len(each.path) == 1:  # what is inside of another value has been checked there
-                given = each.value(self)
-                value = each.checked(given)
-                if value is not given:  # the fields are frozen for everybody else
-                    object.__setattr__(self, each.name, value)
+        for declaration in declared(type(self)):
+            if len(declaration.path) == 1:  # what is inside of another value has been checked there
+                value = declaration.value(self)
+                allowed = declaration.checked(value)
+                if allowed is not value:  # the fields are frozen for everybody else
+                    object.__setattr__(self, declaration.name, allowed)
 
 
 _DECLARED: Final[dict[type, tuple[Declared, ...]]] = {}
@@ -249,17 +249,17 @@ def declared(cls: type) -> tuple[Declared, ...]:
 
 
 def _declared(cls: Any, path: tuple[str, ...]) -> Iterator[Declared]:
-    for each in fields(cls):
-        inner = (*path, each.name)
-        default = each.default
-        if default is MISSING and each.default_factory is not MISSING:
-            default = each.default_factory()
+    for item in fields(cls):
+        inner = (*path, item.name)
+        default = item.default
+        if default is MISSING and item.default_factory is not MISSING:
+            default = item.default_factory()
         if default is MISSING:
-            raise SpliceError(f"'{each.name}' of {cls.__name__} has no default")
-        if each.metadata.get("parts"):
+            raise SpliceError(f"'{item.name}' of {cls.__name__} has no default")
+        if item.metadata.get("parts"):
             yield from _declared(type(default), inner)
-        elif "option" in each.metadata:
-            yield Declared(inner, default, each.metadata["option"])
+        elif "option" in item.metadata:
+            yield Declared(inner, default, item.metadata["option"])
         elif not path:
             yield Declared(inner, default, _Spec())
 
@@ -280,17 +280,19 @@ def read_options(
     readers
         What reads texts that name something outside of a program, by what they make of it.
     """
-    by_name = {name: each for each in declared(cls) for name in each.names}
+    by_name = {name: declaration for declaration in declared(cls) for name in declaration.names}
     options = cls()
     values: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
     for name, word in words.items():
         if name not in by_name:
-            raise UnknownName(f"choice of {what}", name, [each.name for each in declared(cls)])
-        each = by_name[name]
-        *outer, last = each.path
+            raise UnknownName(
+                f"choice of {what}", name, [declaration.name for declaration in declared(cls)]
+            )
+        declaration = by_name[name]
+        *outer, last = declaration.path
         inside = parts.setdefault(outer[0], {}) if outer else values
-        inside[last] = each.read(word, readers or {})
+        inside[last] = declaration.read(word, readers or {})
     changed_parts = {part: replace(getattr(options, part), **v) for part, v in parts.items()}
     return cls(**values, **changed_parts)
 
@@ -307,7 +309,7 @@ def changed(options: T, changes: Mapping[str, Any], what: str) -> T:
     what
         Whose options they are, for messages.
     """
-    names = [each.name for each in fields(options)]  # type: ignore[arg-type]
+    names = [item.name for item in fields(options)]  # type: ignore[arg-type]
     for name in changes:
         if name not in names:
             raise UnknownName(f"option of {what}", name, names)
@@ -317,10 +319,10 @@ def changed(options: T, changes: Mapping[str, Any], what: str) -> T:
 def words_of(options: Any) -> dict[str, str]:
     """Return what a heading says of some options: those that the command has, as they are spelled."""
     return {
-        each.spelling: each.word(value)
-        for each in declared(type(options))
-        for value in [each.value(options)]
-        if each.on_command and not (each.spec.quiet and value == each.default)
+        declaration.spelling: declaration.word(value)
+        for declaration in declared(type(options))
+        for value in [declaration.value(options)]
+        if declaration.on_command and not (declaration.spec.quiet and value == declaration.default)
     }
 
 
@@ -328,7 +330,10 @@ def identity_of(options: Any) -> dict[str, str]:
     """Return all options as text, to the last digit: equal text means equal options."""
     if not is_dataclass(options):
         return {}
-    return {each.spelling: each.exact(each.value(options)) for each in declared(type(options))}
+    return {
+        declaration.spelling: declaration.exact(declaration.value(options))
+        for declaration in declared(type(options))
+    }
 
 
 def changes(value: Any, usual: Any) -> str:

@@ -100,10 +100,10 @@ def says(
 ) -> tuple[Mask, Mask]:
     """Return in which of so many patterns a theory initiates, and in which it terminates."""
     initiated, terminated = np.zeros((2, size), bool)
-    for part in theory:
-        candidate = candidates[part.candidate]
+    for rule in theory:
+        candidate = candidates[rule.candidate]
         fires = initiated if candidate.initiates else terminated
-        fires |= candidate.fires(part.kept)
+        fires |= candidate.fires(rule.kept)
     return initiated, terminated
 
 
@@ -145,11 +145,11 @@ class TheorySearch:
         self._literals: dict[ChosenRule, int] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
 
-    def fires(self, part: ChosenRule) -> Mask:
+    def fires(self, rule: ChosenRule) -> Mask:
         """Return the patterns in which a rule fires."""
-        if part not in self._fires:
-            self._fires[part] = self.candidates[part.candidate].fires(part.kept)
-        return self._fires[part]
+        if rule not in self._fires:
+            self._fires[rule] = self.candidates[rule.candidate].fires(rule.kept)
+        return self._fires[rule]
 
     def worths(self, theories: Sequence[_Theory]) -> Floats:
         """Return what theories are worth: the F1 of their recognition less the price of literals."""
@@ -165,32 +165,32 @@ class TheorySearch:
         shape = len(theories), self._size
         initiated, terminated = np.zeros(shape, bool), np.zeros(shape, bool)
         for row, theory in enumerate(theories):
-            for part in theory:
-                fires = initiated if self.candidates[part.candidate].initiates else terminated
-                fires[row] |= self.fires(part)
+            for rule in theory:
+                fires = initiated if self.candidates[rule.candidate].initiates else terminated
+                fires[row] |= self.fires(rule)
         return agreements(self.window, initiated, terminated)
 
-    def _literals_of(self, part: ChosenRule) -> int:
-        if part not in self._literals:
-            self._literals[part] = self.candidates[part.candidate].literals(part.kept)
-        return self._literals[part]
+    def _literals_of(self, rule: ChosenRule) -> int:
+        if rule not in self._literals:
+            self._literals[rule] = self.candidates[rule.candidate].literals(rule.kept)
+        return self._literals[rule]
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""
-        yield from ((*theory, part) for part in self.bodies if not self._has(theory, part))
-        for i, part in enumerate(theory):
+        yield from ((*theory, rule) for rule in self.bodies if not self._has(theory, rule))
+        for i, rule in enumerate(theory):
             before, after = theory[:i], theory[i + 1 :]
-            if any(self.candidates[rule.candidate].initiates for rule in before + after):
+            if any(self.candidates[other.candidate].initiates for other in before + after):
                 yield before + after  # without an initiation there would be nothing to end
-            if len(part.kept) > 1:
-                for left_out in part.kept:
-                    kept = tuple(row for row in part.kept if row != left_out)
-                    yield (*before, ChosenRule(part.candidate, kept), *after)
+            if len(rule.kept) > 1:
+                for left_out in rule.kept:
+                    kept = tuple(row for row in rule.kept if row != left_out)
+                    yield (*before, ChosenRule(rule.candidate, kept), *after)
 
-    def _has(self, theory: _Theory, part: ChosenRule) -> bool:
+    def _has(self, theory: _Theory, rule: ChosenRule) -> bool:
         if self._once:
-            return any(rule.candidate == part.candidate for rule in theory)
-        return part in theory
+            return any(other.candidate == rule.candidate for other in theory)
+        return rule in theory
 
     def climb(self, theory: _Theory, worth: float) -> tuple[_Theory, float]:
         """Return the theory that the best steps lead to, and what it is worth."""
@@ -216,20 +216,20 @@ class TheorySearch:
         for place in np.argsort(-worths, kind="stable").tolist():
             best.setdefault(pairs[place][0], place)
         apart: list[ChosenRule] = []
-        for part in best:
-            fires, earlier = self.fires(part), map(self.fires, apart)
+        for rule in best:
+            fires, earlier = self.fires(rule), map(self.fires, apart)
             if all(count[fires & e].sum() <= ALIKE * count[fires | e].sum() for e in earlier):
-                apart.append(part)
-        return [best[part] for part in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
+                apart.append(rule)
+        return [best[rule] for rule in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
 
     def _foremost(self, *, initiates: bool) -> list[ChosenRule]:
         """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
         rules = [
-            part for part in self.bodies if self.candidates[part.candidate].initiates == initiates
+            rule for rule in self.bodies if self.candidates[rule.candidate].initiates == initiates
         ]
         if not rules:
             return []
-        fires = np.array([self.fires(part) for part in rules])
+        fires = np.array([self.fires(rule) for rule in rules])
         good = self.window.after == initiates
         right, share = self._rightness(fires, good, np.ones_like(good))
         # At an edge it did not hold before (of a termination: held), so that the rule changes something.
