@@ -25,7 +25,7 @@ from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
-from splice.stats import f1_score
+from splice.stats import f1_score, runs
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
 
@@ -226,14 +226,12 @@ def _widened(true: Mask, group: Ints, by: int) -> Mask:
 
 def _runs(true: Mask, group: Ints, shared: Mask) -> tuple[Ints, Mask]:
     """Return the first points of the runs of true points, and which runs share a point."""
-    # [t t f t] of one group: it begins at 0 and 3, ``number`` is 0 0 0 1, and a hit at 1 is one on run 0.
-    begins = true.copy()
-    begins[1:] &= ~(true[:-1] & (group[1:] == group[:-1]))
-    number = np.cumsum(begins) - 1
-    first = np.flatnonzero(begins)
-    hit = np.zeros(len(first), bool)
-    hit[number[true & shared]] = True
-    return first, hit
+    # [t t f t] of one group has runs from 0, 2 and 3; the one from 2 is of false points.
+    begins = np.ones(len(true), bool)
+    begins[1:] = (true[1:] != true[:-1]) | (group[1:] != group[:-1])
+    first, _ = runs(begins)
+    shares = np.logical_or.reduceat(shared, first)
+    return first[true[first]], shares[true[first]]
 
 
 def _labels(true: Mask) -> LabelArray:

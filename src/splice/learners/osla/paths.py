@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 
@@ -171,7 +171,7 @@ class Path:
 
     def _auxiliary(self, atom: Atom, bias: Bias) -> Path:
         longer = self.plus(atom, bias)
-        return Path(longer.atoms, longer.uses, longer.terms, longer.auxiliary + 1, longer.forbidden)
+        return replace(longer, auxiliary=longer.auxiliary + 1)
 
     def _with(self, atom: Atom, bias: Bias) -> Path:
         forbidden = self.forbidden if self.atoms else bias.forbidden(atom.signature)
