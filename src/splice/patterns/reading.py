@@ -67,17 +67,13 @@ class Prefetcher:
         self._latest: tuple[AtomTable, tuple[Examples, list[Ints]]] | None = None
         # Of each block, by its first batch, where they are wanted again.
         self._blocks: BatchMemo[tuple[Examples, list[Ints]]] = BatchMemo(lasting=True)
-        self._lasting = lasting
-
-    @property
-    def lasting(self) -> bool:
+        self.lasting = lasting
         """Whether what was prefetched serves everybody who reads the same batches later."""
-        return self._blocks is not None
 
     def forget(self) -> None:
         """Forget what lasts: batches that come again are partitioned again."""
-        self._seen, self._blocks = BatchMemo(), None
-        self._latest.clear()
+        self._prefetched, self._blocks = BatchMemo(), BatchMemo(lasting=True)
+        self._latest, self.lasting = None, False
 
     def prefetch(self, batches: Sequence[MicroBatch]) -> tuple[Examples, list[Ints]] | None:
         """Work out the examples of consecutive batches of a sequence, and return those of all.
@@ -95,7 +91,7 @@ class Prefetcher:
         patterns = [lifting.lift(examples) for lifting in self._liftings]
         ends = accumulate((len(batch.queries) for batch in batches[:-1]), initial=0)
         self._prefetched.keep(batches, [(examples, patterns, start) for start in ends])
-        if self._lasting:
+        if self.lasting:
             self._blocks.keep(batches[:1], [(examples, patterns)])
         return examples, patterns
 
