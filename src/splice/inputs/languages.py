@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """An input that was found: its language and its files."""
+    """An input that was found.
+
+    Parameters
+    ----------
+    language
+        What it is written in.
+    paths
+        Its files.
+    root
+        What was named: a folder, or the first file.
+    """
 
     language: Language
     paths: tuple[Path, ...]

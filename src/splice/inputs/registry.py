@@ -17,9 +17,20 @@ DATA_VARIABLE: Final = "SPLICE_DATA"
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset: its domain and, unless it is simulated, where it stands below the data folder.
+    """A dataset that has a name.
 
-    ``simulator`` is a function, as ``module:name``, that makes the data; it is loaded when asked for.
+    Parameters
+    ----------
+    name
+        It.
+    domain
+        The domain that ships for it.
+    about
+        What it is, in a line.
+    folder
+        Where it stands below the data folder, unless it is simulated.
+    simulator
+        The function that makes it, as ``module:name``; it is loaded when it is asked for.
     """
 
     name: str

@@ -127,8 +127,16 @@ def _refused(path: Path, message: str, hint: str) -> InputError:
 class Keeper:
     """Keeps the checkpoint of one run: takes it up, renews it now and then, removes it.
 
-    A checkpoint is written at most every so many seconds (0: as often as it is asked for), and so
-    seldom that it costs little beside the work.
+    It is written so seldom that it costs little beside the work.
+
+    Parameters
+    ----------
+    path
+        The file.
+    identity
+        What the run was asked to do, by name.
+    every
+        At most every so many seconds it is written; 0: as often as it is asked for.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, str], every: float = 2.0) -> None:
@@ -181,6 +189,7 @@ class Keeper:
     def _own(self) -> None:
         """Be the only run that keeps this checkpoint, as long as this process lives."""
         if self._lock is None:
+            # Not the lock of the file itself, which whoever writes the file takes for a moment.
             run = self.path.with_name(f"{self.path.name}.run")
             self._lock = weakref.finalize(self, release_lock, run, acquire_lock(run))
 

@@ -95,7 +95,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function; its name is fixed or comes from a column."""
+    """A function, whose name is fixed or comes from a column, of other patterns."""
 
     functor: Column | Text
     args: tuple[Pattern, ...]
@@ -116,10 +116,25 @@ class AtomPattern:
 class TableSpec:
     """What the rows of one table say.
 
-    ``atom`` is a pattern, or the role that the table plays in the zero-configuration
-    layout. Rows are points in time unless ``start`` and ``end`` (exclusive) or ``last``
-    (inclusive) name columns; then the pattern leaves the time out. Only rows whose columns
-    have the values of ``where`` count.
+    Rows are points in time, unless columns say where an interval starts and ends; then the pattern
+    leaves the time out.
+
+    Parameters
+    ----------
+    file
+        The names of its files, with ``*`` for anything.
+    atom
+        A pattern, or the role that the table plays in the zero-configuration layout.
+    sequence, label
+        The columns that say which sequence a row belongs to, and whether its atom is true.
+    start
+        The column of the first time-point of an interval.
+    end, last
+        The column of the time-point after its last one, or of its last one.
+    where
+        Columns and the values that they must have; other rows do not count.
+    place
+        Where the table is described.
     """
 
     file: str
@@ -140,9 +155,16 @@ class TableSpec:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tables of an input, the unit of their timestamps, and which events switch states.
+    """How the tables of an input are to be read.
 
-    No tables: zero configuration.
+    Parameters
+    ----------
+    tables
+        What each says; none: zero configuration.
+    time_unit
+        What timestamps are counted in.
+    states
+        Which events switch states.
     """
 
     tables: tuple[TableSpec, ...] = ()

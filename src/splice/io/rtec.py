@@ -52,7 +52,21 @@ def rtec_files(inputs: Inputs) -> list[Path]:
 
 
 class RtecSource(InferredSource):
-    """The events of some RTEC files."""
+    """The events of some RTEC files.
+
+    Parameters
+    ----------
+    inputs
+        A file, several, or a folder of them.
+    domain
+        What the events mean.
+    sort
+        Sort events that are out of order, in memory.
+    max_bad
+        The share of bad lines that is left out and reported.
+    limits
+        How much a file may be.
+    """
 
     def __init__(
         self,

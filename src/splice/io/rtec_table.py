@@ -45,7 +45,19 @@ def looks_like_rtec(path: Path) -> bool:
 
 
 class RtecTable(FileTable):
-    """A file of RTEC lines; its columns are ``time``, ``event``, ``arg1``, ``arg2``, ..."""
+    """A file of RTEC lines; its columns are ``time``, ``event``, ``arg1``, ``arg2``, ...
+
+    Parameters
+    ----------
+    path
+        The file.
+    fluents
+        Names of which every line is a fluent, whatever it looks like.
+    block_bytes
+        About how much is read at a time.
+    limits
+        How much there may be.
+    """
 
     def __init__(
         self,
@@ -87,6 +99,7 @@ class RtecTable(FileTable):
 
     def _read(self, block: Block) -> Chunk:
         frame, lines, problems = _fields(block, self._limits)
+        # What is wrong is told field by field, each line once: a line with a fault is looked at no further.
         count = frame["count"].to_numpy()
         short = count < 3
         problems += self._problems(lines[short], partial(_short, block))

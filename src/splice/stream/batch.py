@@ -227,6 +227,7 @@ class _Cutter:
         self._pending = self._empty
 
     def _grow(self, piece: AtomTable) -> Iterator[MicroBatch]:
+        # Atoms without a time stand first in their sequence, so that every batch of it has them.
         timeless = (piece.time == NO_TIME) & ~query_rows(piece, self._source.domain)
         if timeless.any():
             self._facts = self._joined(self._facts, piece.take(timeless))
@@ -236,10 +237,10 @@ class _Cutter:
         self._pending = self._joined(self._pending, piece)
         if not len(self._pending):
             return
-        *complete, (rest, _) = self._borders()
+        *complete, (open_batch, _) = self._borders()
         for start, stop in complete:
             yield self._batch(start, stop)
-        self._pending = self._pending.take(slice(rest, None))
+        self._pending = self._pending.take(slice(open_batch, None))
 
     def _borders(self) -> list[tuple[int, int]]:
         numbers = self._cut.numbers(self._pending.time, self._first or 0)

@@ -158,6 +158,7 @@ def measured_positions(table: AtomTable, query: Signature) -> set[Position]:
             numeric = [bool(numbers[side].all()) for side in pair]
             if not any(numeric) or not _overlapping(*pair):
                 continue
+            # Of each side: does it follow from the other one, has it values that nothing is called?
             follows = _follows(when, pair[1], pair[0]), _follows(when, pair[0], pair[1])
             strange = [int((~np.isin(np.unique(side), named)).sum()) for side in pair]
             determined = [f and s > 0 for f, s in zip(follows, strange, strict=True)]
@@ -193,6 +194,8 @@ def _follows(when: tuple[IntArray, IntArray], cause: IntArray, effect: IntArray)
     def distinct(*columns: IntArray) -> int:
         return len(unique_rows(np.stack((*when, *columns), axis=1))[0])
 
+    # As many (time, cause) as (time, cause, effect): a cause has one effect at a time. More of them than
+    # (time, effect): an effect may have several causes, so that it does not follow the other way round.
     return distinct(cause) == distinct(cause, effect) > distinct(effect)
 
 

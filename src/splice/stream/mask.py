@@ -58,12 +58,14 @@ class KeepAtoms:
 
     def masked(self, read: Reading, seed: int) -> Iterator[MicroBatch]:
         """Yield the batches with the labels that are not kept set to unknown."""
+        # One draw an atom and two a batch, whatever the level: so what is kept at a lower level is kept at a
+        # higher one as well, and later batches do not depend on the level either.
         rng = np.random.default_rng(seed)
         for batch in read():
             labels = batch.labels
             labelled = np.flatnonzero(labels != UNKNOWN)
             units = _units(batch.queries.take(labelled), self.unit)
-            keys = rng.random(len(labelled))[units]
+            keys = rng.random(len(labelled))[units]  # atoms of a unit share the draw of the first
             share = rng.random(2)
             keep = np.zeros(len(labels), bool)
             for rows, rounding in zip(self._strata(labels[labelled], units), share, strict=False):

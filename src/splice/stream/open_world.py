@@ -79,6 +79,7 @@ class WorldSource(WrappedSource):
         """Return a sequence with those query atoms of some grids that it does not mention."""
         is_query, marks = query_rows(table, self.domain), watched_rows(table)
         written = table.take(is_query)
+        # Of equal rows the first counts, and what is written stands first: the rest is what nobody mentions.
         both = AtomTable.concat([written, *grids], table.vocabulary)
         first, _ = unique_rows(both.key())
         missing = both.take(first[first >= len(written)])

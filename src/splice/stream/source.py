@@ -24,14 +24,27 @@ from splice.stream.vocabulary import Vocabulary
 
 @dataclass
 class ReadReport:
-    """What a reading met that is worth telling: merged duplicates, tolerated bad rows, and notes."""
+    """What a reading met that is worth telling.
+
+    Parameters
+    ----------
+    rows
+        How many rows there were.
+    duplicates
+        How many of them were merged into others.
+    bad
+        How many bad rows were tolerated.
+    examples
+        What is wrong with the first of these.
+    notes
+        How the input was taken, where someone may have meant it otherwise.
+    """
 
     rows: int = 0
     duplicates: int = 0
     bad: int = 0
     examples: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """How the input was taken, where someone may have meant it otherwise."""
 
 
 @runtime_checkable
@@ -211,6 +224,17 @@ def ordered(
 
     Atoms without a time may stand anywhere at the start of their sequence. A row out of
     order is an error that says where it is.
+
+    Parameters
+    ----------
+    chunks
+        The rows.
+    locate
+        Says where a row stands.
+    sort
+        Whether they are sorted, in memory.
+    vocabulary
+        What their codes mean.
     """
     if sort:
         table = AtomTable.concat(list(chunks), vocabulary).sorted()
@@ -222,6 +246,7 @@ def ordered(
     for table in chunks:
         if not len(table):
             continue
+        # The last row of the chunk before stands in front, so that borders of chunks are looked at, too.
         sequence = np.concatenate(([last_sequence], table.sequence)).astype(np.int64)
         time = np.concatenate(([last_time], table.time))
         same = sequence[1:] == sequence[:-1]
@@ -240,6 +265,7 @@ def aligned(chunks: Iterable[AtomTable], vocabulary: Vocabulary) -> Iterator[Ato
     """Recut ordered chunks so that no time-point is split between two of them."""
     pending: list[AtomTable] = []
     for table in chunks:
+        # What is at the last time-point waits: the next chunk may begin with more of it.
         last = (table.sequence == table.sequence[-1]) & (table.time == table.time[-1])
         start = int(len(table) - np.argmin(last[::-1])) if not last.all() else 0
         if start == 0 and pending and _same_point(pending[-1], table):
@@ -262,6 +288,7 @@ def without_duplicates(
         if not repeated.any():
             yield table
             continue
+        # Grouping costs more than seeing that no row occurs twice, which is how most chunks are.
         first, group = unique_rows(table.key())
         contradictory = np.flatnonzero(table.truth != table.truth[first[group]])
         if len(contradictory):

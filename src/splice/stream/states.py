@@ -43,7 +43,12 @@ _ALWAYS: Final = np.iinfo(np.int64).min + 1
 class EventPattern:
     """Which events are meant: a name with at most one ``*`` in it, and what arguments must be.
 
-    ``args`` has a text for each argument, None where any will do; no ``args``: whatever they are.
+    Parameters
+    ----------
+    name
+        The name.
+    args
+        A text for each argument, None where any will do; empty: whatever the arguments are.
 
     >>> EventPattern.parse("*_on"), EventPattern.parse("sensor(*,on)")
     (EventPattern(name='*_on', args=()), EventPattern(name='sensor', args=(None, 'on')))
@@ -93,7 +98,15 @@ class EventPattern:
 
 @dataclass(frozen=True, slots=True)
 class StatePair:
-    """The events that switch a state on and off; without a name the events say what it is called."""
+    """The events that switch a state on and off.
+
+    Parameters
+    ----------
+    on, off
+        Which events.
+    name
+        What the state is called; empty: as the events say.
+    """
 
     on: EventPattern
     off: EventPattern
@@ -121,7 +134,15 @@ class States:
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Atoms that are true from their time on, up to ``end``."""
+    """Atoms that are true for a while.
+
+    Parameters
+    ----------
+    table
+        The atoms, each at the time at which it begins to be true.
+    end
+        When each of them no longer is.
+    """
 
     table: AtomTable
     end: Ints
@@ -151,7 +172,14 @@ def points_within(
 ) -> tuple[Indices, Indices]:
     """Return which intervals ``[start, end)`` cover which of some ascending times, as positions.
 
-    With ``least`` an interval gets so many time-points from its start on, even if it covers none.
+    Parameters
+    ----------
+    start, end
+        The intervals.
+    times
+        The times, ascending.
+    least
+        So many time-points from its start on each interval gets, even if it covers none.
 
     >>> which, at = points_within(np.array([1, 4]), np.array([3, 5]), np.array([1, 2, 6]))
     >>> which.tolist(), at.tolist()

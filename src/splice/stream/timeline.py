@@ -107,6 +107,7 @@ class Timeline:
             return table
         moved = self._on_grid(table)
         _, atom = unique_rows(moved.key())
+        # By distinct atom at a time-point: the latest moment at which it was labelled.
         last = np.full(len(table), NO_TIME, np.int64)
         np.maximum.at(last, atom, table.time)
         # Labels that contradict each other at one moment both stay, and are told as elsewhere.

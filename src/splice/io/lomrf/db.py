@@ -41,6 +41,15 @@ class DbSource:
 
     Atoms are ordered by time, whatever their order in the file. Without a closed domain the
     schema grows with the files.
+
+    Parameters
+    ----------
+    files
+        The files.
+    domain
+        What the atoms mean.
+    limits
+        How much a file may be.
     """
 
     def __init__(
@@ -79,6 +88,8 @@ class DbSource:
             source = SourceText(read_text(file, self._limits), str(file))
         except InputError:
             return
+        # One wrong line can hide others: an unknown function makes every atom that uses it wrong. So what is
+        # wrong is left out and the rest is read again, until nothing new is found.
         lines = {problem.place.line for problem in told}
         for _ in range(_ROUNDS):
             try:

@@ -181,6 +181,8 @@ class Places:
 
 
 _NAME: Final = r"-?[A-Za-z0-9_][A-Za-z0-9_.:+@-]*"
+# One plain atom on a line: sign, predicate, arguments (split at commas later), probability, comment. What
+# it matches the grammar reads alike; quotes, functions and atoms over several lines are left to that.
 _REGULAR: Final = (
     rf"^[ \t]*([!?]?)[ \t]*([A-Z][A-Za-z0-9_]*)[ \t]*"
     rf"\(([ \t]*{_NAME}[ \t]*(?:,[ \t]*{_NAME}[ \t]*)*)\)"
@@ -196,8 +198,15 @@ _COMMENT_OR_QUOTE: Final = re.compile(
 class RawEvidence:
     """The atoms of a file as columns of text, and its function facts.
 
-    ``atoms`` has the columns ``name``, ``truth``, ``arity``, ``line`` and ``a0``, ``a1``, ... in
-    the order of the lines.
+    Parameters
+    ----------
+    source
+        The text.
+    atoms
+        The columns ``name``, ``truth``, ``arity``, ``line`` and ``a0``, ``a1``, ..., in the order of
+        the lines; arguments that an atom does not have are null.
+    functions
+        The facts.
     """
 
     source: SourceText
@@ -213,6 +222,8 @@ def parse_raw(source: SourceText) -> RawEvidence:
     regular = parts.get_column("2").is_not_null() & ~_denied_with_probability(parts)
     other = ~regular & ~lines.str.contains(_BLANK)
     atoms, functions = list[RawAtom](), list[FunctionFact]()
+    # An atom over several lines is a run of lines that are not regular, unless one of them looks like an
+    # atom by itself; then the grammar finds something wrong, and reads the whole text in its place.
     for first, block in _blocks(lines, other):
         more, facts, problems = parse_statements(SourceText(block, source.file, first + 1))
         if problems:

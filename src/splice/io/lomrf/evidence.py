@@ -33,8 +33,17 @@ from splice.stream.vocabulary import Vocabulary
 class Aliases:
     """The function facts of one file.
 
-    With a declared schema (``closed``) a constant stands for its term only where the types
-    agree; an inferred one may not know yet what a function is good for.
+    Parameters
+    ----------
+    facts
+        Them.
+    schema
+        What the functions take and return.
+    places
+        Where they stand.
+    closed
+        Whether the schema was declared: then a constant stands for its term only where the types
+        agree. An inferred one may not know yet what a function is good for.
     """
 
     def __init__(
@@ -54,7 +63,7 @@ class Aliases:
             elif depth > MAX_DEPTH:
                 message = f"'{constant}' nests more than {MAX_DEPTH} functions"
                 self.problems.append(places.problem(fact.line, message, "split the term"))
-        if self.problems:
+        if self.problems:  # nothing is resolved by facts that are wrong, or without end
             self._facts = {}
 
     def resolve(self, constant: str, type_name: str) -> Constant | Function:
@@ -125,7 +134,7 @@ def encode_evidence(
     if problems:
         raise InputError(problems)
     table = AtomTable.concat([t for t in tables if len(t)], vocabulary)
-    table.sequence[:] = vocabulary.sequences.code(sequence)
+    table.sequence[:] = vocabulary.sequences.code(sequence)  # the tables above are nobody else's
     lines = table.lines if table.lines is not None else np.arange(len(table))
     return table.take(np.lexsort((lines, table.time)))
 

@@ -52,6 +52,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class _Faulty:
+    """Rows of a chunk that have the same fault."""
+
     rows: Ints
     fault: Fault
 
@@ -228,9 +230,11 @@ class AtomReader:
         series = chunk.frame[column]
         times, bad = read_times(series, self._unit)
         self._check_format(series, column, faulty)
-        for row in np.flatnonzero(bad):
-            fault = time_fault(series[int(row)], column, unit_of(series, self._unit))
-            faulty.append(_Faulty(np.array([row]), fault))
+        unit = unit_of(series, self._unit) if bad.any() else None
+        faulty += [
+            _Faulty(np.array([row]), time_fault(series[int(row)], column, unit))
+            for row in np.flatnonzero(bad)
+        ]
         return times
 
     def _check_format(self, series: pl.Series, column: str, faulty: list[_Faulty]) -> None:
@@ -243,8 +247,8 @@ class AtomReader:
         usual = self._vocabulary.times
         stray = np.flatnonzero(is_timestamp(series) & (is_zoned(series) != bool(usual.zone)))
         if len(stray):
-            message = f"the timestamp has {'no' if usual.zone else 'a'} zone, and others have "
-            message += "one" if usual.zone else "none"
+            here, elsewhere = ("no", "one") if usual.zone else ("a", "none")
+            message = f"the timestamp has {here} zone, and others have {elsewhere}"
             fault = Fault(column, message, "write all timestamps with a zone, or none")
             faulty.append(_Faulty(stray, fault))
 
@@ -293,17 +297,15 @@ class AtomReader:
         late, timed = list[_Faulty](), timed[time[timed] != NO_TIME]
         if chunk.free is not None:
             timed = timed[~chunk.free[timed]]
-        written = self._vocabulary.times.text
+        as_text = self._vocabulary.times.text
         for place, latest in order.late(sequence[timed], time[timed]):
             row = int(timed[place])
             if latest is None:
                 column, name = self._columns.spec.sequence, self.sequences[int(sequence[row])]
                 message = f"sequence '{name}' comes back after another one began"
             else:
-                column, message = (
-                    self._columns.time,
-                    f"time goes backwards: {written(int(time[row]))} after {written(latest)}",
-                )
+                column, now = self._columns.time, int(time[row])
+                message = f"time goes backwards: {as_text(now)} after {as_text(latest)}"
             fault = Fault(column or "", message, "sort the rows, or ask with --sort")
             late.append(_Faulty(np.array([row]), fault))
         return late

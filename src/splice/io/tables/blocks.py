@@ -32,13 +32,24 @@ def block_bytes(rows: int) -> int:
 
 @dataclass(frozen=True)
 class Block:
-    """Some whole lines of a file, each ended by a newline, and the number of the first one."""
+    """Some whole lines of a file.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    data
+        The lines, each ended by a newline.
+    first_line
+        The number of the first one in the file.
+    offset
+        Where it starts in the file; None where that is packed.
+    """
 
     file: str
     data: bytes
     first_line: int
     offset: int | None = 0
-    """Where the lines stand in the file; None where it is packed."""
 
     @cached_property
     def newlines(self) -> Ints:
@@ -109,8 +120,20 @@ def blocks(
 ) -> Iterator[Block]:
     """Yield a file, or a span of it, as blocks of whole lines; an empty file is an error.
 
-    With ``quotes`` a newline between double quotes does not end a line of the table, and no
-    block ends there. Memory is bounded by a few blocks, or by the longest line that is allowed.
+    Memory is bounded by a few blocks, or by the longest line that is allowed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    quotes
+        Whether a newline between double quotes ends no line of the table: then no block ends there.
+    size
+        About how many bytes a block has.
+    limits
+        How long a line may be, and how much may come out of a packed file.
+    span
+        The part to read, if not everything.
     """
     begun = b""  # a line whose end was not read yet
     empty = span is None  # nothing but blank lines so far; of a span there may be nothing
@@ -180,6 +203,7 @@ def _last_line_end(data: bytes, quotes: bool) -> int:
     end = data.rfind(b"\n") + 1
     if not quotes or data.count(b'"', 0, end) % 2 == 0:
         return end
+    # An even number of quotes before a newline: it stands outside of quotes.
     array = np.frombuffer(data, np.uint8)[:end]
     outside = np.cumsum(array == _QUOTE) % 2 == 0
     ends = np.flatnonzero((array == _NEWLINE) & outside)

@@ -40,7 +40,15 @@ ABSENT: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a cell or a row: the column it is about, the message and a hint."""
+    """What is wrong with a cell or a row, before anyone knows where it stands.
+
+    Parameters
+    ----------
+    column
+        The column that it is about.
+    message, hint
+        What is told.
+    """
 
     column: str
     message: str
@@ -51,8 +59,12 @@ class Fault:
 class Cell:
     """What a cell says, as far as the kind of the atom depends on it.
 
-    ``term`` has a variable ``_`` at each leaf, or is ground in a column of names;
-    ``literal`` says that the text was quoted.
+    Parameters
+    ----------
+    term
+        Its term, with :data:`HOLE` at each leaf; ground in a column of names.
+    literal
+        Whether the text was quoted.
     """
 
     term: Term

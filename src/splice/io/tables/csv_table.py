@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -29,6 +30,8 @@ from splice.limits import LIMITS, Limits
 
 _COMMA: Final = ord(",")
 _QUOTE: Final = ord('"')
+_UNREADABLE: Final = re.compile("[\0\udc80-\udcff]")
+"""A NUL, or what stands for a byte that is not UTF-8 where texts are decoded with ``surrogateescape``."""
 _HINTS: Final = {
     "unexpected end of data": ("a quote is never closed", 'add the closing "'),
     "',' expected after '\"'": (
@@ -220,28 +223,25 @@ def _read_slowly(block: Block, names: list[str], columns: list[str], limits: Lim
 
 
 def _row_problem(block: Block, line: int, fields: list[str], width: int) -> Problem | None:
+    """Return what is wrong with a row, if anything is."""
+    if len(fields) == width and not _UNREADABLE.search("".join(fields)):
+        return None
     text = block.line(line)
+    message = f"the row has {len(fields)} fields, the header {width}"
     if len(fields) < width:
-        return Problem(
-            Place(block.file, line, len(text) + 1),
-            f"the row has {len(fields)} fields, the header {width}",
-            text,
-            "write a comma for each empty field; was the file cut off?",
+        column, hint = len(text) + 1, "write a comma for each empty field; was the file cut off?"
+    elif len(fields) > width:
+        column, hint = field_column(text, width), "put a text that holds commas into double quotes"
+    else:
+        index = next(i for i, field in enumerate(fields) if _UNREADABLE.search(field))
+        column, message, hint = (
+            field_column(text, index),
+            "a NUL byte",
+            "is this really a text file?",
         )
-    if len(fields) > width:
-        return Problem(
-            Place(block.file, line, field_column(text, width)),
-            f"the row has {len(fields)} fields, the header {width}",
-            text,
-            "put a text that holds commas into double quotes",
-        )
-    for index, value in enumerate(fields):
-        place = Place(block.file, line, field_column(text, index))
-        if any("\udc80" <= char <= "\udcff" for char in value):
-            return Problem(place, "invalid UTF-8", text, "save the file in UTF-8")
-        if "\0" in value:
-            return Problem(place, "a NUL byte", text, "is this really a text file?")
-    return None
+        if _UNREADABLE.search(fields[index].replace("\0", "")):
+            message, hint = "invalid UTF-8", "save the file in UTF-8"
+    return Problem(Place(block.file, line, column), message, text, hint)
 
 
 def _lines(block: Block) -> Iterator[str]:

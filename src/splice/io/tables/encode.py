@@ -41,7 +41,15 @@ Leaf: TypeAlias = tuple[int, int] | int
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The kind of atom that a combination of cells makes, and where its leaves come from."""
+    """What a combination of cells makes.
+
+    Parameters
+    ----------
+    kind
+        The code of the kind of atom.
+    leaves
+        Where each of its leaves comes from.
+    """
 
     kind: int
     leaves: tuple[Leaf, ...]
@@ -53,7 +61,17 @@ Planner: TypeAlias = Callable[[Sequence[Shape], bool], Plan]
 
 @dataclass(frozen=True)
 class Encoded:
-    """A kind and leaves for each row; rows with a fault have kind -1."""
+    """Rows of codes.
+
+    Parameters
+    ----------
+    kind
+        The kind of each row; -1 where it has a fault.
+    args
+        Its leaves, padded with -1.
+    faults
+        What is wrong, with the rows that have it.
+    """
 
     kind: Codes
     args: Codes
@@ -61,7 +79,17 @@ class Encoded:
 
 
 class RowEncoder:
-    """Encodes the cells of some columns; it remembers texts and plans between chunks."""
+    """Encodes the cells of some columns; it remembers texts and plans between chunks.
+
+    Parameters
+    ----------
+    planner
+        Makes the plan of each combination of shapes, once.
+    constants
+        Gets the names that stand at leaves.
+    reading
+        How columns are read that are not read as cells, by name.
+    """
 
     def __init__(self, planner: Planner, constants: Symbols, reading: dict[str, Reading]) -> None:
         self._planner = planner
@@ -78,6 +106,7 @@ class RowEncoder:
         combinations, inverse = _combinations(
             [timed.astype(np.int32), *shapes], [2, *(len(column.shapes) for column in columns)]
         )
+        # Plans are made in this order for what they teach the kinds: later ones may contradict earlier ones.
         for number in _by_weight(inverse, len(combinations)):
             timed_flag, *shape_codes = combinations[number]
             self._plan(columns, shape_codes, bool(timed_flag))
@@ -279,7 +308,23 @@ class FunctionPlanner:
 
 
 class PatternPlanner:
-    """Rows of a table that a ``domain.toml`` describes by an atom with columns in it."""
+    """Rows of a table that a ``domain.toml`` describes by an atom with columns in it.
+
+    Parameters
+    ----------
+    kinds
+        Makes the kinds.
+    vocabulary
+        Gets the names that the atom itself has.
+    decl
+        Its predicate.
+    args
+        Its arguments but for the time, with columns in them.
+    columns
+        The columns in the order in which their cells are given.
+    time
+        The column of the time, for messages.
+    """
 
     def __init__(
         self,

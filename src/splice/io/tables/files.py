@@ -102,6 +102,15 @@ def find_tables(inputs: Inputs, layout: Layout, open_table: Callable[[Path], Tab
     A layout counts where its columns are there; a folder that looks like the
     zero-configuration layout is read as such all the same, so that a domain made for other
     columns can be used for it.
+
+    Parameters
+    ----------
+    inputs
+        A folder, a file, several files, or the names of frames.
+    layout
+        What is said of its tables.
+    open_table
+        Opens one of them.
     """
     if isinstance(inputs, str | PathLike):
         root = as_path(inputs)

@@ -49,13 +49,23 @@ class FaultError(Exception):
 
 
 class KindMaker:
-    """Makes kinds over one vocabulary and remembers what it had to infer."""
+    """Makes kinds over one vocabulary and remembers what it had to infer.
+
+    Parameters
+    ----------
+    domain
+        What is declared; a closed one allows nothing else.
+    vocabulary
+        Gets the kinds.
+    """
 
     def __init__(self, domain: Domain, vocabulary: Vocabulary) -> None:
         self._domain = domain
         self._vocabulary = vocabulary
         self._predicates: dict[Signature, PredicateDecl] = {}
         self._functions: dict[Signature, FunctionDecl] = {}
+        # A name is an event without arguments, an atom without a time, or a function: whatever its
+        # first row makes of it. A later row that says otherwise is the error.
         self._plain_events: set[str] = set()
         self._timeless: set[str] = set()
         self._declared_functions = frozenset(decl.name for decl in domain.schema.functions)
@@ -130,14 +140,8 @@ class KindMaker:
         arities = self._arities_of_predicate(name)
         if arities:
             raise FaultError(_arity_fault(column, schema.spelling(name), arity, arities))
-        names = dict.fromkeys(schema.spelling(other.name) for other in schema.predicates)
-        raise FaultError(
-            Fault(
-                column,
-                f"unknown predicate '{schema.spelling(name)}'",
-                did_you_mean(schema.spelling(name), names) or f"the domain has {', '.join(names)}",
-            )
-        )
+        names = (schema.spelling(other.name) for other in schema.predicates)
+        raise _unknown(column, "predicate", schema.spelling(name), names)
 
     def kind(self, decl: PredicateDecl, args: Iterable[Term], column: str) -> int:
         """Return the code of the kind of an atom; its arguments have variables at the leaves.
@@ -186,14 +190,8 @@ class KindMaker:
         if arities:
             raise FaultError(_arity_fault(column, term.functor, len(term.args), arities))
         if self._domain.closed and term.functor != VALUE:
-            names = dict.fromkeys(other.name for other in schema.functions)
-            raise FaultError(
-                Fault(
-                    column,
-                    f"unknown function '{term.functor}'",
-                    did_you_mean(term.functor, names) or f"the domain has {', '.join(names)}",
-                )
-            )
+            names = (other.name for other in schema.functions)
+            raise _unknown(column, "function", term.functor, names)
         decl = FunctionDecl(term.functor, (THING,) * len(term.args), returns)
         self._functions[signature] = decl
         return decl
@@ -276,6 +274,12 @@ def _with_term(
         declared = FunctionDecl(term.functor, tuple(arg_types), returns)
         schema = schema.with_functions([declared])
     return schema, declared.returns
+
+
+def _unknown(column: str, what: str, name: str, declared: Iterable[str]) -> FaultError:
+    names = dict.fromkeys(declared)
+    hint = did_you_mean(name, names) or f"the domain has {', '.join(names)}"
+    return FaultError(Fault(column, f"unknown {what} '{name}'", hint))
 
 
 def _arity_fault(column: str, name: str, arity: int, arities: tuple[int, ...]) -> Fault:

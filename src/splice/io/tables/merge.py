@@ -104,6 +104,7 @@ class Labels:
             self._sequences[name] = entry
         if name not in progress and len(self._everywhere):
             tables.append(_in_sequence(self._everywhere, sequence))
+        # A point may stand at a time at which no event does: it comes with the events after it.
         upto = len(entry.points)
         if not last:
             upto = int(np.searchsorted(entry.points.time, times[-1], side="right"))
@@ -148,7 +149,18 @@ def merged(
 ) -> Iterator[AtomTable]:
     """Yield events with the labels of their time-points, then sequences that only have labels.
 
-    The events are ordered and aligned; so is what is given.
+    Parameters
+    ----------
+    events
+        Chunks that are ordered and aligned; so is what is yielded.
+    labels
+        Labels and facts.
+    vocabulary
+        What the codes mean.
+    locate
+        Says where a label stands.
+    only
+        The sequences that are read, if not all are.
     """
     progress: Progress = {}
     current = -1

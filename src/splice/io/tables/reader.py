@@ -37,9 +37,16 @@ Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where some sequences stand in the events of a source, and what its atoms mean.
+    """Where some sequences stand in the events of a source.
 
-    ``source`` is its text, so that nobody takes it for another's; no span: they have no events.
+    Parameters
+    ----------
+    source
+        The text of the source, so that nobody takes it for another's.
+    span
+        Where they stand; an empty one: they have no events.
+    domain
+        What the atoms mean, so that types need not be inferred again.
     """
 
     source: str
@@ -49,7 +56,17 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class SequenceIndex:
-    """Where each sequence stands in the events of a source, in their order."""
+    """Where each sequence stands in the events of a source.
+
+    Parameters
+    ----------
+    source
+        The text of the source.
+    spans
+        Where each sequence stands, in the order of the file.
+    domain
+        What the atoms mean.
+    """
 
     source: str
     spans: dict[str, Span]

@@ -18,7 +18,19 @@ from splice.stream.vocabulary import Vocabulary
 
 
 class InferredSource(ABC):
-    """A vocabulary and a domain that grow with the data, and a report of each reading."""
+    """A vocabulary and a domain that grow with the data, and a report of each reading.
+
+    Parameters
+    ----------
+    domain
+        What is declared of it.
+    sort
+        Sort rows that are out of order, in memory.
+    max_bad
+        The share of bad rows that is tolerated.
+    limits
+        How much a file may be.
+    """
 
     def __init__(
         self, domain: Domain | None, *, sort: bool, max_bad: float, limits: Limits
