@@ -19,21 +19,22 @@ BORDERS: Final = ("start", "end")
 """The events that happen where a fluent is initiated and terminated: RTEC's internal ones."""
 
 
-def plain(fluent: Term) -> Term:
-    """Return a fluent without its value: ``stopped(V)`` of ``stopped(V)=farFromPorts``."""
-    if isinstance(fluent, Function) and fluent.functor == VALUE:
-        return fluent.args[0]
-    return fluent
-
-
 def fluent_of(fluent: Term) -> Signature | None:
-    """Return the functor and arity of a fluent, or None where it is a bare variable."""
-    inner = plain(fluent)
-    if isinstance(inner, Variable):
-        return None
-    if isinstance(inner, Constant):
-        return Signature(inner.name, 0)
-    return Signature(inner.functor, len(inner.args))
+    """Return the functor and arity of a fluent without its value, or None where it is a bare variable.
+
+    >>> from splice.logic.syntax import parse_term
+    >>> fluent_of(parse_term("stopped(V)=farFromPorts"))
+    Signature(name='stopped', arity=1)
+    """
+    if isinstance(fluent, Function) and fluent.functor == VALUE:
+        fluent = fluent.args[0]
+    match fluent:
+        case Variable():
+            return None
+        case Constant(name):
+            return Signature(name, 0)
+        case Function(functor, args):
+            return Signature(functor, len(args))
 
 
 def border_of(atom: Atom) -> tuple[str, Term] | None:

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import total_ordering
 from typing import Any, Final, TypeAlias
 
 from splice.logic.lexer import escape
@@ -35,6 +36,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
 _RESERVED: Final = frozenset({"not", "mod", "exists", "forall", "hard"})
 
 
+@total_ordering
 class _Ordered:
     """Order terms by :meth:`sort_key`: constants, then variables, then functions."""
 
@@ -49,17 +51,6 @@ class _Ordered:
         if not isinstance(other, _Ordered):
             return NotImplemented
         return self.sort_key() < other.sort_key()
-
-    def __le__(self, other: object) -> bool:
-        return self == other or self < other
-
-    def __gt__(self, other: object) -> bool:
-        if not isinstance(other, _Ordered):
-            return NotImplemented
-        return other < self
-
-    def __ge__(self, other: object) -> bool:
-        return self == other or self > other
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from splice.arrays import Codes, IntArray, Ints, Mask, unique_rows
 from splice.labels import UNKNOWN
 from splice.logic.atoms import Atom
 from splice.logic.domain import Domain
-from splice.logic.schema import FLUENT, TIME, PredicateDecl
+from splice.logic.schema import FLUENT, TIME, FunctionDecl, PredicateDecl
 from splice.logic.terms import Function, Term, Variable
 from splice.stream.batch import query_rows
 from splice.stream.closed_world import Closing, closed, watched_rows
@@ -246,14 +246,31 @@ def _choices(table: AtomTable, type_name: str, domain: Domain) -> list[_Choice]:
     ]
     if not functions:
         return [_Choice("", (type_name,), _constants(table, type_name))]
-    choices = []
-    for decl in functions:
-        rows = _named(table, decl.name, len(decl.args))
-        if not len(rows):
-            columns = (_constants(table, t) for t in decl.args)
-            rows = reduce(_crossed, columns, _ONE)
-        choices.append(_Choice(decl.name, decl.args, rows))
-    return choices
+    return [_Choice(decl.name, decl.args, _arguments(table, decl)) for decl in functions]
+
+
+def open_instances(table: AtomTable, function: FunctionDecl, *, self_pairs: bool) -> Codes:
+    """Return the arguments that a function has in a sequence, row by row.
+
+    Parameters
+    ----------
+    table
+        The atoms of the sequence.
+    function
+        The function, with the types of its arguments.
+    self_pairs
+        Whether two arguments of one type may be the same constant.
+    """
+    rows = _arguments(table, function)
+    return rows if self_pairs else rows[apart(rows, function.args)]
+
+
+def _arguments(table: AtomTable, function: FunctionDecl) -> Codes:
+    """Return the arguments that function facts name, else all combinations of constants."""
+    rows = _named(table, function.name, len(function.args))
+    if len(rows):
+        return rows
+    return reduce(_crossed, (_constants(table, name) for name in function.args), _ONE)
 
 
 def _named(table: AtomTable, functor: str, arity: int) -> Codes:

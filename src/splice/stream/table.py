@@ -7,7 +7,7 @@ atoms without a time stand first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from splice.arrays import Codes, IntArray, Ints, Mask, padded
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
-from splice.stream.vocabulary import Vocabulary
+from splice.stream.vocabulary import Kind, Vocabulary
 
 NO_TIME: Final = np.iinfo(np.int64).min
 """The time of an atom that has none: it holds throughout its sequence."""
@@ -138,6 +138,11 @@ class AtomTable:
         for start, stop in pairwise([0, *inner, len(self)]):
             if stop > start:
                 yield self.take(slice(start, stop))
+
+    def of_kinds(self, test: Callable[[Kind], bool]) -> Mask:
+        """Return which rows have a kind that passes a test, which is asked once a kind."""
+        chosen = np.array([test(kind) for kind in self.vocabulary.kinds], bool)
+        return chosen[self.kind] if len(self) else np.empty(0, bool)
 
     def of_predicates(self, predicates: Iterable[str]) -> Mask:
         """Return which rows belong to the given predicates."""

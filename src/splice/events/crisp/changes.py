@@ -123,16 +123,16 @@ def first_ends(stretches: Stretches, is_ended: Callable[[Ints, Ints], Mask]) -> 
     twice as many as there are before the first true one.
     """
     number, start, end = stretches.number, stretches.start, stretches.end
-    ends, asked = [Changes()], 1
+    ends, span = [Changes()], 1
     while len(number):
-        stretch, point = expand_ranges(start, np.minimum(end - start, asked))
+        stretch, point = expand_ranges(start, np.minimum(end - start, span))
         true = np.flatnonzero(is_ended(number[stretch], point))
         first = true[begins_run(stretch[true])]  # the points of a stretch lie together, in order
         ends.append(Changes(number[stretch[first]], point[first]))
-        goes_on = start + asked < end
+        goes_on = start + span < end
         goes_on[stretch[first]] = False
-        number, start, end = number[goes_on], start[goes_on] + asked, end[goes_on]
-        asked *= 2
+        number, start, end = number[goes_on], start[goes_on] + span, end[goes_on]
+        span *= 2
     return Changes.concat(ends)
 
 

@@ -13,8 +13,6 @@ from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-import numpy as np
-
 from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.events.crisp.checks import check_statements
 from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
@@ -179,11 +177,12 @@ def without_labels(table: AtomTable, given: Collection[Signature] = ()) -> AtomT
 
     What holds follows from events and theory alone: labels bring neither entities nor time-points.
     """
-    dropped = [
-        kind.signature == DEFAULT_QUERY and fluent_of(kind.template.args[0]) not in given
-        for kind in table.vocabulary.kinds
-    ]
-    return table.take(~np.array(dropped, bool)[table.kind]) if any(dropped) else table
+    is_label = table.of_kinds(
+        lambda kind: (
+            kind.signature == DEFAULT_QUERY and fluent_of(kind.template.args[0]) not in given
+        )
+    )
+    return table.take(~is_label) if is_label.any() else table
 
 
 def _step(theory: Theory) -> tuple[Step | None, Theory]:

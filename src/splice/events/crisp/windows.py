@@ -59,6 +59,7 @@ def recognise_windows(
                 at = to
                 if at < len(timed):
                     yield from recogniser.slide(next_due)
+                    # The next step that lies beyond the atom: those without atoms change nothing.
                     behind = int(timed.time[at]) - next_due
                     due[sequence] = next_due + step * (1 + behind // step)
     yield from recogniser.end_all_but(None)
@@ -230,8 +231,8 @@ def _carry(work: CrispRecognition, last: int, cut: int) -> Carried:
             if fluent not in program.inputs:  # those are said anew at each time-point
                 open_ = intervals.take((intervals.start <= cut) & (intervals.end > cut))
                 since[open_.key] = open_.start
-            asked = (intervals.end > horizon) & (intervals.start < cut) & (fluent in mentioned)
-            past = intervals.take(asked)
+            is_past = (intervals.end > horizon) & (intervals.start < cut)
+            past = intervals.take(is_past & (fluent in mentioned))
             kept = since != NO_TIME
             kept[past.key] = True
             row = np.cumsum(kept) - 1  # among those that are kept

@@ -188,8 +188,8 @@ class _Query:
         exists = (rows.point >= 0) & (rows.point + self._last < len(points))
         if not exists.all():
             rows = rows.take(exists)
-        together = points.sequence[rows.point] == points.sequence[rows.point + self._last]
-        return rows if together.all() else rows.take(together)
+        is_within = points.sequence[rows.point] == points.sequence[rows.point + self._last]
+        return rows if is_within.all() else rows.take(is_within)
 
     def cross(self, variable: Variable, sequences: Ints, constants: Ints) -> None:
         """Let a variable range over constants of the sequence."""

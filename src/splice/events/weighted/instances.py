@@ -22,6 +22,7 @@ import numpy as np
 from splice.arrays import Ints, Mask, ends_run, padded, unique_rows
 from splice.events.crisp.fluent_store import Group, kind_of, shape_of
 from splice.events.evidence import Evidence, Relation, leaves_of
+from splice.events.fluents import fluent_of
 from splice.events.joins import Bindings
 from splice.events.keys import lookup, row_keys
 from splice.events.points import Observed, Points, Successor
@@ -30,9 +31,7 @@ from splice.logic.atoms import Atom
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, TIME, PredicateDecl, Schema
 from splice.logic.terms import Constant, Function, Term, Variable
-from splice.stream.batch import query_rows
-from splice.stream.open_world import OpenWorldSource
-from splice.stream.source import MemorySource
+from splice.stream.open_world import open_instances
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import EQUALS
 
@@ -81,20 +80,22 @@ class Instances:
         return starts
 
     @cached_property
+    def _chain(self) -> Ints:
+        """The chain of each atom."""
+        return np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
+
+    @cached_property
     def point(self) -> Ints:
         """The point of each atom."""
-        chain = np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
-        within = np.arange(self.offsets[-1]) - self.offsets[:-1][chain]
-        return self._starts[self.fluents.sequence[chain]] + within
+        within = np.arange(self.offsets[-1]) - self.offsets[:-1][self._chain]
+        return self._starts[self.fluents.sequence[self._chain]] + within
 
     @cached_property
     def queries(self) -> AtomTable:
         """All atoms, chain by chain, of unknown truth."""
-        chain = np.repeat(np.arange(len(self.fluents)), np.diff(self.offsets))
-        table = self.fluents.take(chain)
-        return replace(
-            table, time=self.points.time[self.point], truth=np.full(len(chain), UNKNOWN, np.int8)
-        )
+        unknown = np.full(len(self._chain), UNKNOWN, np.int8)
+        table = self.fluents.take(self._chain)
+        return replace(table, time=self.points.time[self.point], truth=unknown)
 
     def atoms(self, fluent: Term, rows: Bindings) -> Ints:
         """Return the atom of a fluent with variables in each row, -1 where there is none."""
@@ -162,14 +163,9 @@ def find_instances(
 
 def _fits(table: AtomTable, shapes: Sequence[Term]) -> Mask:
     """Return which rows are query atoms of some shapes."""
-    chosen = np.array(
-        [
-            k.signature == DEFAULT_QUERY and k.template.args[0] in shapes
-            for k in table.vocabulary.kinds
-        ],
-        bool,
+    return table.of_kinds(
+        lambda kind: kind.signature == DEFAULT_QUERY and kind.template.args[0] in shapes
     )
-    return chosen[table.kind] if len(table) else np.empty(0, bool)
 
 
 def _widened(table: AtomTable) -> AtomTable:
@@ -226,32 +222,29 @@ def _has_facts(table: AtomTable, shape: Term) -> bool:
     """Return whether function facts name ground fluents of a shape."""
     if not isinstance(shape, Function):
         return False
-    names_shape = [
-        kind.predicate == EQUALS
-        and isinstance(term := kind.template.args[-1], Function)
-        and (term.functor, len(term.args)) == (shape.functor, len(shape.args))
-        for kind in table.vocabulary.kinds
-    ]
-    return bool(np.array(names_shape, bool)[table.kind].any()) if len(table) else False
+    signature = (shape.functor, len(shape.args))
+    facts = table.of_kinds(
+        lambda kind: (
+            kind.predicate == EQUALS
+            and isinstance(term := kind.template.args[-1], Function)
+            and (term.functor, len(term.args)) == signature
+        )
+    )
+    return bool(facts.any())
 
 
 def _open_world(table: AtomTable, domain: Domain, shape: Term, width: int) -> Ints:
     """Return the ground fluents that LoMRF's open world has: sequence and arguments."""
-    nothing = np.empty((0, width + 1), np.int64)
-    if not isinstance(shape, Function) or not len(table):
-        return nothing
+    rows = [np.empty((0, width + 1), np.int64)]
     query = domain.schema.predicate(DEFAULT_QUERY) or EVENT_CALCULUS[DEFAULT_QUERY]
-    schema = domain.schema.with_predicates([query])
-    if not any(d.name == shape.functor for d in schema.functions_returning(query.args[0])):
-        return nothing
-    narrowed = replace(domain, schema=schema, query=DEFAULT_QUERY, fluents=(shape.functor,))
-    # The open world has each fluent at each time-point; with one time for all, each comes once.
-    once = replace(table, time=np.where(table.time == NO_TIME, NO_TIME, 0), lines=None)
-    source = OpenWorldSource(MemorySource(once.sorted(), narrowed))
-    parts = [chunk.take(query_rows(chunk, narrowed)) for chunk in source.chunks()]
-    return np.concatenate(
-        [nothing, *(np.column_stack((p.sequence, p.args[:, :width])) for p in parts)]
-    )
+    signature = fluent_of(shape)
+    declared = None if signature is None else domain.schema.function(signature)
+    if declared is not None and declared.returns == query.args[0]:
+        for piece in table.sorted().by_sequence():
+            instances = open_instances(piece, declared, self_pairs=domain.self_pairs)
+            sequence = np.full(len(instances), piece.sequence[0])
+            rows.append(np.column_stack((sequence, instances)).astype(np.int64))
+    return np.concatenate(rows)
 
 
 def constants_of(table: AtomTable, type_name: str) -> tuple[Ints, Ints]:

@@ -110,12 +110,12 @@ def _chain_queries(
     template: Template, axioms: Axioms, weighed: frozenset[Signature]
 ) -> Iterator[Literal]:
     """Yield the query literals whose fluents the theory defines; of a completed one, its own."""
-    own = None
+    completing = None
     if template.completed >= 0:
-        own = fluent_of(axioms.definitions[template.completed].fluent)
+        completing = fluent_of(axioms.definitions[template.completed].fluent)
     for literal in template.queries:
         fluent = fluent_of(literal.atom.args[0])
-        if fluent is None or (fluent in weighed and own in (None, fluent)):
+        if fluent is None or (fluent in weighed and completing in (None, fluent)):
             yield literal
 
 

@@ -9,6 +9,7 @@ the conditions of a clause apart, and says at which time-points its literals sta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -58,7 +59,8 @@ def clauses_of(statement: Statement) -> list[WeightedClause]:
     content = statement.content
     if isinstance(content, Rule):
         return [WeightedClause(content.clause())]
-    clauses = [clause for clause in _Reader(statement).clauses(content) if not _is_true(clause)]
+    read = map(Clause, _Reader(statement).clauses(content))
+    clauses = [clause for clause in read if not _is_true(clause)]
     share = 1.0 / len(clauses) if clauses else 1.0
     units = [clause for clause in clauses if len(clause.literals) == 1]
     if statement.is_hard or len(units) < 2:
@@ -72,6 +74,9 @@ def _is_true(clause: Clause) -> bool:
     return any(-literal in clause.literals for literal in clause.literals)
 
 
+_Clauses = list[tuple[Literal, ...]]
+
+
 class _Reader:
     """Reads one statement; bound variables get names of their own."""
 
@@ -79,72 +84,44 @@ class _Reader:
         self._statement = statement
         self._bound = 0
 
-    def clauses(self, formula: Formula) -> list[Clause]:
-        return [Clause(literals) for literals in self._positive(formula)]
-
-    def _fail(self, message: str, hint: str) -> InputError:
-        return InputError(self._statement.problem(message, hint))
-
-    def _positive(self, formula: Formula) -> list[tuple[Literal, ...]]:
-        """Return the clauses of a formula that is to hold."""
+    def clauses(self, formula: Formula, holds: bool = True) -> _Clauses:
+        """Return the clauses of a formula that is to hold, or is not to."""
+        # Negations move inwards (de Morgan): what is not to hold is read as the dual of what is. Of ``p <=> q``
+        # (not p ; q) and (p ; not q) are to hold, of its negation (p ; q) and (not p ; not q).
         match formula:
             case Atom():
-                return [(Literal(formula),)]
+                return [(Literal(formula, holds),)]
             case Not(part):
-                return self._negative(part)
-            case And(parts):
-                return [clause for part in parts for clause in self._positive(part)]
-            case Or(parts):
-                return self._either([self._positive(part) for part in parts])
+                return self.clauses(part, not holds)
+            case And(parts) | Or(parts):
+                sides = [self.clauses(part, holds) for part in parts]
+                if isinstance(formula, Or) == holds:
+                    return self._either(sides)
+                return [clause for side in sides for clause in side]
             case Implies(left, right):
-                return self._either([self._negative(left), self._positive(right)])
+                return self.clauses(Or((Not(left), right)), holds)
             case Iff(left, right):
                 return [
-                    *self._either([self._negative(left), self._positive(right)]),
-                    *self._either([self._positive(left), self._negative(right)]),
+                    *self._either([self.clauses(left, not holds), self.clauses(right, True)]),
+                    *self._either([self.clauses(left, holds), self.clauses(right, False)]),
                 ]
-            case Forall(variables, part):
-                return self._positive(_renamed(part, self._fresh(variables, "B")))
-            case Exists(variables, Atom() as atom):
+            case Exists(variables, Atom() as atom) if holds:
                 return [(Literal(atom.substitute(self._fresh(variables, ANY))),)]
-            case Exists():
-                raise self._refused()
+            case Forall(variables, part) | Exists(variables, part):
+                if isinstance(formula, Exists) == holds:
+                    raise refusal(
+                        self._statement,
+                        "'exists' before several atoms cannot be used in what is to hold",
+                        "let a condition say it, or write one clause for each thing that may exist",
+                    )
+                return self.clauses(_renamed(part, self._fresh(variables, "B")), holds)
 
-    def _negative(self, formula: Formula) -> list[tuple[Literal, ...]]:
-        """Return the clauses of a formula that is not to hold."""
-        match formula:
-            case Atom():
-                return [(Literal(formula, positive=False),)]
-            case Not(part):
-                return self._positive(part)
-            case And(parts):
-                return self._either([self._negative(part) for part in parts])
-            case Or(parts):
-                return [clause for part in parts for clause in self._negative(part)]
-            case Implies(left, right):
-                return [*self._positive(left), *self._negative(right)]
-            case Iff(left, right):
-                return [
-                    *self._either([self._positive(left), self._positive(right)]),
-                    *self._either([self._negative(left), self._negative(right)]),
-                ]
-            case Exists(variables, part):
-                return self._negative(_renamed(part, self._fresh(variables, "B")))
-            case Forall():
-                raise self._refused()
-
-    def _refused(self) -> InputError:
-        return self._fail(
-            "'exists' before several atoms cannot be used in what is to hold",
-            "let a condition say it, or write one clause for each thing that may exist",
-        )
-
-    def _either(self, sides: list[list[tuple[Literal, ...]]]) -> list[tuple[Literal, ...]]:
-        size = 1
-        for side in sides:
-            size *= len(side)
+    def _either(self, sides: list[_Clauses]) -> _Clauses:
+        """Return every choice of a clause from each side, as one clause."""
+        size = math.prod(map(len, sides))
         if size > _LIMIT:
-            raise self._fail(
+            raise refusal(
+                self._statement,
                 f"the formula says {size:,} clauses, more than {_LIMIT:,}",
                 "define initiatedAt and terminatedAt by rules: they are never multiplied out",
             )
