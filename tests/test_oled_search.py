@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splice.evaluation.confusion import Confusion
+from splice.inputs.open import InputOptions, open_input
 from splice.lab.plaza import make_plaza
 from splice.learners.memory import TransitionWindow, agreement, holds_next
 from splice.learners.oled.grow import grow
@@ -92,6 +94,29 @@ def test_initiations_say_what_is_seen(square: tuple[list[MicroBatch], list[Micro
     begins = [rule for rule in theory.rules() if rule.head.atom.predicate == "initiatedAt"]
     assert begins
     assert all(any(literal.positive for literal in rule.body) for rule in begins)
+
+
+def test_what_begins_for_one_of_some_reasons_has_a_rule_for_each(tmp_path: Path) -> None:
+    """``begins: not green; ends: not red, not blue`` would recognise the same, and say nothing."""
+    rng = np.random.default_rng(1)
+    seen = np.repeat(rng.choice(["red", "blue", "green", "grey"], 60), 5)
+    (tmp_path / "events.csv").write_text(
+        "time,event,arg1\n" + "".join(f"{t},{word},a\n" for t, word in enumerate(seen)), "utf-8"
+    )
+    warm = np.isin(seen, ["red", "blue"])
+    (tmp_path / "labels.csv").write_text(
+        "fluent,time,label\n"
+        + "".join(f"warm(a),{t},{str(w).lower()}\n" for t, w in enumerate(warm)),
+        "utf-8",
+    )
+    source = open_input(str(tmp_path), InputOptions(holds="from"))
+    theory = Oled(SEARCH).fit(batches(source, TimePoints(10**6))).theory_
+    rules = [str(statement) for statement in theory.statements]
+    assert rules == [
+        "initiatedAt(warm(X0),T) :- happensAt(blue(X0),T).",
+        "initiatedAt(warm(X0),T) :- happensAt(red(X0),T).",
+        "terminatedAt(warm(X0),T) :- not happensAt(blue(X0),T), not happensAt(red(X0),T).",
+    ]
 
 
 def test_a_searched_rule_tells_where_it_comes_from(

@@ -39,6 +39,10 @@ _WIDER: Final = 24
 """So many of them may speak of others than the head does."""
 
 
+_COVER: Final = 4
+"""So many rules may say what is seen instead of one that says what is not."""
+
+
 @dataclass(frozen=True, eq=False)
 class FoundRule:
     """A rule of a theory that was searched for.
@@ -103,16 +107,20 @@ class RuleSearch:
         predicted = self._predicted(candidates, theory)
         if not self._is_right_enough(predicted):
             return []
-        f1 = agreement(predicted, self.window.after)
-        without = [
-            self._predicted(candidates, [rule for rule in theory if rule != left_out])
-            for left_out in theory
-        ]
         bodies = self._positive([(_KINDS[rule.candidate], rule.kept) for rule in theory])
+        f1 = self._agreement(bodies)
+        without = [self._agreement(bodies[:i] + bodies[i + 1 :]) for i in range(len(bodies))]
         return [
-            FoundRule(initiates, self._body(rows), f1, agreement(holds, self.window.after))
-            for (initiates, rows), holds in zip(bodies, without, strict=True)
+            FoundRule(initiates, self._body(rows), f1, fewer)
+            for (initiates, rows), fewer in zip(bodies, without, strict=True)
         ]
+
+    def _agreement(self, theory: Sequence[tuple[bool, Conjunction]]) -> float:
+        """Return how well rules recognise what is remembered."""
+        fires = {kind: np.zeros(self._true.shape[1], bool) for kind in _KINDS}
+        for initiates, rows in theory:
+            fires[initiates] |= self._fires(rows)
+        return agreement(self._holds(fires[True], fires[False]), self.window.after)
 
     def _first(self, table: Floats, *, initiates: bool) -> Iterator[ChosenRule]:
         """Yield the first rules of a kind, by the points that count as right for it."""
@@ -226,25 +234,45 @@ class RuleSearch:
     def _positive(self, theory: list[tuple[bool, Conjunction]]) -> list[tuple[bool, Conjunction]]:
         """Return the theory with initiations that say what is seen, where they said what is not.
 
-        ``initiated: not b; terminated: not a`` recognises what ``initiated: a, not b`` does, which
-        somebody can read. So an initiation without a positive condition gets the most special
-        one that is true wherever it counts, and loses what that makes unnecessary.
+        ``initiated: not c; terminated: not a, not b`` recognises what ``initiated: a`` and ``initiated: b``
+        (each with ``not c``, where that is needed) do, which somebody can read. So an initiation without a
+        positive condition gets the fewest positive ones of which one is true wherever it counts, that is
+        wherever nothing terminates; each of these rules loses what that makes unnecessary.
         """
         ended = np.zeros(self._true.shape[1], bool)
         for initiates, rows in theory:
             if not initiates:
                 ended |= self._fires(rows)
-        positive = [row for row, b in enumerate(self._conditions) if b.positive]
+        often = self.window.count(np.ones(len(self.window.pattern), bool), len(ended))
         readable: list[tuple[bool, Conjunction]] = []
         for initiates, rows in theory:
             counts = self._fires(rows) & ~ended
-            if initiates and counts.any() and not any(row in positive for row in rows):
-                always = [row for row in positive if self._true[row, counts].all()]
-                if always:
-                    best = min(always, key=lambda row: int(self._true[row].sum()))
-                    rows = self._shortened((best, *rows), counts, ended)  # noqa: PLW2901
-            readable.append((initiates, rows))
-        return readable
+            says_nothing = initiates and not any(self._conditions[row].positive for row in rows)
+            cover = self._cover(counts, often) if says_nothing else ()
+            readable += [
+                (True, self._shortened((row, *rows), counts & self._true[row], ended))
+                for row in cover
+            ] or [(initiates, rows)]
+        return list(dict.fromkeys(readable))
+
+    def _cover(self, counts: Mask, often: Ints) -> tuple[int, ...]:
+        """Return a few positive conditions of which one is true in each of some patterns; none if they fail.
+
+        Greedy, by the transitions that are not covered yet; of equals the most special one.
+        """
+        left, chosen = counts.copy(), list[int]()
+        positive = [row for row, b in enumerate(self._conditions) if b.positive]
+        while left.any() and positive and len(chosen) < _COVER:
+            best = max(
+                positive,
+                key=lambda row: (
+                    int(often[left & self._true[row]].sum()),
+                    -int(self._true[row].sum()),
+                ),
+            )
+            chosen.append(best)
+            left &= ~self._true[best]
+        return () if left.any() else tuple(chosen)
 
     def _shortened(self, rows: Conjunction, counts: Mask, ended: Mask) -> Conjunction:
         """Return a body without what changes nothing where it is not terminated; the first stays."""
