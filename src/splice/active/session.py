@@ -6,10 +6,8 @@ and values, so a round costs what solving costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 
@@ -26,7 +24,7 @@ from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
 from splice.logic.syntax import ground_text
 from splice.patterns.reading import Reading, blocks
-from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.batch import MicroBatch, TimePoints, batches, whole_sequences
 from splice.stream.mask import Unit
 from splice.stream.source import Source
 from splice.stream.table import AtomTable
@@ -144,14 +142,7 @@ class LabelSession:
 
     def predicted(self, predict: Callable[[MicroBatch], LabelArray]) -> LabelArray:
         """Return what a theory says of all query atoms, sequence by sequence."""
-        parts = [predict(replace(first, table=table)) for first, table in self.sequences()]
-        return np.concatenate(parts)
-
-    def sequences(self) -> Iterator[tuple[MicroBatch, AtomTable]]:
-        """Yield the rows of each sequence, with its first batch."""
-        for _, group in groupby(self.batches, key=lambda batch: batch.sequence):
-            sequence = list(group)
-            yield sequence[0], AtomTable.concat([b.table for b in sequence], self.vocabulary)
+        return np.concatenate([predict(sequence) for sequence in whole_sequences(self.batches)])
 
     def pool(self) -> Pool:
         """Return what may be asked about, as strategies see it."""

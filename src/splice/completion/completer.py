@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,8 +38,7 @@ from splice.options import changes
 from splice.patterns.partition import Examples
 from splice.patterns.reading import Reading, blocks
 from splice.states import check_state
-from splice.stream.batch import MicroBatch
-from splice.stream.table import AtomTable
+from splice.stream.batch import MicroBatch, joined
 from splice.stream.vocabulary import Vocabulary
 
 LabelCounts: TypeAlias = Sequence[dict[str, Any]]
@@ -150,8 +148,7 @@ class SupervisionCompleter:
             self.prefetch(block)
             yield from map(self.complete, block)
             return
-        table = AtomTable.concat([batch.table for batch in block], block[0].table.vocabulary)
-        done = self._complete(replace(block[0], table=table), parts, seen)
+        done = self._complete(joined(block), parts, seen)
         for part in done.split(block):
             yield part
             self._start_in_scene += len(part)

@@ -9,9 +9,7 @@ The package is an extra, loaded when a classifier is fitted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
-from itertools import groupby
 from typing import Any, Final, Self
 
 import numpy as np
@@ -22,7 +20,7 @@ from splice.evaluation.recognition import fluent_names
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.patterns.partition import Examples, partition
 from splice.patterns.visibility import Visibility
-from splice.stream.batch import MicroBatch
+from splice.stream.batch import MicroBatch, whole_sequences
 from splice.stream.table import AtomTable
 
 HISTORY: Final = 15
@@ -75,7 +73,7 @@ class PointClassifier:
 
     def fit(self, batches: Iterable[MicroBatch]) -> Self:
         """Learn from the labelled query atoms of batches, which come in the order of the stream."""
-        sequences = list(_sequences(batches))
+        sequences = list(whole_sequences(batches))
         if sequences:
             self._models = {}
             rows, labels, queries = self._labelled(sequences)
@@ -96,15 +94,15 @@ class PointClassifier:
         folds
             From which query atoms each learns, and which it is asked about; these have labels.
         """
-        sequences = list(_sequences(batches))
+        sequences = list(whole_sequences(batches))
         rows, labels, queries = self._labelled(sequences)
         labelled = np.concatenate([batch.labels for batch in sequences]) != UNKNOWN
-        for learns, asked in folds:
+        for in_train, in_test in folds:
             self._models = {}
-            train, test = learns[labelled], asked[labelled]
+            train, test = in_train[labelled], in_test[labelled]
             self._learn(rows[train], labels[train], queries.take(train))
             predicted = np.full(len(labelled), FALSE, np.int8)
-            predicted[labelled & asked] = self._predict_rows(rows[test], queries.take(test))
+            predicted[labelled & in_test] = self._predict_rows(rows[test], queries.take(test))
             yield predicted
 
     def _labelled(self, sequences: Sequence[MicroBatch]) -> tuple[Floats, LabelArray, AtomTable]:
@@ -158,7 +156,7 @@ class PointClassifier:
 
     def predict_all(self, batches: Sequence[MicroBatch]) -> list[LabelArray]:
         """Return the labels of consecutive batches; each sees what came before it in its sequence."""
-        predicted = [self.predict(batch) for batch in _sequences(batches)]
+        predicted = [self.predict(batch) for batch in whole_sequences(batches)]
         ends = np.cumsum([len(batch.queries) for batch in batches])[:-1]
         return np.split(np.concatenate(predicted), ends) if predicted else []
 
@@ -209,14 +207,6 @@ class PointClassifier:
         now = np.divide(total, count, out=np.zeros_like(total), where=count > 0).reshape(shape)
         now = np.clip(now, -_LARGEST, _LARGEST)  # scikit-learn has 32 bits, and no infinity
         return _with_history(now, examples.queries, self.history)
-
-
-def _sequences(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
-    """Yield consecutive batches of a sequence as one."""
-    for _, group in groupby(batches, key=lambda batch: batch.sequence):
-        first, *following = group
-        tables = [first.table, *(batch.table for batch in following)]
-        yield replace(first, table=AtomTable.concat(tables, first.table.vocabulary))
 
 
 def _measured_leaves(examples: Sequence[Examples], visibility: Visibility) -> Mask:

@@ -26,7 +26,7 @@ from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.logic.theory import Theory
 from splice.stats import f1_score, runs
-from splice.stream.batch import MicroBatch
+from splice.stream.batch import MicroBatch, joined
 from splice.stream.table import AtomTable
 
 
@@ -269,11 +269,9 @@ class Prequential:
         """Count the sequence that is under way."""
         if not self._held:
             return
-        first = self._held[0]
-        table = AtomTable.concat([batch.table for batch in self._held], first.table.vocabulary)
-        whole = MicroBatch(first.domain, table, self._held[-1].facts)
-        if (whole.labels != UNKNOWN).any():
-            self._counts.append(Confusion.of(whole.labels, predict(self._theory, whole)))
+        sequence = joined(self._held)
+        if (sequence.labels != UNKNOWN).any():
+            self._counts.append(Confusion.of(sequence.labels, predict(self._theory, sequence)))
         self._held = []
 
     @property

@@ -17,7 +17,7 @@ from splice.logic.domain import Domain
 from splice.patterns.lifting import Keep, Lifting
 from splice.patterns.partition import Examples, mentions_times, partition
 from splice.patterns.visibility import Visibility
-from splice.stream.batch import MicroBatch
+from splice.stream.batch import MicroBatch, joined
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
@@ -84,8 +84,7 @@ class Prefetcher:
         # Another block may begin with the same batch: where only labelled ones are read.
         if block and len(block[0].queries) == sum(len(batch.queries) for batch in batches):
             return block
-        table = AtomTable.concat([batch.table for batch in batches], batches[0].table.vocabulary)
-        examples = partition(replace(batches[0], table=table), self._visibility)
+        examples = partition(joined(batches), self._visibility)
         if mentions_times(examples.evidence, self._visibility):
             return None
         patterns = [lifting.lift(examples) for lifting in self._liftings]

@@ -10,9 +10,9 @@ at held-out labels alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, TypeAlias
 
@@ -32,8 +32,7 @@ from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
 from splice.patterns.reading import Reading
-from splice.stream.batch import MicroBatch
-from splice.stream.table import AtomTable
+from splice.stream.batch import MicroBatch, whole_sequences
 
 FOLDS: Final = 3
 ENOUGH: Final = 6
@@ -168,18 +167,8 @@ def _fold(batches: Sequence[MicroBatch], held_out: Mask, trains: Mask) -> Fold:
     marked = [
         batch.with_labels(fold_labels) for batch, fold_labels in zip(batches, labels, strict=True)
     ]
-    tests = [test for test in _joined(marked) if test.labels.any()]
+    tests = [test for test in whole_sequences(marked) if test.labels.any()]
     return Fold(stream, labels, trains.tolist(), tests)
-
-
-def _joined(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
-    """Yield each sequence as one batch."""
-    for _, group in groupby(batches, key=lambda batch: batch.sequence):
-        sequence_batches = list(group)
-        table = AtomTable.concat(
-            [batch.table for batch in sequence_batches], sequence_batches[0].table.vocabulary
-        )
-        yield replace(sequence_batches[0], table=table, facts=sequence_batches[-1].facts)
 
 
 def complete_folds(
@@ -254,7 +243,7 @@ def _score_tree(splits: Sequence[Fold]) -> list[Scores]:
     first = splits[0]
     pairs = zip(first.stream, first.labels, strict=True)
     given = [batch.with_labels(batch.labels + labels) for batch, labels in pairs]
-    whole = list(_joined(given))
+    whole = list(whole_sequences(given))
     held_out = [np.concatenate(fold.labels) != UNKNOWN for fold in splits]
     sizes = [len(batch.queries) for batch in given]
     trains = [

@@ -6,10 +6,10 @@ A stream is cut into them lazily and in bounded memory. How is a value: ``TimePo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Protocol
 
 import numpy as np
@@ -90,6 +90,19 @@ class MicroBatch:
             f"{len(self.evidence)} evidence atoms, {len(self.queries)} query atoms, "
             f"{int((self.labels != 0).sum())} labelled)"
         )
+
+
+def joined(batches: Sequence[MicroBatch]) -> MicroBatch:
+    """Return consecutive batches of a sequence as one, with the facts that there are at its end."""
+    first, last = batches[0], batches[-1]
+    table = AtomTable.concat([batch.table for batch in batches], first.table.vocabulary)
+    return replace(first, table=table, facts=last.facts)
+
+
+def whole_sequences(batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+    """Yield each sequence of a stream as one batch."""
+    for _, group in groupby(batches, key=lambda batch: batch.sequence):
+        yield joined(list(group))
 
 
 def query_rows(table: AtomTable, domain: Domain) -> Mask:

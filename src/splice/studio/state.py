@@ -22,7 +22,7 @@ from splice.learners.learned_rule import LearnedRule
 from splice.learners.predict import predict
 from splice.logic.theory import Theory
 from splice.patterns.reading import Reading
-from splice.stream.batch import query_rows
+from splice.stream.batch import query_rows, whole_sequences
 from splice.stream.table import NO_TIME
 from splice.stream.vocabulary import EQUALS
 from splice.studio.columns import Instances, Lanes, runs_of
@@ -52,7 +52,7 @@ class Studio:
         self.version = 0
         self.fluents = Instances.in_table(session.queries)
         self._input: LabelArray = session.labels.copy()
-        self._tables = [table for _, table in session.sequences()]
+        self._tables = [sequence.table for sequence in whole_sequences(session.batches)]
         self._codes = [int(table.sequence[0]) for table in self._tables]
         self._times = [np.unique(t.time[t.time != NO_TIME]) for t in self._tables]
         self._lanes: dict[int, tuple[int, Lanes]] = {}
