@@ -26,7 +26,7 @@ from splice.engines.local import LocalEngine
 from splice.errors import SpliceError
 from splice.inputs.open import InputOptions, open_input
 from splice.inputs.write import write_source
-from splice.io.checkpoints import pack
+from splice.io.checkpoints import pack, unpack
 from splice.lab.plaza import make_plaza
 from splice.logic.domain import Domain
 from splice.pipeline.checkpoint import Checkpointing
@@ -45,7 +45,6 @@ from splice.pipeline.shards import (
     merge_counts,
     open_shard,
     sequence_sizes,
-    unpack_counts,
 )
 from splice.pipeline.source import opener
 from splice.stream.batch import TimePoints, batches, query_rows
@@ -254,7 +253,7 @@ def test_values_are_those_of_one_piece(seed: int, count: int, name: str, mode: M
         for shard, own in zip(shards, before, strict=True):
             (packed,) = [own] if isinstance(own, bytes) else engine.results([own])
             part = ShardSource(masked, shard)
-            completed = CompletedSource(part, chosen, cut, mode, unpack_counts(packed))
+            completed = CompletedSource(part, chosen, cut, mode, unpack(packed))
             parts += [done for _, done in completed.completions()]
     assert len(parts) == len(whole)
     for mine, right in zip(parts, whole, strict=True):

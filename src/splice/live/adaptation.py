@@ -86,7 +86,7 @@ class Adaptation:
         for batch in (*news, *more):
             self._rules.compare(int(batch.table.sequence[0]), batch)
         for revision in self.learner.revise(domain):
-            self._say_revised(revision)
+            self._emit_revised(revision)
         return [late, late_spans]
 
     def slide(self, code: int, now: int) -> None:
@@ -100,22 +100,22 @@ class Adaptation:
             self._trial.end(code)
         for batch in self.learner.batches_of(code, domain, before):
             counts = self._rules.compare(code, batch)
-            changed_sides = self._trial.step(code, batch) if self._trial else False
+            switched = self._trial.step(code, batch) if self._trial else False
             step = self.learner.step(code, batch)
-            self._take(step)
+            self._emit(step)
             if self._monitor:
                 self._recent.add(batch)
                 worse = self._monitor.see_errors(counts) if counts else None
                 changed = self._monitor.see_patterns(self.learner.patterns_of(step.completion))
-                self._answer(worse or changed, domain)
-            if changed_sides or (self._trial and self._trial.over):
-                self._change_sides()
+                self._react(worse or changed, domain)
+            if switched or (self._trial and self._trial.over):
+                self._switch()
             if self._trial and self._trial.stale:
                 self._trial.relearn(self._recent.batches(domain))
             self._renew_after(step)
         if before is None:
             step = self.learner.close(code)
-            self._take(step)
+            self._emit(step)
             self._renew_after(step)
         waiting = self.learner.waiting.get(code)
         if before is None or waiting is not None:
@@ -129,14 +129,14 @@ class Adaptation:
         if self.learner.batches // every > (self.learner.batches - len(step.learned)) // every:
             self.renew()
 
-    def _take(self, step: Step) -> None:
+    def _emit(self, step: Step) -> None:
         """Say what became of a batch, and count what was learned from."""
         for revision in step.revisions:
-            self._say_revised(revision)
+            self._emit_revised(revision)
         if step.completion is not None:
             done = step.completion
             chosen = np.flatnonzero(~done.given & (done.labels != UNKNOWN))
-            self._say_completed(done, chosen, np.zeros(len(done), np.int64))
+            self._emit_completed(done, chosen, np.zeros(len(done), np.int64))
         for report in step.learned:
             self._count(report)
 
@@ -148,12 +148,12 @@ class Adaptation:
         if done is not None:
             self._counts["unreached"] += int((~done.given & ~done.reached).sum())
 
-    def _say_revised(self, revision: Revision) -> None:
+    def _emit_revised(self, revision: Revision) -> None:
         self._counts["revised"] += int(revision.changed.sum())
         rows = np.flatnonzero(revision.changed)
-        self._say_completed(revision.completion, rows, revision.number)
+        self._emit_completed(revision.completion, rows, revision.number)
 
-    def _say_completed(self, done: Completion, rows: Indices, number: Ints) -> None:
+    def _emit_completed(self, done: Completion, rows: Indices, number: Ints) -> None:
         """Say labels: whoever keeps the last row of each ``id`` has what is known."""
         if not self._completed:
             return
@@ -175,7 +175,7 @@ class Adaptation:
 
     # habits change ----------------------------------------------------------------------------------
 
-    def _answer(self, drift: Drift | None, domain: Domain) -> None:
+    def _react(self, drift: Drift | None, domain: Domain) -> None:
         """Say that habits have changed, and do what the policy says."""
         if drift is None:
             return
@@ -209,7 +209,7 @@ class Adaptation:
             old, new = self._rules.rival(self._rules.theory), answer.newcomer.theory
             self._trial = Trial(answer.newcomer, old, self._rules.rival(new))
 
-    def _change_sides(self) -> None:
+    def _switch(self) -> None:
         """Let the other one of a trial speak, or end the trial; say so."""
         trial = self._trial
         assert trial is not None
@@ -258,7 +258,7 @@ class Adaptation:
             self._monitor.restore(state["drift"])
         self._recent = RecentBatches.restored(state["recent"], self._vocabulary)
         if state["trial"]:
-            newcomer = self.learner.beginner()
+            newcomer = self.learner.fresh()
             newcomer.restore(state["trial"]["learner"], domain)
             old, new = self._rules.rival(Theory()), self._rules.rival(Theory())
             self._trial = Trial(newcomer, old, new)

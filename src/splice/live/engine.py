@@ -148,7 +148,7 @@ class LiveEngine:
         for start, stop in pairwise((0, *marks, len(items))):
             if stop > start:
                 arrival = self._intake.events(items[start:stop], feed)
-                self._take(arrival.events)
+                self._feed(arrival.events)
                 self._take_labels(arrival)
                 self._move(arrival.events, arrival.decoded)
 
@@ -157,11 +157,11 @@ class LiveEngine:
         self.counts["rows"] += len(items)
         self._take_labels(self._intake.labels(items))
 
-    def _take(self, taken: AtomTable) -> None:
-        if len(taken):
-            self._rules.feed(taken)
+    def _feed(self, events: AtomTable) -> None:
+        if len(events):
+            self._rules.feed(events)
             if self._adaptation:
-                self._adaptation.events(taken)
+                self._adaptation.events(events)
 
     def _take_labels(self, arrival: Arrival) -> None:
         if self._adaptation:
@@ -170,12 +170,12 @@ class LiveEngine:
 
     # time goes on -----------------------------------------------------------------------------------
 
-    def _move(self, taken: AtomTable, decoded: Decoded) -> None:
+    def _move(self, events: AtomTable, decoded: Decoded) -> None:
         """Work out what is due in each sequence that has moved."""
         for mark in decoded.marks:
             if mark.watermark is not None:
                 self.clocks.advance(mark.sequence, mark.watermark)
-        moved = [*taken.sequence[taken.time != NO_TIME].tolist()]
+        moved = [*events.sequence[events.time != NO_TIME].tolist()]
         moved += [mark.sequence for mark in decoded.marks]
         for code in dict.fromkeys(moved):
             self._slide(code)
@@ -202,7 +202,7 @@ class LiveEngine:
 
     def _end(self, code: int) -> None:
         """End a sequence: everything about it is final."""
-        self._take(self._intake.settle(code))
+        self._feed(self._intake.settle(code))
         self.counts["intervals"] += self._rules.end(code, self.out)
         if self._adaptation:
             self._adaptation.learn(code, None, self._intake.decoder.domain)

@@ -95,7 +95,7 @@ class Intake:
         lines = decoded.events.lines
         hint = "events come from the feed of events"
         stray = [] if lines is None else lines.tolist()
-        self._bury([Bad(row, "an event among labels", hint) for row in stray], raw)
+        self._reject([Bad(row, "an event among labels", hint) for row in stray], raw)
         return self._arrival(decoded.events.take(slice(0)), decoded, raw)
 
     def settle(self, code: int) -> AtomTable:
@@ -105,9 +105,9 @@ class Intake:
         table = self.decoder.decode([row.text for row in rows]).events
         verdict = self.clocks.settle(code, table.time)
         self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), rows)
-        taken = table.take(verdict != Verdict.REFUSED)
-        self._counts["events"] += len(taken)
-        return taken
+        accepted = table.take(verdict != Verdict.REFUSED)
+        self._counts["events"] += len(accepted)
+        return accepted
 
     def sequences_waiting(self) -> list[int]:
         """Return the sequences of which rows wait."""
@@ -121,7 +121,7 @@ class Intake:
 
     def _decode(self, raw: Sequence[RawRow]) -> Decoded:
         decoded = self.decoder.decode([row.text for row in raw])
-        self._bury(decoded.bad, raw)
+        self._reject(decoded.bad, raw)
         return decoded
 
     def _arrival(self, events: AtomTable, decoded: Decoded, raw: Sequence[RawRow]) -> Arrival:
@@ -129,7 +129,7 @@ class Intake:
         self._counts["labels"] += len(decoded.labels) + len(decoded.spans)
         return Arrival(events, decoded, raw)
 
-    def _bury(self, bad: Iterable[Bad], raw: Sequence[RawRow]) -> None:
+    def _reject(self, bad: Iterable[Bad], raw: Sequence[RawRow]) -> None:
         """Say what could not be taken, and why."""
         for entry in bad:
             self._counts["dead"] += 1
@@ -139,7 +139,7 @@ class Intake:
     def _refuse(self, rows: Sequence[int], raw: Sequence[RawRow]) -> None:
         hint = "later rows go on as before: if the stream has leapt, raise --ahead"
         self._counts["future"] += len(rows)
-        self._bury([Bad(row, "a time far in the future", hint) for row in rows], raw)
+        self._reject([Bad(row, "a time far in the future", hint) for row in rows], raw)
 
     def _sequence_of(self, row: RawRow) -> int:
         return int(self.decoder.decode([row.text]).events.sequence[0])

@@ -212,7 +212,7 @@ class LiveLearner:
             self._ended[code] = queue.done
             del self.waiting[code]
 
-    def beginner(self) -> LiveLearner:
+    def fresh(self) -> LiveLearner:
         """Return a learner of the same settings that knows nothing, and for which nothing waits."""
         return LiveLearner(self.settings, self._vocabulary)
 

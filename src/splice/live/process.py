@@ -30,9 +30,9 @@ T = TypeVar("T")
 Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
 """Called with the name of what happened and what there is to know about it."""
 
-_NAP: Final = 0.05
+_IDLE: Final = 0.05
 """Seconds between two looks at feeds that have nothing; where one does not answer, doubled each time."""
-_LONGEST_NAP: Final = 5.0
+_LONGEST_WAIT: Final = 5.0
 _MOST_WAITING: Final = 500_000
 """While so many rows wait to be learned from, no more labels are read: what comes is bounded."""
 
@@ -51,7 +51,7 @@ def ignore(event: str, fields: Mapping[str, Any]) -> None:
 
 
 @dataclass
-class _Opened:
+class _OpenFeed:
     """A feed that is being read."""
 
     feed: Feed
@@ -59,12 +59,12 @@ class _Opened:
     items: Iterator[Item] | None = None
     ended: bool = False
 
-    def read(self, most: int) -> list[tuple[str, bytes]]:
+    def read(self, count: int) -> list[tuple[str, bytes]]:
         """Return up to so many rows that are there, in their order."""
         if self.items is None and not self.ended:
             self.items = self.feed.open(self.place)
         rows: list[tuple[str, bytes]] = []
-        while self.items is not None and len(rows) < most:
+        while self.items is not None and len(rows) < count:
             try:
                 item = next(self.items)
             except StopIteration:
@@ -125,7 +125,7 @@ class Process:
     """When the last checkpoint was written."""
 
     def __post_init__(self) -> None:
-        self._open = {name: _Opened(feed) for name, feed in self.feeds.items()}
+        self._open = {name: _OpenFeed(feed) for name, feed in self.feeds.items()}
         self._sent: dict[Channel, int | None] = {}
         self._changed = False
         self._due = self.beat = time.monotonic()
@@ -152,8 +152,8 @@ class Process:
             self.beat = time.monotonic()
             if self.reloading.is_set():
                 self._reload()
-            read = self._patiently(self._portion) or 0
-            if not read and self._over():
+            read = self._with_retries(self._portion) or 0
+            if not read and self._is_over():
                 self.engine.finish()
                 self._changed = True
                 break
@@ -162,7 +162,7 @@ class Process:
             if read:
                 self.last_row = time.time()
             else:
-                self.stopping.wait(_NAP)
+                self.stopping.wait(_IDLE)
 
     def places(self) -> dict[str, str | None]:
         """Return how far each feed was read."""
@@ -179,7 +179,7 @@ class Process:
             self._announced = dict(self.engine.counts)
             self.tell("resumed", {"checkpoint": self.generations.number, "places": self.places()})
         for channel, sink in self.sinks.items():
-            self._sent[channel] = last = self._patiently(sink.last)
+            self._sent[channel] = last = self._with_retries(sink.last)
             sent = self.engine.out.last.get(channel, 0)
             if state is None and last and channel in (Channel.LATE, Channel.DEAD):
                 self.engine.out.last[channel] = last  # what earlier runs set aside stays
@@ -220,7 +220,7 @@ class Process:
             self._changed = True
         return count + len(rows)
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         """Whether nothing is left to read, and nothing more is waited for."""
         return self.once or all(opened.ended for opened in self._open.values())
 
@@ -262,7 +262,7 @@ class Process:
     def _deliver(self) -> None:
         """Send what sinks do not have yet; return when all have it."""
         for channel, sink in self.sinks.items():
-            self._patiently(partial(self._send, channel, sink))
+            self._with_retries(partial(self._send, channel, sink))
         if self._recent and len(self.engine.out):
             self._recent.add(self.engine.out)
             self._recent.write()
@@ -280,14 +280,14 @@ class Process:
             sink.send(rows)
         self._sent[channel] = max(last, self.engine.out.last[channel])
 
-    def _patiently(self, act: Callable[[], T]) -> T | None:
+    def _with_retries(self, act: Callable[[], T]) -> T | None:
         """Try until the other side answers, or the run is to stop."""
-        nap = _NAP
+        wait = _IDLE
         while True:
             try:
                 return act()
             except Unreachable as error:
-                self.tell("unreachable", {"problem": str(error), "seconds": nap})
-                if self.stopping.wait(nap):
+                self.tell("unreachable", {"problem": str(error), "seconds": wait})
+                if self.stopping.wait(wait):
                     return None  # what was not sent is in the checkpoint
-                nap = min(_LONGEST_NAP, 2 * nap)
+                wait = min(_LONGEST_WAIT, 2 * wait)

@@ -59,7 +59,7 @@ class LiveRecogniser:
     def slide(self, sequence: int, now: int, out: Outbox) -> list[Recognised]:
         """Move a window on; say what is new, and return what is final."""
         recognised = list(self.windows.slide(now, sequence))
-        self._say(recognised, out)
+        self._emit_final(recognised, out)
         if self._provisional:
             self._revise(sequence, now, out)
         return recognised
@@ -67,11 +67,11 @@ class LiveRecogniser:
     def end(self, sequence: int, out: Outbox) -> list[Recognised]:
         """Say all that is left of a sequence, and forget it."""
         recognised = list(self.windows.end(sequence))
-        self._say(recognised, out)
+        self._emit_final(recognised, out)
         self._retract(str(sequence), set(), out)
         return recognised
 
-    def _say(self, recognised: Iterable[Recognised], out: Outbox) -> None:
+    def _emit_final(self, recognised: Iterable[Recognised], out: Outbox) -> None:
         """Say final intervals in the order of their ends: which does not depend on portions."""
         for row in _rows(recognised, self.windows.domain.fluents):
             before = self._open.get(row["key"], {}).pop(row["id"], None)

@@ -127,6 +127,8 @@ def _judged(parts: Sequence[_Held]) -> FluentCalibration | None:
 
     Values are bent where that lowers the squared error of chances at labels that the curve has not seen.
     """
+    # Cross-fitting: fold i is judged by the curve of the other folds, which has not seen its labels. One curve
+    # that cannot be fitted leaves all unjudged, since the folds would not be compared on the same labels.
     others = [[*parts[:i], *parts[i + 1 :]] for i in range(len(parts))]
     curves = [fit_curve(*_joined(some)) if some else None for some in others]
     values, labels, weights = _joined(parts)

@@ -22,6 +22,7 @@ from splice.evaluation.confusion import Confusion
 from splice.inputs.languages import TABLES
 from splice.inputs.open import InputOptions, input_paths
 from splice.inputs.write import format_of_input, write_source
+from splice.io.checkpoints import unpack
 from splice.io.outputs import check_output
 from splice.labels import LabelArray
 from splice.logic.domain import Domain
@@ -40,7 +41,6 @@ from splice.pipeline.shards import (
     count_labels,
     located_shards,
     open_shard,
-    unpack_counts,
 )
 from splice.pipeline.source import Input, name_of, opener, with_measures
 from splice.stream.batch import TimePoints, batches, query_rows
@@ -251,7 +251,7 @@ def _complete_shard(task: _ShardTask, shard: Shard, before: PackedCounts) -> _Co
     """Complete one part, with the labels that it must know of."""
     source = open_shard(task.opened, shard)
     cut = TimePoints(task.batch_size)
-    completed = CompletedSource(source, task.profile, cut, task.mode, unpack_counts(before))
+    completed = CompletedSource(source, task.profile, cut, task.mode, unpack(before))
     truth = _query_atoms(open_shard(task.truth, shard)) if task.truth else None
     counted = CountedSource(completed, truth)
     by_sequence: dict[str, list[LabelArray]] = {}

@@ -89,10 +89,11 @@ class CompletionCounts:
             )
 
     def merge(self, other: CompletionCounts) -> None:
-        """Count what another part counted; each part knows the contradictions of all."""
+        """Count what another part counted."""
         for name in ("given", "completed", "positive", "unreached", "abstained"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.labels = merge_tallies(self.labels, other.labels)
+        # A part knows the labels up to its own (in hindsight all), so the largest number is that of all.
         self.contradictions = max(self.contradictions, other.contradictions)
         if self.confusion is not None and other.confusion is not None:
             self.confusion = self.confusion + other.confusion

@@ -29,7 +29,6 @@ from splice.pipeline.shards import (
     Shard,
     count_labels,
     open_shard,
-    unpack_counts,
 )
 from splice.pipeline.splice import Splice, StepReport
 from splice.stream.batch import TimePoints, batches
@@ -91,7 +90,7 @@ def _learn_shard(
     """Learn from one part, with the labels that it must know of."""
     source = open_shard(opened, shard)
     learner, learned = choices.learner(), LearnedShard(b"", {})
-    counts = unpack_counts(before) if before is not None else ()
+    counts = unpack(before) if before is not None else ()
     for number in range(choices.passes):
         completer = None
         if choices.profile and choices.run_mode is Mode.HINDSIGHT:

@@ -127,6 +127,7 @@ def _kept(
         except InputError as error:  # the input is not to blame: the other parts stay
             hint = "remove it, and go on with --resume: its part is worked on again"
             raise SpliceError(f"{file}: {error.problems[0].message}", hint) from error
+        # A part of another run, with other options or another input, is worked on again and replaced.
         if part.identity == identity:
             return codec.restored(part.state)
     result = work(*args)

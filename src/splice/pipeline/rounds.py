@@ -118,6 +118,7 @@ def _answers(recognised: Mapping[int, Recognised], queries: AtomTable) -> LabelA
 
 def _chances(counts: Confusion) -> tuple[float, float]:
     """Return the chances of an answer no and of an answer yes: as often as labels were true there."""
+    # As if there had been one more right and one more wrong answer: with few labels nobody is sure.
     no = (counts.fn + 1) / (counts.fn + counts.tn + 2)
     return no, (counts.tp + 1) / (counts.tp + counts.fp + 2)
 
@@ -149,6 +150,8 @@ class Teaching:
         self._stream, self._profile, self._most = stream, profile, most
         self.round = self.changed = 0
         self.rounds: list[Round] = []
+        # The votes of this round are the last; those of the round before it stay to complete beside them, so
+        # that what has changed can be counted. None: the theory of no round, which votes for nothing.
         self._voters: list[Theory] = []
         self._ballots: list[Votes | None] = [None]
         self._before: SupervisionCompleter | None = None

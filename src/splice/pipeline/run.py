@@ -271,7 +271,7 @@ class _Run:
 
     def steps(self) -> Iterator[StepReport]:
         """Yield the steps of a pass: every pass completes the same labels anew."""
-        stream, self._resumed = self._resumed or self._blocks(), None
+        stream, self._resumed = self._resumed or blocks(self._stream), None
         for block in stream:
             self._mark()
             skip, self._skip = self._skip, 0
@@ -346,9 +346,6 @@ class _Run:
             self._completer = completer.to_state() if completer.has_begun else None
             self.teaching.mark()
 
-    def _blocks(self) -> Iterator[Block]:
-        return blocks(self._stream)
-
     def to_state(self) -> dict[str, Any]:
         """Return where the run stands, and all that was learned."""
         completer = self._splice.completer
@@ -377,10 +374,12 @@ class _Run:
         self._learned.rounds = list(self.teaching.rounds)
         self._begin(int(state["pass"]))
         self._done = int(state["batch"])
-        earlier_domain = _skip(self._blocks())[0] if self.number and not self._hindsight else None
+        earlier_domain = (
+            _skip(blocks(self._stream))[0] if self.number and not self._hindsight else None
+        )
         if self.number or self.teaching.round:
             self._watch(Read(self._stream.source.report))
-        stream = self._blocks()
+        stream = blocks(self._stream)
         domain, block, self._skip = _skip(stream, self._done)
         require(self._skip <= len(block), "batch", "is beyond the batches of the input")
         self._resumed = chain([block], stream)
@@ -389,6 +388,7 @@ class _Run:
         if self._splice.completer and state["completer"]:
             self._splice.completer.restore(state["completer"], domain, vocabulary)
             self.teaching.resume(state["teaching"], domain, vocabulary)
+        # Counts last: they are those of the batches that are done, and reading these again counted nothing.
         for name in COUNTS:
             setattr(self._learned, name, state["counts"][name])
         self._learned.count_labels(state["labels"])

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from splice.completion.completer import LabelCounts, SupervisionCompleter
+from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.source import label_counts
@@ -38,7 +38,7 @@ OpenSource: TypeAlias = Callable[[], Source]
 """Opens the input: each process that works on parts does so for itself, so it can be pickled."""
 
 PackedCounts: TypeAlias = bytes
-"""Labels that were counted (:data:`LabelCounts`), packed."""
+"""Labels that were counted (:data:`~splice.completion.completer.LabelCounts`), packed."""
 
 _NONE: Final[PackedCounts] = pack([])
 
@@ -94,6 +94,8 @@ def cut_shards(sizes: Mapping[str, int], count: int) -> list[Shard]:
     part 1 of 2 ('a', 'b')
     part 2 of 2 ('c', 'd')
     """
+    # The part of a row is its number times count / total. The middle row of a sequence has the number
+    # done + size / 2; both halves are doubled, so that whole numbers are divided and nothing is rounded.
     total, done = sum(sizes.values()), 0
     parts: dict[int, list[str]] = {}
     for name, size in sizes.items():
@@ -132,6 +134,7 @@ class ShardSource(WrappedSource):
     def chunks(self) -> Iterator[AtomTable]:
         """Yield the atoms of these sequences, in order."""
         names = self.vocabulary.sequences
+        # By code, which sequences are in the part; codes are given in the order of reading, so it only grows.
         inside = np.empty(0, bool)
         for chunk in self.inner.chunks():
             new = [self.shard.has(names[code]) for code in range(len(inside), len(names))]
@@ -171,6 +174,7 @@ class RelabelledSource(WrappedSource):
         """Yield the atoms with their new labels."""
         done: dict[str, int] = {}
         for chunk in self.inner.chunks():
+            # A sequence may go on in the next chunk: ``done`` says how many of its labels were given out.
             truth = chunk.truth.copy()
             is_query = query_rows(chunk, self.domain)
             for code in np.unique(chunk.sequence[is_query]).tolist():
@@ -248,7 +252,7 @@ def merge_counts(
     profile: Profile, domain: Domain, left: PackedCounts, right: PackedCounts
 ) -> PackedCounts:
     """Return the labels of a part and of the one after it as one state."""
-    states = [*unpack_counts(left), *unpack_counts(right)]
+    states = [*unpack(left), *unpack(right)]
     if len(states) > 1:
         completer, vocabulary = SupervisionCompleter(profile), Vocabulary()
         for state in states:
@@ -266,9 +270,3 @@ def _packed_counts(plain: dict[str, Any]) -> PackedCounts:
 
 
 _COUNTED: Final = Codec("counting labels", _plain_counts, _packed_counts)
-
-
-def unpack_counts(packed: PackedCounts) -> LabelCounts:
-    """Return labels that were counted, for a completer."""
-    counts: LabelCounts = unpack(packed)
-    return counts

@@ -109,7 +109,7 @@ class Relearn:
 
     def answer(self, learner: LiveLearner, recent: Sequence[MicroBatch], since: int) -> Answer:
         """Return a newcomer that has learned from the window."""
-        newcomer = learner.beginner()
+        newcomer = learner.fresh()
         newcomer.relearn(recent[-since:])
         return Answer(newcomer=newcomer)
 

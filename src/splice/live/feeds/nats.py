@@ -30,7 +30,7 @@ _WAIT: Final = 0.05
 _SECONDS: Final = 10.0
 
 
-class _Line:
+class _Connection:
     """A connection that is made when it is needed, and made anew when it is lost."""
 
     def __init__(self, address: Address) -> None:
@@ -45,7 +45,7 @@ class _Line:
         self._nats: Any = None
         self._js: Any = None
 
-    def ask(self, question: Coroutine[Any, Any, T]) -> T:
+    def run(self, question: Coroutine[Any, Any, T]) -> T:
         """Run a question to its end; whatever is wrong with the line is told as such."""
         try:
             return self._loop.run_until_complete(question)
@@ -76,14 +76,14 @@ class _Line:
 
     def close(self) -> None:
         """Let go of a connection."""
-        line, self._nats = self._nats, None
-        if line is not None:
+        connection, self._nats = self._nats, None
+        if connection is not None:
             try:
-                self._loop.run_until_complete(line.close())
+                self._loop.run_until_complete(connection.close())
             except (NatsError, OSError):
                 return
 
-    def shut(self) -> None:
+    def close_all(self) -> None:
         """Let go of everything, what the client left under way included."""
         if self._loop.is_closed():
             return
@@ -113,15 +113,15 @@ class NatsFeed:
     lasting = True
 
     def __init__(self, address: Address) -> None:
-        self._line = _Line(address)
-        self.name = self._line.name
+        self._connection = _Connection(address)
+        self.name = self._connection.name
 
     def open(self, after: str | None) -> Iterator[Item]:
         """Yield the messages after a sequence number; None where there is none for now."""
-        line = self._line
-        subscription = line.ask(self._subscribe(after))
+        connection = self._connection
+        subscription = connection.run(self._subscribe(after))
         while True:
-            messages = line.ask(_fetched(subscription))
+            messages = connection.run(_fetched(subscription))
             if not messages:
                 yield None
             for message in messages:
@@ -129,9 +129,9 @@ class NatsFeed:
                 yield after, message.data
 
     async def _subscribe(self, after: str | None) -> Any:
-        line = self._line
-        js = await line.js()
-        state = (await js.stream_info(line.stream)).state
+        connection = self._connection
+        js = await connection.js()
+        state = (await js.stream_info(connection.stream)).state
         place = int(after or 0)
         if after is not None and not state.first_seq - 1 <= place <= state.last_seq:
             raise SpliceError(
@@ -144,12 +144,12 @@ class NatsFeed:
             ack_policy=AckPolicy.NONE,
             inactive_threshold=60.0,
         )
-        subject = line.subject or ">"
-        return await js.pull_subscribe(subject, stream=line.stream, config=config)
+        subject = connection.subject or ">"
+        return await js.pull_subscribe(subject, stream=connection.stream, config=config)
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._line.shut()
+        self._connection.close_all()
 
 
 async def _fetched(subscription: Any) -> list[Any]:
@@ -164,20 +164,20 @@ class NatsSink:
     """Publishes rows one by one, each after the last."""
 
     def __init__(self, address: Address) -> None:
-        self._line = _Line(address)
-        self.name = self._line.name
-        if self._line.subject is None:
+        self._connection = _Connection(address)
+        self.name = self._connection.name
+        if self._connection.subject is None:
             raise SpliceError(f"the address '{address}' names no subject", "add ?subject=...")
 
     def last(self) -> int | None:
         """Return the number in the last message of the subject."""
-        return self._line.ask(self._last())
+        return self._connection.run(self._last())
 
     async def _last(self) -> int:
-        js = await self._line.js()
-        await js.stream_info(self._line.stream)
+        js = await self._connection.js()
+        await js.stream_info(self._connection.stream)
         try:
-            message = await js.get_last_msg(self._line.stream, self._line.subject)
+            message = await js.get_last_msg(self._connection.stream, self._connection.subject)
         except NotFoundError:
             return 0
         try:
@@ -187,17 +187,19 @@ class NatsSink:
 
     def send(self, rows: Sequence[NumberedRow]) -> None:
         """Publish rows; each is acknowledged before the next is sent."""
-        self._line.ask(self._send(rows))
+        self._connection.run(self._send(rows))
 
     async def _send(self, rows: Sequence[NumberedRow]) -> None:
-        js = await self._line.js()
+        js = await self._connection.js()
         for number, row in rows:
             headers = {"Nats-Msg-Id": f"{self.name}#{number}"}
-            await js.publish(self._line.subject, row, stream=self._line.stream, headers=headers)
+            await js.publish(
+                self._connection.subject, row, stream=self._connection.stream, headers=headers
+            )
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._line.shut()
+        self._connection.close_all()
 
 
 def open_feed(address: Address) -> NatsFeed:

@@ -52,7 +52,7 @@ def _client(address: Address) -> Any:
 
 
 @contextmanager
-def _answering(name: str) -> Iterator[None]:
+def _translated(name: str) -> Iterator[None]:
     """Turn what the client says into errors of ours."""
     try:
         yield
@@ -77,7 +77,7 @@ class RedisFeed:
         """Yield the entries after one; None where there is none for now."""
         last = after
         while True:
-            with _answering(self.name):
+            with _translated(self.name):
                 entries = self._read(last)
             if not entries:
                 yield None
@@ -121,7 +121,7 @@ class RedisSink:
 
     def last(self) -> int | None:
         """Return the number in the identity of the last entry."""
-        with _answering(self.name):
+        with _translated(self.name):
             entries = self._client.xrevrange(self._stream, count=1)
         if not entries:
             return 0
@@ -140,7 +140,7 @@ class RedisSink:
             pipeline = self._client.pipeline(transaction=True)
             for number, row in rows[start : start + _PORTION]:
                 pipeline.xadd(self._stream, {self._field: row}, id=f"{number}-0")
-            with _answering(self.name):
+            with _translated(self.name):
                 pipeline.execute()
 
     def close(self) -> None:
