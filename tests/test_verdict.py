@@ -83,7 +83,9 @@ def test_each_label_is_held_out_once(
 
 def test_with_many_sequences_whole_ones_are_held_out(many: list[MicroBatch]) -> None:
     for fold in folds(many):
-        assert not {b.sequence for b in fold.train} & {test.sequence for test in fold.tests}
+        assert not {b.sequence for b in fold.training(fold.stream)} & {
+            test.sequence for test in fold.tests
+        }
 
 
 def test_rules_are_judged_at_times_that_they_have_not_seen(few: list[MicroBatch]) -> None:
@@ -123,7 +125,7 @@ def test_trees_of_all_folds_say_what_each_alone_says(few: list[MicroBatch]) -> N
 
 def _answered(batch: MicroBatch, fold: Fold) -> MicroBatch:
     """Return a batch with the labels that a tree says, which has learned from the rest of a fold."""
-    model = PointClassifier(Classifier.TREE).fit(fold.train)
+    model = PointClassifier(Classifier.TREE).fit(fold.training(fold.stream))
     whole = [one for one in fold.stream if one.sequence == batch.sequence]
     labels = model.predict_all(whole)
     return batch.with_labels(labels[next(i for i, one in enumerate(whole) if one is batch)])

@@ -101,10 +101,9 @@ class Fold:
     trains: list[bool]
     tests: list[MicroBatch]
 
-    @property
-    def train(self) -> list[MicroBatch]:
-        """What rules are learned from."""
-        return [batch for batch, kept in zip(self.stream, self.trains, strict=True) if kept]
+    def training(self, stream: Sequence[MicroBatch]) -> list[MicroBatch]:
+        """Return what rules are learned from, of the stream as it was given or as it was completed."""
+        return [batch for batch, kept in zip(stream, self.trains, strict=True) if kept]
 
 
 def folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fold]:
@@ -211,9 +210,7 @@ def score_rules(
     def answers(fold: Fold, stream: Sequence[MicroBatch]) -> list[LabelArray]:
         taught = learner()
         taught.share(reading)
-        theory = taught.fit(
-            [b for b, kept in zip(stream, fold.trains, strict=True) if kept]
-        ).theory_
+        theory = taught.fit(fold.training(stream)).theory_
         return [predict(theory, test) for test in fold.tests]
 
     return [

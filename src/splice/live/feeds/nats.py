@@ -8,7 +8,6 @@ loop of its own and runs it for one question at a time.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -17,8 +16,8 @@ from nats.errors import Error as NatsError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import APIError, NotFoundError
 
-from splice.errors import OutputError, SpliceError
-from splice.live.feeds.seam import Item, NumberedRow, Unreachable
+from splice.errors import SpliceError
+from splice.live.feeds.seam import Item, NumberedRow, Unreachable, last_number
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
@@ -180,10 +179,7 @@ class NatsSink:
             message = await js.get_last_msg(self._connection.stream, self._connection.subject)
         except NotFoundError:
             return 0
-        try:
-            return int(json.loads(message.data)["n"])
-        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
-            raise OutputError(f"'{self.name}' ends in a row that no live run has sent") from None
+        return last_number(message.data, self.name)
 
     def send(self, rows: Sequence[NumberedRow]) -> None:
         """Publish rows; each is acknowledged before the next is sent."""

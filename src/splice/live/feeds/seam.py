@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from splice.errors import SpliceError
+from splice.errors import OutputError, SpliceError
 
 MOST_BYTES: Final = 1 << 20
 """The longest row that is read; of a longer one the beginning is kept, to be told."""
@@ -56,6 +57,14 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Let go of connections; nothing is sent after it."""
+
+
+def last_number(row: bytes, name: str) -> int:
+    """Return the number of the last row of a sink; where it is no row of a live run, that is an error."""
+    try:
+        return int(json.loads(row)["n"])
+    except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
+        raise OutputError(f"'{name}' ends in a row that no live run has sent") from None
 
 
 class Unreachable(SpliceError):
