@@ -30,14 +30,22 @@ NUMBER: Final = Variable("")
 class Relation:
     """Rows of constants, one column a variable, each at a point or throughout a sequence.
 
-    ``place`` is the point where ``timed``, else the sequence.
+    Parameters
+    ----------
+    place
+        The point of each row, where ``timed``; else its sequence.
+    columns
+        The constants of each variable; arrays that others may hold, too.
+    timed
+        Whether a row is true at a point, or throughout its sequence.
+    indices
+        Made when they are first needed, by the identity of the columns they are over.
     """
 
     place: Ints
     columns: Mapping[Variable, Ints]
     timed: bool = True
     indices: dict[tuple[int, ...], Index] = field(default_factory=dict, repr=False)
-    """Made when they are first needed, by the identity of the columns they are over."""
 
     def __len__(self) -> int:
         return len(self.place)
@@ -49,6 +57,8 @@ class Relation:
 
     def index(self, shared: Sequence[Variable], spans: Sequence[int]) -> Index:
         """Return the rows by place and some of the columns, each below its span."""
+        # Renamed relations share columns and indices, so an index is known by the arrays it is over and not
+        # by their names. An array lives as long as the relations that have it, and so its identity is its own.
         columns = [self.place, *(self.columns[name] for name in shared)]
         key = (*map(id, columns), *spans)
         if key not in self.indices:

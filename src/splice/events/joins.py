@@ -91,9 +91,23 @@ def solve(
 ) -> Bindings:
     """Return every way to make a body true, together with one row of each given relation.
 
-    ``time`` is the variable that stands for the point. With ``start`` the variables of its
-    columns are bound already, row by row. A variable that only negated literals mention must
-    stand alone in one of them: the literal then says that there is no such atom at all.
+    A variable that only negated literals mention must stand alone in one of them: the literal then
+    says that there is no such atom at all.
+
+    Parameters
+    ----------
+    body
+        The literals.
+    evidence
+        The atoms of the table.
+    time
+        The variable that stands for the point; it gets no column.
+    start
+        Rows whose variables are bound already; all that comes out extends one of them.
+    fluents
+        The fluents that were worked out before; without them, all atoms are evidence.
+    given
+        Relations that are joined like literals.
     """
     literals, ranges = _with_ranges(body, fluents)
     goals = [_Goal(literal, evidence, time, fluents) for literal in literals]

@@ -59,7 +59,18 @@ Successor: TypeAlias = Observed | Step
 class Points:
     """The distinct (sequence, time) pairs of an ordered table, in order.
 
-    ``of_row`` gives the point of each row of the table, -1 where a row has no time.
+    Parameters
+    ----------
+    sequence
+        The sequence of each point.
+    time
+        Its time; within a sequence times only grow.
+    of_row
+        The point of each row of the table, -1 where a row has no time.
+    successor
+        Which point follows which.
+    holds
+        When changes count.
     """
 
     sequence: Codes

@@ -182,7 +182,17 @@ class Sightings:
 
 
 class Entities:
-    """The entities of a table, and of what came before it (``earlier``), by position."""
+    """The entities of a table, and of what came before it (``earlier``), by position.
+
+    Parameters
+    ----------
+    universe
+        Which positions have the same entities.
+    table
+        The atoms.
+    earlier
+        What was seen before the table.
+    """
 
     def __init__(
         self,

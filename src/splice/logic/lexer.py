@@ -75,8 +75,16 @@ class Token:
 class Lexicon:
     """The tokens of a language.
 
-    ``patterns`` are tried in order; ``line_comment`` and block comments are skipped; when
-    ``newlines`` is true a line's end is a token of kind ``newline``.
+    Parameters
+    ----------
+    patterns
+        The kind and the regular expression of each token, tried in order.
+    line_comment
+        What begins a comment that ends with its line.
+    block_comment
+        What opens and what closes a comment.
+    newlines
+        Whether the end of a line is a token, of kind ``newline``.
     """
 
     patterns: tuple[tuple[str, str], ...]

@@ -39,7 +39,21 @@ UNBOUNDED: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What a mode says of one argument."""
+    """What a mode says of one argument.
+
+    Parameters
+    ----------
+    direction
+        ``+`` bound before, ``-`` possibly new, ``.`` without a part in path-finding.
+    constant
+        Whether it stays a constant when an example is lifted.
+    numeric
+        Whether it is compared by value.
+    ordered
+        Whether it orders examples in time.
+    partition
+        Read for compatibility, without effect.
+    """
 
     direction: typing.Literal["+", "-", "."]
     constant: bool = False
@@ -82,7 +96,23 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The declaration of one predicate, or of one function."""
+    """The declaration of one predicate, or of one function.
+
+    Parameters
+    ----------
+    signature
+        Its name and arity.
+    recall
+        How often a path may use it; 0 makes it invisible.
+    markers
+        What is said of each argument.
+    forbidden
+        Symbols that a path which begins with it may not have.
+    is_function
+        Whether it is a function.
+    spelling
+        How the file spells it.
+    """
 
     signature: Signature
     recall: int

@@ -53,7 +53,17 @@ class TypeDecl:
 
 @dataclass(frozen=True, slots=True)
 class PredicateDecl:
-    """A predicate, the types of its arguments, and how LoMRF files spell it."""
+    """A predicate, the types of its arguments, and how LoMRF files spell it.
+
+    Parameters
+    ----------
+    name
+        The name inside the project.
+    args
+        The types of its arguments.
+    spelling
+        How LoMRF files spell it; by default with its first letter in upper case.
+    """
 
     name: str
     args: tuple[str, ...] = ()

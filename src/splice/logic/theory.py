@@ -41,6 +41,15 @@ class Statement:
 
     A formula that is one literal (and no comparison) says the same as a rule without a body,
     and is kept as one.
+
+    Parameters
+    ----------
+    content
+        The rule or the formula.
+    weight
+        A number, :data:`HARD`, or None where none was given.
+    place
+        Where it was written.
     """
 
     content: Rule | Formula

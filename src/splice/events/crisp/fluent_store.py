@@ -56,7 +56,19 @@ def shape_of(fluent: Term) -> Shape:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Ground fluents of one shape: their sequences, their leaves, the number of the first one."""
+    """Ground fluents of one shape: their sequences, their leaves, the number of the first one.
+
+    Parameters
+    ----------
+    template
+        The fluent, with a variable at each leaf.
+    sequence
+        The sequence of each.
+    leaves
+        A row of constants for each.
+    first
+        The number of the first one: the others follow in order.
+    """
 
     template: Term
     sequence: Ints
@@ -78,7 +90,17 @@ class Group:
 
 
 class FluentStore:
-    """The ground fluents that were worked out so far, by the fluent's name."""
+    """The ground fluents that were worked out so far, by the fluent's name.
+
+    Parameters
+    ----------
+    vocabulary
+        What the codes of constants mean.
+    entities
+        What the arguments of fluents range over; without them, what the table mentions.
+    points
+        The time-points; without them nothing is known of the borders of intervals.
+    """
 
     def __init__(
         self,
@@ -188,7 +210,17 @@ def kind_of(template: Term, domain: Domain, vocabulary: Vocabulary) -> Kind:
 
 @dataclass(frozen=True, eq=False)
 class Heads:
-    """Ground fluents of one shape, each at a point (or, where it is static, in a sequence)."""
+    """Ground fluents of one shape, each at a point (or, where it is static, in a sequence).
+
+    Parameters
+    ----------
+    template
+        The fluent, with a variable at each leaf.
+    point
+        The point of each; its sequence, where the fluent is static.
+    columns
+        The constants at each leaf.
+    """
 
     template: Term
     point: Ints

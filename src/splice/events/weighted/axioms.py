@@ -47,7 +47,20 @@ DEFAULT_WEIGHT: Final = 1.0
 class Definition:
     """When a fluent changes: the predicate, the fluent, the time, and what must hold then.
 
-    ``firing`` says the same as a template: its first query literal is the fluent at that time.
+    Parameters
+    ----------
+    statement
+        The number of the rule.
+    predicate
+        ``initiatedAt`` or ``terminatedAt``.
+    fluent
+        What changes.
+    time
+        The variable for when it does.
+    body
+        The conditions.
+    firing
+        The same as a template: its first query literal is the fluent at that time.
     """
 
     statement: int
@@ -62,8 +75,18 @@ class Definition:
 class Axioms:
     """A theory as templates and definitions over its statements, the implied ones included.
 
-    ``fluents`` are those that it defines or weighs, as they are written; a fluent that only
-    bodies of definitions mention is read from the input.
+    A fluent that only bodies of definitions mention is read from the input.
+
+    Parameters
+    ----------
+    statements
+        The rules and formulas, and the axioms that they imply.
+    definitions
+        When fluents change.
+    templates
+        What else is said, completed with the definitions.
+    fluents
+        Those that the theory defines or weighs, as they are written.
     """
 
     statements: tuple[Statement, ...]

@@ -216,8 +216,24 @@ def ground(
 ) -> Network:
     """Return the ground network of a theory over a table of whole sequences.
 
-    A theory of definitions without axioms gets the standard ones, with ``inertia`` as the weight
-    of inertia. With ``only`` the network is about some fluents, and what ``below`` knows is given.
+    A theory of definitions without axioms gets the standard ones.
+
+    Parameters
+    ----------
+    theory
+        Weighted rules and formulas.
+    table
+        The atoms, ordered by sequence and time.
+    domain
+        What the atoms mean.
+    inertia
+        The weight of inertia, where the theory has no axioms of its own.
+    successor
+        How time goes on.
+    only
+        The fluents that the network is about; None: all.
+    below
+        The fluents of lower layers, whose states are given.
     """
     domain = _completed(domain or Domain(), theory, table)
     axioms = read_axioms(theory, domain.schema, inertia)

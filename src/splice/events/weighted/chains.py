@@ -62,6 +62,19 @@ def viterbi(
 ) -> Best:
     """Return the states of greatest weight; a point is on only where that is strictly better.
 
+    Parameters
+    ----------
+    unary
+        The log weights of off and on: a row for each point, or for each pattern.
+    pairwise
+        The log weights of the states of a point and the next one, likewise.
+    offsets
+        Where each chain begins, and where the last one ends.
+    pattern
+        Which row of log weights each point has; by default its own.
+    reward
+        What is added to the log weight of on, point by point.
+
     >>> unary = np.array([[0.0, 1.0], [0.0, -0.5], [0.0, 0.0]])
     >>> stay = np.zeros((3, 2, 2))
     >>> stay[:, [0, 1], [0, 1]] = 1.0
@@ -81,7 +94,10 @@ def forward_backward(
     pattern: Codes | None = None,
     reward: Floats | None = None,
 ) -> Marginals:
-    """Return the probability that each point is on, and the log partition functions."""
+    """Return the probability that each point is on, and the log partition functions.
+
+    Parameters are those of :func:`viterbi`.
+    """
     arrays = _arrays(unary, pairwise, offsets, pattern, reward)
     probability = np.zeros(len(arrays[3]))
     log_partition = np.zeros(len(offsets) - 1)

@@ -29,9 +29,19 @@ from splice.logic.terms import Function, Term, Variable
 class Clauses:
     """Ground clauses of one statement and one shape.
 
-    Row by row ``atoms`` has the atoms; ``signs`` says which columns are positive literals;
-    ``number`` is how many groundings a row stands for. ``statement`` is -1 where a clause only
-    says what an auxiliary atom means: it is hard and nobody's.
+    Parameters
+    ----------
+    statement
+        The number of the statement; -1 where a clause only says what an auxiliary atom means,
+        and so is hard and nobody's.
+    share
+        The share of the weight of the statement that each clause has.
+    atoms
+        The atoms of each clause, a row each.
+    signs
+        Which columns are positive literals.
+    number
+        How many groundings each row stands for.
     """
 
     statement: int
@@ -278,6 +288,19 @@ def candidates_of(
 
     A template speaks for a fluent if none of its literals about it is negative: where its
     conditions hold, and nothing else satisfies it, the fluent must hold.
+
+    Parameters
+    ----------
+    templates
+        The clauses of the theory.
+    below
+        The fluents of lower layers.
+    universe
+        Which positions have the same entities.
+    evidence
+        The atoms of the table.
+    shape
+        The template of the fluent.
     """
     ranging = _Ranging(below, Entities(universe, evidence.table))
     for template in templates:

@@ -46,8 +46,17 @@ Everyone = Callable[[Evidence, Term], Relation]
 class Instances:
     """Ground fluents, numbered, and the points of the sequences they belong to.
 
-    ``evidence`` has no query atoms: what is asked for is never read. Chains lie end to end in
-    the order of ``fluents``; an *atom* is a place in them, a ground fluent at a point.
+    Chains lie end to end in the order of ``fluents``; an *atom* is a place in them, a ground fluent
+    at a point.
+
+    Parameters
+    ----------
+    evidence
+        All other atoms: what is asked for is never read.
+    groups
+        The ground fluents, shape by shape.
+    fluents
+        The same as a table, in the same order.
     """
 
     evidence: Evidence
@@ -133,7 +142,23 @@ def find_instances(
     everyone: Everyone,
     successor: Successor | None = None,
 ) -> Instances:
-    """Return the ground fluents of a table that fit any of some fluents with variables."""
+    """Return the ground fluents of a table that fit any of some fluents with variables.
+
+    Parameters
+    ----------
+    table
+        The atoms of whole sequences.
+    domain
+        What they mean.
+    fluents
+        The fluents that the theory defines or weighs.
+    candidates
+        Gives those ground fluents that the conditions of the theory speak for.
+    everyone
+        Gives all combinations of entities, where nothing else names any.
+    successor
+        How time goes on.
+    """
     for term in fluents:
         for inner in term.walk():
             if isinstance(inner, Constant):

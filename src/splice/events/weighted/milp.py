@@ -51,8 +51,16 @@ def solve_clauses(
 ) -> Answer:
     """Return states of the atoms of greatest weight; infinite weights may not be violated.
 
-    ``reward`` is added where an atom is on. With a limit of ``seconds`` the best states that
-    were found so far are returned.
+    Parameters
+    ----------
+    atoms
+        How many atoms there are.
+    clauses
+        Ground clauses, some of one shape at a time.
+    reward
+        What is added where an atom is on.
+    seconds
+        A limit of time, after which the best states that were found so far are returned.
     """
     program = _Program(atoms)
     if reward is not None:

@@ -49,7 +49,19 @@ class Solution(NamedTuple):
 class Auxiliary:
     """Atoms that stand for conjunctions: ``whole`` is on where some ``part`` of it is.
 
-    ``part[i]`` is on where all of ``atoms[i]`` are as ``signs`` says.
+    This is Tseitin's encoding. What starts where (a and not b) or c holds has one whole, with two
+    parts: three auxiliary atoms.
+
+    Parameters
+    ----------
+    whole
+        The atom of each disjunction, once for each of its parts.
+    part
+        The atom of each conjunction.
+    atoms
+        The atoms of each conjunction, a row each.
+    signs
+        Whether the atoms of a column have to be on or off.
     """
 
     whole: Ints
@@ -64,6 +76,19 @@ class Network:
 
     Atoms are numbered as in ``queries``, chain after chain; auxiliary ones, which only a theory
     that is no chain needs, come after them.
+
+    Parameters
+    ----------
+    statements
+        The statements of the theory, with the axioms that it implies.
+    instances
+        The ground fluents and their points.
+    clauses
+        The ground clauses, some of one statement at a time.
+    auxiliary
+        What auxiliary atoms mean.
+    size
+        How many atoms there are, auxiliary ones included.
     """
 
     statements: tuple[Statement, ...]
@@ -119,9 +144,19 @@ class Network:
     ) -> Solution:
         """Return the labels of greatest weight; atoms of chains are false where that is as good.
 
-        With ``loss`` the answer is loss-augmented: each atom that differs from a known label
-        there earns ``margin`` more. A chain is solved as one unless ``method`` says otherwise;
-        ``seconds`` limits a mixed integer program.
+        Parameters
+        ----------
+        weights
+            One for each statement; by default those that were given.
+        loss
+            Labels of the query atoms. The answer is then loss-augmented: each atom that differs from
+            a known label earns ``margin`` more.
+        margin
+            What such a difference earns.
+        method
+            ``Method.MILP`` solves a chain as a program, too.
+        seconds
+            The time that a program has.
         """
         reward = None if loss is None else -margin * loss.astype(np.float64)
         if not self.is_chain or method is Method.MILP:

@@ -150,9 +150,25 @@ START_TIME: Final = "startTime"
 class Template:
     """A clause over ``holdsAt`` atoms that stands wherever its conditions hold.
 
-    ``absent`` are changes that must not happen. ``times`` says how many points after the
-    earliest of them each time variable lies. ``completed`` is the place of the definition that
-    completes the template, -1 if none does.
+    The clause of ``holdsAt(F,U) ; not holdsAt(F,T)`` with the condition ``next(U,T)`` has the
+    times T: 0 and U: 1, and no conditions are left.
+
+    Parameters
+    ----------
+    statement
+        The number of the statement that is weighed.
+    share
+        The share of its weight that the clause has.
+    queries
+        The literals of the clause about ``holdsAt``.
+    conditions
+        What must be true for the clause to stand.
+    absent
+        Changes that must not happen.
+    times
+        How many points after the earliest of them each time variable lies.
+    completed
+        The place of the definition that completes the template, -1 if none does.
     """
 
     statement: int
