@@ -46,9 +46,22 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points of one series, with half the width of the band around them where that is known.
+    """Points of one series.
 
-    ``colour`` numbers a palette, -1 is neutral; what was published is drawn dashed.
+    Parameters
+    ----------
+    name
+        What the legend says.
+    x, y
+        The points.
+    spread
+        Half the width of the band around each point, where that is known.
+    published
+        Whether others published it: then it is drawn dashed.
+    colour
+        A number of the palette; -1 is neutral.
+    notes
+        What there is to say about each point.
     """
 
     name: str
@@ -58,7 +71,6 @@ class Curve:
     published: bool = False
     colour: int = 0
     notes: tuple[str, ...] = ()
-    """What there is to say about each point."""
 
     def __post_init__(self) -> None:
         sizes = {
@@ -78,7 +90,20 @@ class Curve:
 class Panel:
     """One coordinate system.
 
-    With ``names`` it is a plot of dots: the y of a point is the number of its name.
+    Parameters
+    ----------
+    title, x, y
+        What stands above it and at its axes.
+    curves
+        What is drawn.
+    ticks
+        Where the x-axis is marked; by default wherever fits.
+    log_x, log_y
+        Whether an axis is logarithmic.
+    unit_y
+        Whether values lie between 0 and 1, which is shown whole.
+    names
+        Makes it a plot of dots: the y of a point is the number of its name.
     """
 
     title: str
@@ -89,7 +114,6 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     unit_y: bool = False
-    """Whether values lie between 0 and 1, which is shown whole."""
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -132,7 +156,19 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch ``[start, end)`` of some time-points, and the mean of their values in [-1, 1]."""
+    """A stretch ``[start, end)`` of some time-points, and the mean of their values in [-1, 1].
+
+    Parameters
+    ----------
+    start, end
+        The first time, and the first one after it.
+    value
+        The mean of the values of its time-points, in [-1, 1].
+    points
+        How many time-points these are.
+    note
+        What else there is to say.
+    """
 
     start: int
     end: int
@@ -154,7 +190,23 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What was given, filled in, recognised and true in one sequence, simple events below."""
+    """What was given, filled in, recognised and true in one sequence, simple events below.
+
+    Parameters
+    ----------
+    name
+        The name of its picture's file.
+    title
+        The heading.
+    start, end
+        Which times are shown.
+    lanes
+        The lanes, those of a fluent together.
+    note
+        What is left out.
+    times
+        How the input writes its times.
+    """
 
     name: str
     title: str
@@ -163,12 +215,35 @@ class Timeline:
     lanes: tuple[Lane, ...]
     note: str = ""
     times: TimeFormat = field(default_factory=TimeFormat)
-    """How the input writes its times."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """A learned rule: its text, what it got right and wrong, and how it came about."""
+    """A learned rule: its text, what it got right and wrong, and how it came about.
+
+    Parameters
+    ----------
+    number
+        Its number in the theory.
+    text
+        The rule.
+    kind
+        Whether it begins or ends its fluent.
+    fluent
+        What it is about.
+    tp, fp, fn
+        How often it was right, wrong, and silent where it should have spoken.
+    score
+        How good the learner holds it to be.
+    firings
+        How often its body was true.
+    weight
+        Its weight, where it has one.
+    origin
+        Where it comes from, in words.
+    history
+        How it grew, decision by decision.
+    """
 
     number: int
     text: str
@@ -195,7 +270,21 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What pulls a value to one side: its own value, its weight, and what was compared."""
+    """What pulls a value to one side: its own value, its weight, and what was compared.
+
+    Parameters
+    ----------
+    text
+        What it is.
+    value
+        Its own value, in [-1, 1].
+    weight
+        How much of the value is its.
+    similarity
+        How similar it is, where that was compared.
+    details
+        What was compared, and how it differs.
+    """
 
     text: str
     value: float

@@ -1,11 +1,8 @@
-"""Figures as plotly draws them: plain dictionaries of traces and layout.
+"""Figures and timelines as plotly draws them: plain dictionaries of traces and layout.
 
-The page sets the colours of text and grid, which depend on light and dark. Texts that come from data
-are escaped here, since plotly reads a little markup in them.
-
-Timelines as plotly draws them: bars in lanes over one axis of time.
-
-Colours that read on white and on black, the same in pages and in pictures.
+The page sets the colours of text and grid, which depend on light and dark; those of data are here,
+and read on white and on black, in pages as in pictures. Texts that come from data are escaped, since
+plotly reads a little markup in them.
 """
 
 from __future__ import annotations
@@ -40,7 +37,9 @@ _ROLES: Final = {
     Role.EVENT: NEUTRAL,
 }
 _LEAST: Final = 0.2
+"""How opaque the least sure label is."""
 _FALSE: Final = 0.28
+"""How opaque a false label is, beside a true one that is as sure."""
 
 
 def colour(number: int) -> str:
@@ -69,13 +68,15 @@ def shade(lane: Lane, span: Span) -> tuple[str, float]:
 
 Spec = dict[str, Any]
 
+# Sizes in pixels, but for the gap between columns, which is a share of the width, and the opacity of a band.
 _PANEL: Final = 230
 _DOT_ROW: Final = 17
+_LANE: Final = 19
 _GAP: Final = 92
 _TOP: Final = 34
-_BAND: Final = 0.16
 _LEGEND: Final = 24
 _COLUMN_GAP: Final = 0.09
+_BAND: Final = 0.16
 
 
 def figure_spec(figure: Figure) -> Spec:
@@ -264,9 +265,6 @@ def _hover(curve: Curve, panel: Panel) -> list[str]:
     return texts
 
 
-_ROW: Final = 19
-
-
 def timeline_spec(timeline: Timeline) -> Spec:
     """Return the traces and the layout of a timeline: bars in lanes over one axis of time."""
     layout = base()
@@ -303,7 +301,7 @@ def timeline_spec(timeline: Timeline) -> Spec:
     }
     layout |= {"bargap": 0, "barmode": "overlay", "showlegend": False, "dragmode": "zoom"}
     layout["margin"] = {"l": 90, "r": 14, "t": 10, "b": 46}
-    layout["height"] = round(max(place, 1) * _ROW) + 56
+    layout["height"] = round(max(place, 1) * _LANE) + 56
     return {"data": traces, "layout": layout}
 
 

@@ -27,9 +27,8 @@ from splice.stats import runs
 from splice.stream.batch import MicroBatch
 from splice.stream.table import NO_TIME, AtomTable
 
-__all__ = ["Labelling", "recognised_timeline", "runs", "timeline"]
-
-
+# So much fits on a screen with little scrolling (a fluent has up to four lanes, an event one), and so many
+# stretches a browser draws without a pause.
 _FLUENTS: Final = 4
 _EVENTS: Final = 24
 _SPANS: Final = 300
@@ -270,6 +269,7 @@ def _confidence(name: str, clock: _Clock, labelling: Labelling, rows: Indices) -
     label = labelling.labels[rows].astype(np.int64)
     spans: list[Span] = []
     for steps in _STEPS:
+        # One code for all that is alike within a stretch: label, level of confidence, and two bits.
         level = np.round(np.abs(value) * steps).astype(np.int64)
         code = ((label + 1) * (steps + 1) + level) * 4 + 2 * given + reached
         spans = clock.spans(time, code, value)

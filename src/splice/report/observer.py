@@ -48,6 +48,8 @@ class CompletionObserver:
         self.completed = 0
         self.unreached = 0
         self._sequences: list[list[Completion]] = []
+        self._rows = 0
+        """How many rows are kept of the last sequence."""
         self._cut: set[str] = set()
         self._doubts: dict[int, Doubt] = {}
 
@@ -98,6 +100,7 @@ class CompletionObserver:
 
     def _keep(self, done: Completion) -> None:
         """Keep a batch if it belongs to a sequence that is shown."""
+        # The last sequence gives its place to the next one, unless something in it was labelled true.
         name, kept = done.batch.sequence, self._sequences
         if not kept or kept[-1][0].batch.sequence != name:
             if kept and not _any_true(kept[-1]):
@@ -105,10 +108,12 @@ class CompletionObserver:
             if len(kept) >= _SEQUENCES:
                 return
             kept.append([])
-        if kept[-1] and sum(len(part.batch.table) for part in kept[-1]) > _ROWS:
+            self._rows = 0
+        if self._rows > _ROWS:
             self._cut.add(name)
             return
         kept[-1].append(done)
+        self._rows += len(done.batch.table)
 
     def _doubt(self, completer: SupervisionCompleter, done: Completion) -> None:
         """Keep the label nearest to zero of each pattern, if it is among the nearest of all."""

@@ -1,6 +1,6 @@
 """The report of a run that learned: labels, a timeline, rules, contradictions, doubts.
 
-The report of a run that learned: the labels are completed once more, and looked at.
+Nothing of it is kept while a run learns: the labels are completed once more, and looked at.
 """
 
 from __future__ import annotations
@@ -61,8 +61,22 @@ def run_report(
 ) -> Report:
     """Return the report of a run.
 
-    ``watcher`` has seen the labels being completed, ``learner`` says what it recognises in the
-    sequence that is shown, ``truth`` has all labels where they are known.
+    Parameters
+    ----------
+    title
+        The heading.
+    overview
+        The sections of the first tab.
+    rules
+        The rules of the theory.
+    watcher
+        Has seen the labels being completed.
+    learner
+        Says what the theory recognises in the sequences that are shown.
+    truth
+        All labels, where they are known.
+    about
+        A line below the title.
     """
     tabs = [Tab("Overview", tuple(overview))]
     tabs += _timeline_tab(watcher, rules, learner, truth)
