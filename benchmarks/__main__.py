@@ -38,15 +38,15 @@ def importing() -> Row:
 
 def starting() -> list[Row]:
     """Processor time of help texts over that of an empty typer app."""
-    found = in_process("benchmarks.starting")
+    seconds = in_process("benchmarks.starting")
     return [
         (
             f"splice {words}",
-            f"{found[name]:.2f} s of processor time",
-            f"{found[name] / found['typer']:.1f} x an empty typer app",
-            wanted,
+            f"{seconds[name]:.2f} s of processor time",
+            f"{seconds[name] / seconds['typer']:.1f} x an empty typer app",
+            goal,
         )
-        for words, name, wanted in (
+        for words, name, goal in (
             ("--help", "help", "3 x"),
             ("--version", "version", "3 x"),
             ("learn --help", "learn", ""),
@@ -56,15 +56,15 @@ def starting() -> list[Row]:
 
 def reading_db() -> list[Row]:
     """Evidence text: the vectorised path against the grammar."""
-    found = in_process("benchmarks.reading_db", threads=1)
+    measured = in_process("benchmarks.reading_db", threads=1)
     return [
         (
-            f"parse .db text ({found['megabytes']:.0f} MB, one core)",
-            f"{found['parse']:.1f} MB/s",
-            f"{found['parse'] / found['grammar']:.0f} x the grammar",
+            f"parse .db text ({measured['megabytes']:.0f} MB, one core)",
+            f"{measured['parse']:.1f} MB/s",
+            f"{measured['parse'] / measured['grammar']:.0f} x the grammar",
             "10 MB/s",
         ),
-        ("read .db files into columns", f"{found['read']:.1f} MB/s", "", "10 MB/s"),
+        ("read .db files into columns", f"{measured['read']:.1f} MB/s", "", "10 MB/s"),
     ]
 
 
@@ -96,12 +96,12 @@ def streaming(rows: int) -> list[Row]:
 
 def frames() -> list[Row]:
     """DataFrames through RuleLearner against the same rows in CSV files."""
-    found = in_process("benchmarks.frames", "1000000")
+    measured = in_process("benchmarks.frames", "1000000")
     return [
         (
-            f"learn from {found['rows']:,} rows in frames of {kind}",
-            f"{found[kind]:.1f} s of processor time",
-            f"{found[kind] / found['files']:.2f} x the file route",
+            f"learn from {measured['rows']:,} rows in frames of {kind}",
+            f"{measured[kind]:.1f} s of processor time",
+            f"{measured[kind] / measured['files']:.2f} x the file route",
             "1.1 x",
         )
         for kind in ("polars", "pandas")
@@ -110,11 +110,11 @@ def frames() -> list[Row]:
 
 def engines() -> Row:
     """One run in eight parts by Dask over processes of our own."""
-    found = in_process("benchmarks.workers", "dask")
+    measured = in_process("benchmarks.workers", "dask")
     return (
-        f"learn {found['examples']:,} examples in eight parts, two workers",
-        f"{found['local']:.1f} s by processes, {found['dask']:.1f} s by Dask",
-        f"{found['dask'] / found['local']:.2f} x",
+        f"learn {measured['examples']:,} examples in eight parts, two workers",
+        f"{measured['local']:.1f} s by processes, {measured['dask']:.1f} s by Dask",
+        f"{measured['dask'] / measured['local']:.2f} x",
         "1.15 x",
     )
 
@@ -130,18 +130,18 @@ def simulating() -> Row:
 
 def completing() -> list[Row]:
     """Completion against its literal twin, and along a long stream."""
-    found = in_process("benchmarks.completing", threads=1)
+    measured = in_process("benchmarks.completing", threads=1)
     return [
         (
-            f"complete {found['data']} at 5 % ({found['atoms']:,} query atoms)",
-            f"{found['seconds']:.2f} s",
-            f"{found['twin']:.0f} x the literal twin",
+            f"complete {measured['data']} at 5 % ({measured['atoms']:,} query atoms)",
+            f"{measured['seconds']:.2f} s",
+            f"{measured['twin']:.0f} x the literal twin",
             "0.5 s, 50 x",
         ),
         (
-            f"complete a stream of {found['examples']:,} examples",
-            f"{found['rate']:,.0f} /s",
-            f"last batches {found['growth']:.2f} x the first",
+            f"complete a stream of {measured['examples']:,} examples",
+            f"{measured['rate']:,.0f} /s",
+            f"last batches {measured['growth']:.2f} x the first",
             "no growth",
         ),
     ]
@@ -149,12 +149,12 @@ def completing() -> list[Row]:
 
 def recognising() -> list[Row]:
     """Crisp recognition, in process and warm."""
-    found = in_process("benchmarks.recognising", "170", threads=1)
+    measured = in_process("benchmarks.recognising", "170", threads=1)
     return [
         (
-            f"recognise meet and move in {found['events']:,} events ({found['atoms']:,} atoms)",
-            f"{found['events'] / found['seconds']:,.0f} events/s",
-            f"{found['seconds'] / found['scan']:.0f} x the time of polars' scan",
+            f"recognise meet and move in {measured['events']:,} events ({measured['atoms']:,} atoms)",
+            f"{measured['events'] / measured['seconds']:,.0f} events/s",
+            f"{measured['seconds'] / measured['scan']:.0f} x the time of polars' scan",
             "1,000,000 events/s",
         )
     ]
@@ -162,15 +162,15 @@ def recognising() -> list[Row]:
 
 def recognising_rtec() -> list[Row]:
     """Rules that silence ends, on RTEC's own stream."""
-    found = in_process("benchmarks.recognising_rtec", threads=1)
-    if "missing" in found:
-        return [("recognise RTEC's CAVIAR stream", "", f"no {found['missing']}", "")]
-    twin, rtec = (found[name] / found["seconds"] for name in ("twin", "rtec"))
+    measured = in_process("benchmarks.recognising_rtec", threads=1)
+    if "missing" in measured:
+        return [("recognise RTEC's CAVIAR stream", "", f"no {measured['missing']}", "")]
+    twin, rtec = (measured[name] / measured["seconds"] for name in ("twin", "rtec"))
     return [
         (
-            f"recognise RTEC's CAVIAR stream ({found['events']:,} events)",
-            f"{found['seconds']:.2f} s",
-            f"{twin:.1f} x asking everywhere; {rtec:.1f} x RTEC's {found['rtec']} s elsewhere",
+            f"recognise RTEC's CAVIAR stream ({measured['events']:,} events)",
+            f"{measured['seconds']:.2f} s",
+            f"{twin:.1f} x asking everywhere; {rtec:.1f} x RTEC's {measured['rtec']} s elsewhere",
             "2 x RTEC",
         )
     ]
@@ -178,18 +178,18 @@ def recognising_rtec() -> list[Row]:
 
 def chains() -> list[Row]:
     """The best states of a chain against HiGHS on the same ground network."""
-    found = in_process("benchmarks.chains", threads=1)
+    measured = in_process("benchmarks.chains", threads=1)
     return [
         (
-            f"MAP on a chain of {found['points']:,} points",
-            f"{1000 * found['map']:.2f} ms",
-            f"{found['ratio']:,.0f} x HiGHS ({found['highs']:.1f} s)",
+            f"MAP on a chain of {measured['points']:,} points",
+            f"{1000 * measured['map']:.2f} ms",
+            f"{measured['ratio']:,.0f} x HiGHS ({measured['highs']:.1f} s)",
             "1,000 x",
         ),
         (
             "... marginals; MAP on ten times as many points",
-            f"{1000 * found['marginals']:.1f} ms",
-            f"{found['growth']:.1f} x the time",
+            f"{1000 * measured['marginals']:.1f} ms",
+            f"{measured['growth']:.1f} x the time",
             "linear",
         ),
     ]
@@ -197,18 +197,18 @@ def chains() -> list[Row]:
 
 def learning() -> list[Row]:
     """OLED against clingo's counting, and along a long stream."""
-    found = in_process("benchmarks.learning", threads=1)
+    measured = in_process("benchmarks.learning", threads=1)
     return [
         (
-            f"train OLED once on {found['data']} ({found['batches']} batches)",
-            f"{found['seconds']:.2f} s",
-            f"{found['clingo'] / found['seconds']:,.0f} x clingo counting {found['rules']:.0f} rules",
+            f"train OLED once on {measured['data']} ({measured['batches']} batches)",
+            f"{measured['seconds']:.2f} s",
+            f"{measured['clingo'] / measured['seconds']:,.0f} x clingo counting {measured['rules']:.0f} rules",
             "1 s, 50 x",
         ),
         (
-            f"learn from a stream of {found['examples']:,} examples",
-            f"{found['rate']:,.0f} /s, {found['memory']:.2f} GiB",
-            f"last batches {found['growth']:.2f} x earlier ones",
+            f"learn from a stream of {measured['examples']:,} examples",
+            f"{measured['rate']:,.0f} /s, {measured['memory']:.2f} GiB",
+            f"last batches {measured['growth']:.2f} x earlier ones",
             "no growth",
         ),
     ]
@@ -216,7 +216,7 @@ def learning() -> list[Row]:
 
 def osla() -> list[Row]:
     """OSLa against the same steps with ground networks and a MILP solver."""
-    found = in_process("benchmarks.osla", threads=1)
+    measured = in_process("benchmarks.osla", threads=1)
     return [
         (
             f"train OSLa on a fold of {part['data']} ({part['batches']} batches)",
@@ -224,14 +224,14 @@ def osla() -> list[Row]:
             f"{part['ratio']:,.0f} x with MILP inference: {_programs(part)}",
             "100 x",
         )
-        for part in found.values()
+        for part in measured.values()
     ]
 
 
 def sizes() -> list[Row]:
     """What grows with the data, against the same stream with less of it."""
-    found = in_process("benchmarks.sizes", threads=1)
-    kinds, numbers, fluents = (found[name] for name in ("kinds", "numbers", "fluents"))
+    measured = in_process("benchmarks.sizes", threads=1)
+    kinds, numbers, fluents = (measured[name] for name in ("kinds", "numbers", "fluents"))
     return [
         (
             f"OSLa, 25 kinds of events ({kinds['examples']:,.0f} examples)",
@@ -264,18 +264,18 @@ def _programs(part: dict[str, Any]) -> str:
 
 def maritime() -> list[Row]:
     """A quarter of the simulated month, end to end, and how the cost grows."""
-    found = in_process("benchmarks.maritime")
+    measured = in_process("benchmarks.maritime")
     return [
         (
-            f"complete {found['events']:,.0f} vessel events at 5 % from Parquet, two processes",
-            f"{found['rate']:,.0f} events/s",
-            f"{found['growth']:.2f} x proportional; {found['memory']:.2f} GiB a process",
+            f"complete {measured['events']:,.0f} vessel events at 5 % from Parquet, two processes",
+            f"{measured['rate']:,.0f} events/s",
+            f"{measured['growth']:.2f} x proportional; {measured['memory']:.2f} GiB a process",
             "100,000 events/s, 1.3 x",
         ),
         (
             "... and learn rules from it with OLED",
-            f"{found['learning']:.0f} s",
-            f"{found['events'] / found['learning']:,.0f} events/s",
+            f"{measured['learning']:.0f} s",
+            f"{measured['events'] / measured['learning']:,.0f} events/s",
             "27,000 events/s",
         ),
     ]

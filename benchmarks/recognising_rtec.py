@@ -42,11 +42,11 @@ class Everywhere(CrispRecognition):
     def silent_ends(self, rules: Sequence[tuple[Rule, Relation]], stretches: Stretches) -> Changes:
         """Return where the rules are true."""
         parts = []
-        for rule, own in rules:
+        for rule, fluents in rules:
             time = rule.head.atom.args[1]
             assert isinstance(time, Variable)
-            found = solve(rule.body, self.evidence, time, None, self.store, (own,))
-            parts.append(Changes(found.columns[OWN_NUMBER], found.point))
+            solutions = solve(rule.body, self.evidence, time, None, self.store, (fluents,))
+            parts.append(Changes(solutions.columns[OWN_NUMBER], solutions.point))
         return Changes.concat(parts)
 
 
@@ -70,8 +70,8 @@ def main() -> None:
     table = stream(folder)
     program = compile_program(parse_theory(RULES.read_text()), successor=Step(FRAME))
 
-    def plain(found: Recognised) -> list[tuple[int, int, int]]:
-        return found.intervals.rows()
+    def plain(recognised: Recognised) -> list[tuple[int, int, int]]:
+        return recognised.intervals.rows()
 
     assert plain(CrispRecognition(program, table).run()) == plain(Everywhere(program, table).run())
     seconds = best_of(7, lambda: CrispRecognition(program, table).run())

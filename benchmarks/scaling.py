@@ -42,19 +42,19 @@ def write(folder: Path, axis: dict[str, int], points: int = POINTS) -> int:
         [k for k in range(kinds) if (number + 1) >> (k % 16) & 1]
         for number in range(axis["patterns"])
     ]
-    sets = [one or [number % kinds] for number, one in enumerate(sets)]
+    sets = [events_at_once or [number % kinds] for number, events_at_once in enumerate(sets)]
     events, labels = ["sequence,time,event,arg1"], ["sequence,fluent,time,label"]
     for sequence in range(axis["sequences"]):
-        held = [[False] * fluents for _ in range(entities)]
+        holding = [[False] * fluents for _ in range(entities)]
         for point in range(points):
             for entity in range(entities):
                 seen = sets[chance.randrange(len(sets))]
                 events += [f"s{sequence},{point},e{k},x{entity}" for k in seen]
                 for fluent in range(fluents):
-                    truth = "true" if held[entity][fluent] else "false"
-                    said = truth if chance.random() < LABELLED else ""
-                    labels.append(f"s{sequence},f{fluent}(x{entity}),{point},{said}")
-                    held[entity][fluent] = fluent % kinds in seen
+                    truth = "true" if holding[entity][fluent] else "false"
+                    label = truth if chance.random() < LABELLED else ""
+                    labels.append(f"s{sequence},f{fluent}(x{entity}),{point},{label}")
+                    holding[entity][fluent] = fluent % kinds in seen
     folder.mkdir()
     (folder / "events.csv").write_text("\n".join(events) + "\n", "utf-8")
     (folder / "labels.csv").write_text("\n".join(labels) + "\n", "utf-8")
@@ -97,31 +97,33 @@ def table(points: int, axes: list[str], works: list[str]) -> Iterator[tuple[str,
             for power, folder in enumerate(sizes):
                 write(folder, {**BASE, axis: BASE[axis] << power}, points)
             for work in works:
-                asked = [(work, str(home / "warm"), str(folder)) for folder in sizes]
-                found = [in_process("benchmarks.scaling", "one", *one, threads=1) for one in asked]
-                yield f"{work}, {axis} x 1, 2, 4, 8", _values(found), _growth(found)
+                cells = [(work, str(home / "warm"), str(folder)) for folder in sizes]
+                measures = [
+                    in_process("benchmarks.scaling", "one", *cell, threads=1) for cell in cells
+                ]
+                yield f"{work}, {axis} x 1, 2, 4, 8", _values(measures), _growth(measures)
 
 
-def _values(found: list[dict[str, float]]) -> str:
-    seconds = ", ".join(f"{one['seconds']:.2f}" for one in found)
-    mebibytes = ", ".join(f"{one['mebibytes']:.0f}" for one in found)
+def _values(measures: list[dict[str, float]]) -> str:
+    seconds = ", ".join(f"{each['seconds']:.2f}" for each in measures)
+    mebibytes = ", ".join(f"{each['mebibytes']:.0f}" for each in measures)
     return f"{seconds} s; {mebibytes} MiB"
 
 
-def _growth(found: list[dict[str, float]]) -> str:
-    first, last = found[0], found[-1]
+def _growth(measures: list[dict[str, float]]) -> str:
+    first, last = measures[0], measures[-1]
     time = last["seconds"] / (8 * first["seconds"])
-    sizes = [one["mebibytes"] for one in found]
+    sizes = [each["mebibytes"] for each in measures]
     memory = sizes[3] / (8 * sizes[0]) if sizes[0] >= 1 else sizes[3] / (4 * max(sizes[1], 1))
     return f"{time:.2f} x linear; {memory:.2f}"
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    if given[:1] == ["one"]:
-        report(measured(*given[1:]))
+    words = sys.argv[1:]
+    if words[:1] == ["one"]:
+        report(measured(*words[1:]))
     else:
-        points = int(given.pop(0)) if given and given[0].isdigit() else POINTS
-        axes, works = ([name for name in given if name in known] for known in (BASE, WORK))
+        points = int(words.pop(0)) if words and words[0].isdigit() else POINTS
+        axes, works = ([name for name in words if name in names] for names in (BASE, WORK))
         for row in table(points, axes or list(BASE), works or list(WORK)):
             print(*row, sep=" | ", flush=True)

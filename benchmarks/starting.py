@@ -53,7 +53,7 @@ def main() -> None:
     for _ in range(_RUNS):
         for name, arguments in _WAYS.items():
             times[name].append(processor_time(arguments))
-    report({name: min(own) for name, own in times.items()})
+    report({name: min(seconds) for name, seconds in times.items()})
 
 
 if __name__ == "__main__":

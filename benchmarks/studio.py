@@ -80,16 +80,18 @@ def pictured(folder: Path) -> dict[str, Any]:
         page.open(server.origin + "/?measure=1")
         page.wait("return document.body.dataset.ready", patience=120)
         first = int(page.run("return document.getElementById('timeline').dataset.pictured"))
-        held = page.run("return window.studio.timeline.data.n")
+        intervals = page.run("return window.studio.timeline.data.n")
         page.run(_FRAMES)
-        found = page.wait("return window.measured", patience=120)
-    gap = statistics.median(found["gaps"])
+        measured = page.wait("return window.measured", patience=120)
+    gap = statistics.median(measured["gaps"])
     return {
-        "intervals": held,
+        "intervals": intervals,
         "first picture, ms": first,
         "frames a second, median": round(1000 / gap, 1),
-        "frame gap, ms, 95 %": round(sorted(found["gaps"])[int(0.95 * len(found["gaps"]))], 1),
-        "drawing, ms, median": round(statistics.median(found["draws"]), 2),
+        "frame gap, ms, 95 %": round(
+            sorted(measured["gaps"])[int(0.95 * len(measured["gaps"]))], 1
+        ),
+        "drawing, ms, median": round(statistics.median(measured["draws"]), 2),
     }
 
 

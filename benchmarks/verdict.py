@@ -64,12 +64,12 @@ def seas() -> Iterator[World]:
 def warehouses() -> Iterator[World]:
     """Yield four shifts of the tutorial's warehouse, and eight more."""
     page = Path(__file__).parents[1] / "docs/tutorial/your-own-data.md"
-    found = re.search(
+    match = re.search(
         r'title="warehouse.py"\n(.*?)\nwatched = ', page.read_text("utf-8"), re.DOTALL
     )
-    assert found
+    assert match
     script: dict[str, Any] = {}
-    exec(found[1], script)
+    exec(match[1], script)
     for seed in SEEDS[:3]:
         with tempfile.TemporaryDirectory() as folder:
             days = {f"day {seed}-{n:02d}": (0, 600) for n in range(12)}
@@ -122,11 +122,11 @@ def main(names: list[str]) -> None:
     apart = []
     print("| data | held out | unseen | distance |\n|---|---|---|---|")
     for title, train, unseen in cases(names):
-        held, found = verdicts(train, unseen)
-        told = "-" if held is None else f"{held:.3f}"
-        distance = "-" if held is None else f"{held - found:+.3f}"
-        print(f"| {title} | {told} | {found:.3f} | {distance} |", flush=True)
-        apart += [] if held is None else [held - found]
+        held_out, unseen_f1 = verdicts(train, unseen)
+        shown = "-" if held_out is None else f"{held_out:.3f}"
+        distance = "-" if held_out is None else f"{held_out - unseen_f1:+.3f}"
+        print(f"| {title} | {shown} | {unseen_f1:.3f} | {distance} |", flush=True)
+        apart += [] if held_out is None else [held_out - unseen_f1]
     if apart:
         near = sum(abs(distance) <= 0.05 for distance in apart)
         means = np.abs(apart).mean(), np.mean(apart)

@@ -154,13 +154,13 @@ def plan(costs: Costs, parts: int, share: float, reads: float) -> list[Done]:
     def seconds(name: str) -> float:
         measured: Sequence[float] = getattr(costs, name)
         turns[name] = turns.get(name, 0) + 1
-        own = measured[turns[name] % len(measured)]
-        return own * share + reads if name in ("count", "learn") else own
+        cost = measured[turns[name] % len(measured)]
+        return cost * share + reads if name in ("count", "learn") else cost
 
     engine: Any = Planned(seconds)
     counted = [engine.submit(None, name="count") for _ in range(parts)]
     before = exclusive_scan(engine, max, counted, "merge_counts")
-    learned = [engine.submit(None, one, name="learn") for one in before]
+    learned = [engine.submit(None, earlier, name="learn") for earlier in before]
     merge_tree(engine, max, learned, "merge_learned")
     tasks: list[Done] = engine.tasks
     return tasks
@@ -226,18 +226,20 @@ def dask(vessels: int, days: float, turns: int) -> dict[str, Any]:
         folder = Path(place) / "sea"
         sea = make_maritime(vessels, days, seed=1)
         write_source(MaskedSource(sea, KeepBatches(10), 1, TimePoints(25)), folder, "parquet")
-        found: dict[str, list[float]] = {"local": [], "dask": []}
+        seconds_by_engine: dict[str, list[float]] = {"local": [], "dask": []}
         theories = set()
         for _ in range(turns):
-            for name, seconds in found.items():
+            for name, seconds in seconds_by_engine.items():
                 begun = processor_seconds()
                 with chosen_engine(name, 2) as engine:
                     learned = learn(folder, shards=8, jobs=2, engine=engine)
                 seconds.append(round(processor_seconds() - begun, 2))
                 theories.add(str(learned.theory))
     assert len(theories) == 1, "engines disagree"
-    ratio = statistics.median(found["dask"]) / statistics.median(found["local"])
-    return {**found, "ratio": round(ratio, 3), "examples": learned.examples}
+    ratio = statistics.median(seconds_by_engine["dask"]) / statistics.median(
+        seconds_by_engine["local"]
+    )
+    return {**seconds_by_engine, "ratio": round(ratio, 3), "examples": learned.examples}
 
 
 def svg(rows: list[dict[str, Any]]) -> str:
@@ -280,20 +282,20 @@ def main() -> None:
     )
     parser.add_argument("--turns", type=int, default=3, help="of each engine, for dask")
     parser.add_argument("--svg", type=Path)
-    asked = parser.parse_args()
-    if asked.what == "dask":
-        json.dump(dask(asked.vessels, asked.days, asked.turns), sys.stdout)
+    options = parser.parse_args()
+    if options.what == "dask":
+        json.dump(dask(options.vessels, options.days, options.turns), sys.stdout)
         return
-    costs = measure(asked.vessels, asked.days, asked.measured)
-    rows = table(costs, asked.measured, asked.parts, asked.share, costs.choose)
+    costs = measure(options.vessels, options.days, options.measured)
+    rows = table(costs, options.measured, options.parts, options.share, costs.choose)
     for name in Costs.__dataclass_fields__:
         value = getattr(costs, name)
         spread = value if not isinstance(value, list) else f"{min(value):.6g} to {max(value):.6g}"
         print(f"{name}: {spread}")
     for row in rows:
         print("  ".join(f"{name} {value}" for name, value in row.items()))
-    if asked.svg:
-        asked.svg.write_text(svg(rows), "utf-8")
+    if options.svg:
+        options.svg.write_text(svg(rows), "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from command import Command
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # The suite says the same thing every time it is run. HYPOTHESIS_PROFILE=explore looks further.
@@ -46,3 +48,9 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the data sets are not here; SPLICE_DATA can say where they are")
     return folder
+
+
+@pytest.fixture
+def splice(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command, and catch what it says."""
+    return Command(capsys)

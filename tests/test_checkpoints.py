@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from command import Command, run
 from splice.cli import main
 from splice.io import checkpoints
 from splice.io.checkpoints import Checkpoint, Keeper, read_checkpoint, write_checkpoint
 from splice.io.outputs import new_file, sweep
 from splice.lab.experiments.grid import read_result
-from test_cli import Command
 
 DECIDED = ("--profile", "regression")
 """A profile that is named: choosing one takes longer than learning."""
@@ -42,11 +42,6 @@ class Stopped(BaseException):
     """Stands for a kill: nothing catches it."""
 
 
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
 @pytest.fixture(scope="module")
 def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small plaza, of whose batches a half is labelled."""
@@ -56,12 +51,6 @@ def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mask = ("--level", "50", "--scope", "batches", "--seed", "1")
     run("mask", folder / "all", *mask, "--out", folder / "few", "--quiet")
     return folder / "few"
-
-
-def run(*words: object) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    assert ended.value.code == 0
 
 
 def leftovers(folder: Path) -> list[str]:

@@ -10,61 +10,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from command import Command, run
 from malformed import DB, DB_IN_CAVIAR, MLN, MODES, Malformed
 from malformed_tables import CSV_EVENTS, DOMAIN, NDJSON, RTEC
-from splice.cli import main
 from splice.inputs.open import InputOptions, open_input
 from streams import plain_source
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-class Command:
-    """Runs the command in this process."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: object) -> Ran:
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = self._capsys.readouterr()
-        code = ended.value.code
-        return Ran(code if isinstance(code, int) else 0, out, err)
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.fixture(scope="module")
 def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small plaza as tables."""
     folder = tmp_path_factory.mktemp("data") / "plaza"
-    arguments = [
-        "data",
-        "make",
-        "plaza",
-        "--sequences",
-        "2",
-        "--frames",
-        "160",
-        "--out",
-        str(folder),
-    ]
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
+    run("data", "make", "plaza", "--sequences", 2, "--frames", 160, "--out", folder)
     return folder
 
 

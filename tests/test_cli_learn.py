@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from splice.cli import console, main
+from command import Command, run
+from splice.cli import console
 from splice.evaluation.confusion import Confusion, Prequential
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
@@ -21,14 +22,8 @@ from splice.learners.protocol import StructureLearner
 from splice.logic.syntax import parse_rule, parse_theory
 from splice.logic.theory import Theory
 from splice.stream.batch import TimePoints, batches
-from test_cli import Command
 
 COUNTS = ("examples", "batches", "given", "completed")
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +36,7 @@ def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mask", str(folder / "all"), "--level", "20", "--scope", "batches", "--seed", "1",
          "--out", str(folder / "few")),
     ):  # fmt: skip
-        with pytest.raises(SystemExit) as ended:
-            main(list(words))
-        assert ended.value.code == 0
+        run(*words)
     return folder
 
 
@@ -53,9 +46,7 @@ DECIDED = ("--profile", "regression")
 
 def written(plaza: Path, name: str, *words: str) -> Path:
     out = plaza / name
-    with pytest.raises(SystemExit) as ended:
-        main(["learn", str(plaza / "few"), "--out", str(out), "--quiet", *words])
-    assert ended.value.code == 0
+    run("learn", plaza / "few", "--out", out, "--quiet", *words)
     return out
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from command import Command
 from reference import ec_clingo
 from splice.logic.syntax import parse_theory
-from test_cli import Command
 
 RULES = """\
 % A lamp is on from press to release.
@@ -31,11 +31,6 @@ one,on(a),3,9
 one,on(B),5,10
 two,on(a),4,5
 """
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from command import exit_code
 from crash.campaign import COMMANDS, build, campaign, content, write_data
-from splice.cli import main
 from splice.errors import OutputError
 from splice.io import outputs
 from splice.io.outputs import new_file, new_folder, sweep
@@ -149,11 +149,11 @@ def test_parts_that_outlived_their_output_are_gone_on_with(
     asked = ["complete", str(tmp_path / "data"), "--out", str(tmp_path / "m"), "--shards", "2"]
     with monkeypatch.context() as patch:
         patch.setattr(part_files.PartFiles, "remove", lambda _: None)
-        assert _ended([*asked, "--jobs", "1"]) == 0
+        assert exit_code(*asked, "--jobs", "1") == 0
     whole = content(tmp_path / "m")
     assert (tmp_path / "m.parts").is_dir()
-    assert _ended([*asked, "--jobs", "1"]) == 1
-    assert _ended([*asked, "--jobs", "1", "--resume"]) == 0
+    assert exit_code(*asked, "--jobs", "1") == 1
+    assert exit_code(*asked, "--jobs", "1", "--resume") == 0
     assert content(tmp_path / "m") == whole
     assert not (tmp_path / "m.parts").exists()
 
@@ -181,16 +181,6 @@ def test_a_journal_that_cannot_be_written_keeps_what_it_had(tmp_path: Path) -> N
 # a run that was stopped after its theory was there
 
 
-def _ended(words: list[str]) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    return int(ended.value.code or 0)
-
-
-def _learn(*words: object) -> int:
-    return _ended([str(word) for word in ("learn", *words)])
-
-
 def test_a_finished_run_says_so_when_it_is_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,14 +195,14 @@ def test_a_finished_run_says_so_when_it_is_resumed(
     asked = (tmp_path / "d", "--out", out, "--checkpoint-every", 0, "--batch-size", 5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learned.Learned, "discard_checkpoint", lambda self: self.checkpoint.release())
-        assert _learn(*asked) == 0  # and killed before the checkpoint was removed
+        assert exit_code("learn", *asked) == 0  # and killed before the checkpoint was removed
     theory, checkpoint = out.read_bytes(), out.with_name("t.rules.checkpoint")
     assert checkpoint.exists()
     capsys.readouterr()
-    assert _learn(*asked, "--resume") == 0
+    assert exit_code("learn", *asked, "--resume") == 0
     assert "the run was finished" in capsys.readouterr().err
     assert out.read_bytes() == theory
     assert not checkpoint.exists()
-    assert _learn(*asked, "--resume") == 0
+    assert exit_code("learn", *asked, "--resume") == 0
     assert "nothing to go on with" in capsys.readouterr().err
-    assert _learn(*asked) == 1  # without --resume it is in the way, as ever
+    assert exit_code("learn", *asked) == 1  # without --resume it is in the way, as ever

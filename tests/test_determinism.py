@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from splice.cli import main
+from command import run
 from splice.patterns import reading
 
 ENVIRONMENTS = {
@@ -56,9 +56,7 @@ for words in json.loads(sys.argv[1]):
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("square")
     asked = "data make plaza --sequences 2 --frames 120 --people 3 --seed 5 --quiet --out"
-    with pytest.raises(SystemExit) as ended:
-        main([*asked.split(), str(folder / "all")])
-    assert not ended.value.code
+    run(*asked.split(), folder / "all")
     (folder / "t.rules").write_text(RULES, "utf-8")
     names = folder / "names"
     names.mkdir()
@@ -149,8 +147,6 @@ def test_how_far_is_read_ahead_changes_nothing(
         out = tmp_path / f"{ahead}.rules"
         if ahead is not None:
             monkeypatch.setattr(reading, "_ROWS", ahead)
-        with pytest.raises(SystemExit) as ended:
-            main(["learn", str(data / "all"), "--out", str(out), "--quiet"])
-        assert not ended.value.code
+        run("learn", data / "all", "--out", out, "--quiet")
         texts.append(out.read_bytes())
     assert texts[0] == texts[1]

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 import shifts
 import splice
-from splice.cli import main
+from command import run
 from splice.completion.distance import Lifted
 from splice.completion.mode import Mode
 from splice.io.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
@@ -58,12 +58,6 @@ KINDS: dict[str, Callable[[Rows], Any]] = {
 def table_of(frame: Any) -> pl.DataFrame:
     """Return a frame of any kind as one of polars."""
     return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
-
-
-def run(*words: object) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    assert not ended.value.code
 
 
 @pytest.fixture(scope="module")

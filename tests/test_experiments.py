@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splice.cli import main
+from command import Command
 from splice.completion.baselines import ClosedWorld, NearestInTime
 from splice.completion.cache import Caching, caching_of
 from splice.completion.connector import CONNECTORS, KNN, Direction, EpsilonNN, Neighbours
@@ -426,35 +426,23 @@ def test_mean_deviation_and_error_are_those_of_a_sample() -> None:
 # the command
 
 
-def command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
-def test_the_command_runs_shows_and_resumes(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_runs_shows_and_resumes(small: Path, tmp_path: Path, splice: Command) -> None:
     folder, table = tmp_path / "run", tmp_path / "table.csv"
     run = ("experiment", "run", small, "--out", folder, "--jobs", 1)
-    code, out, err = command(capsys, *run, "--table", table, "--format", "json")
+    code, out, err = splice(*run, "--table", table, "--format", "json")
     assert (code, len(json.loads(out))) == (0, 16)
     assert "24 of 24 cells" in err
     assert table.read_text("utf-8") == (folder / "table.csv").read_text("utf-8")
-    code, out, _ = command(capsys, "experiment", "show", folder, "--format", "csv")
+    code, out, _ = splice("experiment", "show", folder, "--format", "csv")
     assert (code, out) == (0, table.read_text("utf-8"))
     next((folder / "cells").iterdir()).unlink()
-    code, out, err = command(capsys, "experiment", "show", folder)
+    code, out, err = splice("experiment", "show", folder)
     assert (code, "23 of 24 cells are there" in err, "plaza-meet" in out) == (0, True, True)
-    code, out, _ = command(
-        capsys, "experiment", "resume", folder, "--jobs", 1, "--format", "ndjson"
-    )
+    code, out, _ = splice("experiment", "resume", folder, "--jobs", 1, "--format", "ndjson")
     assert (code, len(out.splitlines())) == (0, 16)
-    code, _, err = command(capsys, *run)
+    code, _, err = splice(*run)
     assert (code, "hint: say --force" in err) == (1, True)
-    code, _, err = command(capsys, "experiment", "show", folder, "--measure", "f2")
+    code, _, err = splice("experiment", "show", folder, "--measure", "f2")
     assert (code, "known: ceiling, f1, f1_all" in err) == (1, True)
 
 
@@ -473,12 +461,10 @@ command = "complete --profile patterns"
 """
 
 
-def test_growing_data_is_measured_and_looked_at(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_growing_data_is_measured_and_looked_at(tmp_path: Path, splice: Command) -> None:
     file, folder, page = tmp_path / "growing.toml", tmp_path / "run", tmp_path / "page.html"
     file.write_text(GROWING, "utf-8")
-    code, out, _ = command(capsys, "experiment", "run", file, "--out", folder)
+    code, out, _ = splice("experiment", "run", file, "--out", folder)
     assert (code, "seconds by size" in out) == (0, True)
     _, rows = rows_of(folder)
     small, large = rows
@@ -486,7 +472,7 @@ def test_growing_data_is_measured_and_looked_at(
     assert small["events"] < large["events"]
     assert min(row[name] for row in rows for name in scale.MEASURES) > 0
     assert large["rate"] == pytest.approx(large["events"] / large["seconds"], rel=0.01)
-    assert command(capsys, "report", folder, "-o", page)[0] == 0
+    assert splice("report", folder, "-o", page)[0] == 0
     assert "in proportion" in page.read_text("utf-8")
 
 

@@ -20,8 +20,8 @@ from urllib.request import Request
 
 import pytest
 
+from command import Command
 from cvml import cvml, group, person
-from splice.cli import main
 from splice.errors import InputError, OutputError, SpliceError, UnknownName
 from splice.inputs.open import open_input
 from splice.lab import archives
@@ -127,15 +127,6 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Run the command."""
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
 # what is fetched
 
 
@@ -150,12 +141,8 @@ def test_every_clip_has_its_address() -> None:
     assert addresses["fomdgt2.xml"] == (f"{base}/Fight_OneManDown/fomdgt2.xml",)
 
 
-def test_caviar_is_fetched_checked_and_made(
-    caviar: Web, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(
-        capsys, "data", "fetch", "caviar", "--from", caviar.home, "--format", "json"
-    )
+def test_caviar_is_fetched_checked_and_made(caviar: Web, home: Path, splice: Command) -> None:
+    code, out, err = splice("data", "fetch", "caviar", "--from", caviar.home, "--format", "json")
     assert code == 0, err
     assert "licence: Creative Commons BY-SA" in err
     report = json.loads(out)
@@ -170,7 +157,7 @@ def test_caviar_is_fetched_checked_and_made(
     summary = summarise(open_input("caviar-meet"))
     assert summary.sequences == 19
     assert summary.as_json()["labels"] == {"true": 38, "false": 76, "unknown": 0}
-    assert run(capsys, "data", "show", "caviar-move")[0] == 0
+    assert splice("data", "show", "caviar-move")[0] == 0
     assert not [name for name in everything(home) if "/." in name and "/.splice" not in name]
 
 
@@ -323,13 +310,11 @@ def test_encryption_is_not_given_up_on_the_way() -> None:
     assert FewRedirects().redirect_request(secret, *way, "https://127.0.0.1/b") is not None
 
 
-def test_without_a_network_the_command_says_what_to_download(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_network_the_command_says_what_to_download(home: Path, splice: Command) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        code, out, err = run(capsys, "data", "fetch", "caviar", "--from", address)
+        code, out, err = splice("data", "fetch", "caviar", "--from", address)
     assert (code, out) == (1, "")
     assert "connection refused" in err
     assert err.count(f"    {address}/") == 30
@@ -447,11 +432,9 @@ def packed_strangely() -> bytes:
     return bytes(found)
 
 
-def test_brest_is_unpacked_and_its_licence_shown(
-    web: Web, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_brest_is_unpacked_and_its_licence_shown(web: Web, home: Path, splice: Command) -> None:
     web.pages["/[P1] AIS Data.zip"] = packed()
-    code, _, err = run(capsys, "data", "fetch", "brest", "--from", web.home)
+    code, _, err = splice("data", "fetch", "brest", "--from", web.home)
     assert code == 0, err
     assert "BY-NC-SA 4.0: not for commercial use" in err
     assert "Ray et al." in err

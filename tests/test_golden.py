@@ -9,21 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from splice.cli import main
+import command
 
 SUMS = Path(__file__).parent / "golden.json"
 RENEW = os.environ.get("SPLICE_GOLDEN") == "renew"
 
 
-def run(*words: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--quiet", *words])
-    assert not ended.value.code, words
-
+run = partial(command.run, "--quiet")
 
 DEFAULT = ("--profile", "default")
 """The profile of the published comparisons."""

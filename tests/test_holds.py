@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import splice
-from splice.cli import main
+from command import run
 from splice.errors import InputError, SpliceError
 from splice.events.crisp.explain import explain_interval
 from splice.events.crisp.program import compile_program
@@ -192,12 +192,6 @@ def kitchen(folder: Path, *more: str) -> Path:
     if more:
         (folder / "domain.toml").write_text("\n".join(("[time]", *more, "")))
     return folder
-
-
-def run(*words: str | Path) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    assert not ended.value.code, words
 
 
 def test_the_whole_road_of_activities_of_one_or_two_points(

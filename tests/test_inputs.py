@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command import Command
 from splice import SpliceError, open_input
 from splice.cli.console import Format, print_problems
 from splice.errors import InputError
@@ -18,7 +19,6 @@ from splice.stream import open_world
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, collect
 from streams import plain
-from test_cli import Command
 
 EVENTS = """sequence,time,event,arg1,arg2
 s,1,near,anna,f1
@@ -32,11 +32,6 @@ LABELS = """sequence,fluent,start,end,label
 s,"loads(anna,f1)",1,3,true
 s,"loads(bob,f1)",0,9,false
 """
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 def write(folder: Path, labels: str = LABELS, events: str = EVENTS) -> Path:

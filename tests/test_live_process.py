@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from command import exit_code
 from live_rows import MEET, PLAZA, lines, one_shot, plaza, rows
-from splice.cli import main
 from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
 from splice.io.domain_file import format_domain
@@ -357,13 +357,6 @@ def test_metrics_are_those_of_the_run(fed: Path, tmp_path: Path) -> None:
         server.server_close()
 
 
-def code_of(*words: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
-
-
 def command(*words: str) -> subprocess.Popen[bytes]:
     source = str(Path(__file__).resolve().parent.parent / "src")
     environment = {**os.environ, "PYTHONPATH": source}
@@ -411,7 +404,7 @@ def test_the_command_is_killed_stopped_and_told_to_read_its_rules_anew(tmp_path:
     assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
     with feed.open("ab") as file:
         file.write(b"\n".join(lines(events[len(events) * 2 // 3 :])) + b"\n")
-    assert code_of("run", *words, "--once", "--quiet") == 0
+    assert exit_code("run", *words, "--once", "--quiet") == 0
     told = [json.loads(line) for line in out.read_bytes().splitlines()]
     assert [row["n"] for row in told] == list(range(1, len(told) + 1))
     kinds = [row["type"] for row in told]
@@ -427,15 +420,15 @@ def test_status_says_what_the_last_checkpoint_holds(
     words = ["--domain", "plaza", "--from", str(fed / "events.ndjson"), "--lateness", "8"]
     state, out = str(tmp_path / "state"), tmp_path / "out"
     args = ["run", "caviar-meet", *words, "--state", state, "--to", str(out), "--once", "--quiet"]
-    assert code_of(*args) == 0
+    assert exit_code(*args) == 0
     capsys.readouterr()
-    assert code_of("status", "caviar-meet", "--state", state, "--format", "json") == 0
+    assert exit_code("status", "caviar-meet", "--state", state, "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["place_in_events"] == str((fed / "events.ndjson").stat().st_size)
     assert found["late"] > 0
     assert found["dead"] > 0
     assert found["rows"] == (fed / "events.ndjson").read_bytes().count(b"\n")
-    assert code_of("status", "caviar-meet", "--state", str(tmp_path / "none")) == 1
+    assert exit_code("status", "caviar-meet", "--state", str(tmp_path / "none")) == 1
     assert "no live run" in capsys.readouterr().err
 
 
@@ -486,7 +479,7 @@ def test_a_file_that_is_not_there_is_waited_for_and_told(
 ) -> None:
     missing = str(tmp_path / "evnets.ndjson")
     args = ["run", "caviar-meet", "--domain", "plaza", "--from", missing]
-    assert code_of(*args, "--state", str(tmp_path / "state"), "--once") == 1
+    assert exit_code(*args, "--state", str(tmp_path / "state"), "--once") == 1
     assert "evnets.ndjson' is not there" in capsys.readouterr().err
     told = list[str]()
     launch(

@@ -7,23 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from splice.cli import main
+from command import Command, run
 from splice.inputs.theories import load_theory
-from test_cli import Command
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.fixture(scope="module")
 def plaza(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("osla") / "plaza"
     size = ("--sequences", "2", "--frames", "300", "--people", "3", "--seed", "1")
-    with pytest.raises(SystemExit) as ended:
-        main(["data", "make", "plaza", *size, "--out", str(folder)])
-    assert ended.value.code == 0
+    run("data", "make", "plaza", *size, "--out", folder)
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import splice
-from splice.cli import main
+from command import Command
 from splice.completion.profile import PROFILES
 from splice.completion.source import CompletedSource
 from splice.errors import SpliceError
@@ -67,14 +66,6 @@ def found(learned: Learned) -> tuple[object, ...]:
     return (*counts, str(learned.theory), [rule.as_json() for rule in learned.rules])
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, object]:
-    with pytest.raises(SystemExit) as ended:
-        main([*map(str, words), "--quiet", "--format", "json"])
-    assert ended.value.code == 0
-    answer: dict[str, object] = json.loads(capsys.readouterr().out)
-    return answer
-
-
 @pytest.mark.parametrize(("shards", "passes"), [(1, 1), (1, 2), (3, 1)])
 def test_library_and_command_learn_the_same(
     folder: Path, shards: int, passes: int, capsys: pytest.CaptureFixture[str]
@@ -82,7 +73,7 @@ def test_library_and_command_learn_the_same(
     asked = LearnOptions() if (shards, passes) == (1, 1) else replace(DECIDED, passes=passes)
     learned = splice.learn(folder, choices=asked, shards=shards, jobs=1)
     words = ("--shards", shards, "--jobs", 1, "--passes", passes, "--profile", asked.profile.name)
-    told = said(capsys, "learn", folder, *words)
+    told = Command(capsys)("learn", folder, *words, "--quiet", "--format", "json").json
     assert told["rules"] == [rule.as_json() for rule in learned.rules]
     assert told["examples"] == learned.examples > 0
     assert told["completed"] == learned.completed > 0

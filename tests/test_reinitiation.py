@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command import Command
 from splice.evaluation.reinitiation import Basis, reinitiation_rates
 from splice.events.crisp.program import compile_program
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
 from splice.logic.syntax import parse_theory
 from splice.stream.source import Source
-from test_cli import Command
 
 RULES = """
 initiatedAt(on(X),T) :- happensAt(press(X),T).

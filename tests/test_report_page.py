@@ -11,24 +11,18 @@ from typing import Any
 import pytest
 
 from browser import DOWN, UP, Browser, at, chromium
-from splice.cli import main
+from command import exit_code
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "experiments" / "results"
 PLOT = "document.querySelector('#panel-timeline .plot')"
 
 
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return int(ended.value.code or 0)
-
-
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a small demo."""
     page = tmp_path_factory.mktemp("demo") / "a" / "page.html"
-    assert run("demo", "--quiet", "--sequences", 1, "--seed", 2, "--report", page) == 0
+    assert exit_code("demo", "--quiet", "--sequences", 1, "--seed", 2, "--report", page) == 0
     return page
 
 
@@ -41,7 +35,7 @@ def test_the_demo_writes_its_page_unless_told_not_to(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "splice-demo.html").write_text("an older one")
     small = ("demo", "--sequences", 1, "--seed", 2)
-    assert run(*small) == 0
+    assert exit_code(*small) == 0
     shown = capsys.readouterr()
     assert "wrote splice-demo.html" in shown.err
     rows = [line for line in shown.out.splitlines() if line.startswith((" labels com", " learned"))]
@@ -52,7 +46,7 @@ def test_the_demo_writes_its_page_unless_told_not_to(
     assert "initiatedAt(" in text
     assert "Why this label" in text
     (tmp_path / "splice-demo.html").unlink()
-    assert run(*small, "--no-report", "--quiet") == 0
+    assert exit_code(*small, "--no-report", "--quiet") == 0
     assert not list(tmp_path.iterdir())
 
 
@@ -60,15 +54,15 @@ def test_the_demo_writes_its_page_unless_told_not_to(
 def test_learning_writes_a_page(more: tuple[str, ...], tmp_path: Path) -> None:
     data, hidden, out = tmp_path / "data", tmp_path / "hidden", tmp_path / "page.html"
     make = ("data", "make", "plaza", "--sequences", 1, "--people", 2, "--frames", 150)
-    assert run(*make, "--seed", 1, "--out", data, "--quiet") == 0
+    assert exit_code(*make, "--seed", 1, "--out", data, "--quiet") == 0
     mask = ("--level", 40, "--scope", "batches", "--batch-size", 10, "--seed", 1)
-    assert run("mask", data, *mask, "--out", hidden, "--quiet") == 0
+    assert exit_code("mask", data, *mask, "--out", hidden, "--quiet") == 0
     rules = tmp_path / "all.rules"
     learn = ("learn", hidden, "--batch-size", 10, "--quiet", "--out", rules, *more)
-    assert run(*learn, "--report", hidden / "page.html") == 1  # not into the input
-    assert run(*learn, "--report", tmp_path / "page") == 1  # it would be no page by its name
+    assert exit_code(*learn, "--report", hidden / "page.html") == 1  # not into the input
+    assert exit_code(*learn, "--report", tmp_path / "page") == 1  # it would be no page by its name
     assert not rules.exists()
-    assert run(*learn, "--report", out) == 0
+    assert exit_code(*learn, "--report", out) == 0
     text = out.read_text("utf-8")
     assert "Learned from hidden" in text
     assert str(tmp_path) not in text
@@ -80,7 +74,7 @@ def test_learning_writes_a_page(more: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_tables_and_runs_of_experiments_become_pages(tmp_path: Path) -> None:
     out, table, svg = tmp_path / "r.html", RESULTS / "completion-plaza.csv", tmp_path / "svg"
-    assert run("report", table, RESULTS / "oled.csv", "-o", out, "--svg", svg) == 0
+    assert exit_code("report", table, RESULTS / "oled.csv", "-o", out, "--svg", svg) == 0
     assert "completion-plaza-f1.svg" in {path.name for path in svg.iterdir()}
     text = out.read_text("utf-8")
     assert 'id="tab-completion-plaza"' in text
@@ -92,8 +86,8 @@ def test_tables_and_runs_of_experiments_become_pages(tmp_path: Path) -> None:
         'masks = [{scope = "batches"}]\nlevels = [20, 80]\nsamples = 2\n[[methods]]\nname = "closed"\nbaseline = "closed-world"\n'
     )
     folder = tmp_path / "run"
-    assert run("experiment", "run", small, "--out", folder, "--jobs", 1, "--quiet") == 0
-    assert run("report", folder, "-o", out, "--force") == 0
+    assert exit_code("experiment", "run", small, "--out", folder, "--jobs", 1, "--quiet") == 0
+    assert exit_code("report", folder, "-o", out, "--force") == 0
     text = out.read_text("utf-8")
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     for told in (manifest["sha256"], manifest["code"], manifest["versions"]["numpy"], "seeds"):
@@ -129,7 +123,7 @@ def test_what_cannot_be_reported_is_told_and_nothing_is_written(
     (tmp_path / "there.html").write_text("dear")
     (tmp_path / "good.csv").write_text((RESULTS / "oled.csv").read_text("utf-8"))
     before = sorted(tmp_path.rglob("*"))
-    assert run("report", *arguments) == 1
+    assert exit_code("report", *arguments) == 1
     assert said in " ".join(capsys.readouterr().err.split())
     assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "there.html").read_text() == "dear"
@@ -178,7 +172,9 @@ def to_timeline(browser: Browser) -> None:
 
 
 def test_tabs_show_one_panel_at_a_time(opened: Browser) -> None:
-    names = opened.run("return Array.from(document.querySelectorAll('[role=tab]')).map(t => t.id)")
+    names = opened.exit_code(
+        "return Array.from(document.querySelectorAll('[role=tab]')).map(t => t.id)"
+    )
     assert names == ["tab-overview", "tab-timeline", "tab-rules", "tab-labels"]
     shown = "return Array.from(document.querySelectorAll('.tab')).map(p => p.offsetHeight > 0)"
     for number, name in enumerate(names):
@@ -186,9 +182,9 @@ def test_tabs_show_one_panel_at_a_time(opened: Browser) -> None:
         assert opened.run(shown) == [i == number for i in range(len(names))]
         drawn = "return Array.from(arguments[0].querySelectorAll('.plot svg.main-svg')).length"
         (panel,) = opened.find(f"#{name.replace('tab-', 'panel-')}")
-        plots = opened.run("return arguments[0].querySelectorAll('.plot').length", panel)
+        plots = opened.exit_code("return arguments[0].querySelectorAll('.plot').length", panel)
         assert not plots or opened.wait(drawn, panel) >= plots
-    assert opened.run("return location.hash") == "#labels"
+    assert opened.exit_code("return location.hash") == "#labels"
     settled(opened)
 
 

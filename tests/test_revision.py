@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command import Command
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
@@ -21,7 +22,6 @@ from splice.labels import UNKNOWN, LabelArray
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import Source
-from test_cli import Command
 
 PROFILES = ("default", "patterns", "regression")
 CUT = TimePoints(25)
@@ -161,11 +161,6 @@ def test_what_cannot_be_revised_is_told() -> None:
         RevisionWindow(SupervisionCompleter("paper"), points=10)
     with pytest.raises(SpliceError, match="0 or more"):
         RevisionWindow(SupervisionCompleter("default"), points=-1)
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 def test_the_command_revises(splice: Command, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from command import Command
 from splice.errors import InputError
 from splice.events.crisp.program import compile_program, stated_step
 from splice.inputs.domains import load_domain
@@ -14,12 +15,6 @@ from splice.logic.domain import Domain
 from splice.logic.syntax import parse_theory
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.logic.theory import Statement, Theory, compare_theories
-from test_cli import Command
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 def exported(text: str, domain: Domain | None = None) -> str:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splice.cli import main
+from command import Command, exit_code
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, profile_of
@@ -182,16 +182,8 @@ def test_sequences_that_come_back_and_packed_files_are_read_whole(tmp_path: Path
     assert [len(collect(open_shard(opened, shard))) for shard in shards] == [1, 1]
 
 
-def exit_code(*words: str) -> object:
-    with pytest.raises(SystemExit) as stopped:
-        main(list(words))
-    return stopped.value.code
-
-
 def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
-    assert exit_code(*words, "--format", "json") == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
-    return found
+    return Command(capsys)(*words, "--format", "json").json
 
 
 @pytest.mark.parametrize("profile", ["default", "patterns", "paper"])

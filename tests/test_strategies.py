@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given, settings
 
 from busy import MODES, busy_rows
-from splice.cli import console, main
+from command import Command, run
+from splice.cli import console
 from splice.cli.method_options import completion_profile
 from splice.completion.cache import Caching
 from splice.completion.completer import SupervisionCompleter
@@ -182,12 +183,6 @@ def square(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(*words: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--quiet", *words])
-    assert not ended.value.code, words
-
-
 def enter(
     registry: Registry[Any], name: str, cls: type[Strategy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,11 +194,8 @@ def enter(
 def report(
     folder: Path, capsys: pytest.CaptureFixture[str], *options: str, profile: str = "patterns"
 ) -> dict[str, Any]:
-    capsys.readouterr()
-    words = ("complete", str(folder / "masked"), "--profile", profile, "--format", "json")
-    run(*words, *options)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    words = ("complete", folder / "masked", "--profile", profile, "--format", "json")
+    return Command(capsys)(*words, *options).json
 
 
 def test_a_distance_from_outside_is_an_option(

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from command import Command
 from splice.errors import InputError
 from splice.events.crisp.program import compile_program
 from splice.events.crisp.recognition import recognise_table
@@ -21,14 +22,7 @@ from splice.lab.maritime.positions import Positions
 from splice.lab.maritime.recorded import derive_recorded
 from splice.lab.maritime.sea import AREAS
 from splice.stream.source import Source, collect
-from test_cli import Command
 from test_maritime import texts
-
-
-@pytest.fixture
-def splice(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
 
 # -- reported positions
 
