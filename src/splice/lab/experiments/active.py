@@ -18,16 +18,9 @@ from splice.active.session import LabelSession
 from splice.active.strategy import STRATEGIES
 from splice.arrays import Indices
 from splice.evaluation.confusion import Confusion
+from splice.lab.experiments import spec
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.spec import (
-    Table,
-    dataset_of,
-    methods_of,
-    numbers_of,
-    source_of,
-    table_of,
-    whole_of,
-)
+from splice.lab.experiments.spec import Table
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.protocol import StructureLearner
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -46,10 +39,10 @@ _STRATIFIED: Final = "stratified"
 
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration: what is asked longer follows what is asked shorter."""
-    grid = table_of(configuration, "grid", ("datasets", "answers", "samples", "lengths"))
+    grid = spec.table_of(configuration, "grid", ("datasets", "answers", "samples", "lengths"))
     return [
         Cell.of(
-            dataset=dataset_of(dataset),
+            dataset=spec.dataset_of(dataset),
             length=int(length),
             method=method["name"],
             strategy=_checked(str(method.get("strategy", method["name"]))),
@@ -57,10 +50,10 @@ def cells(configuration: Table) -> list[Cell]:
             answers=int(count),
         )
         for dataset in grid.get("datasets", ())
-        for length in numbers_of(grid, "lengths", (25,), whole=True)
-        for method in methods_of(configuration)
-        for sample in range(whole_of(grid, "samples", 10))
-        for count in numbers_of(grid, "answers", (5, 10, 20, 40, 80), whole=True)
+        for length in spec.numbers_of(grid, "lengths", (25,), whole=True)
+        for method in spec.methods_of(configuration)
+        for sample in range(spec.whole_of(grid, "samples", 10))
+        for count in spec.numbers_of(grid, "answers", (5, 10, 20, 40, 80), whole=True)
     ]
 
 
@@ -145,7 +138,7 @@ def _stratified(
 @lru_cache(maxsize=2)
 def _split(dataset: str) -> tuple[MemorySource, MemorySource]:
     """Return the sequences that are asked about, and those held out."""
-    source = source_of(dataset)
+    source = spec.source_of(dataset)
     held_out = source.table.sequence % _HELD_OUT == _HELD_OUT - 1
     train, test = source.table.take(~held_out), source.table.take(held_out)
     return MemorySource(train, source.domain), MemorySource(test, source.domain)

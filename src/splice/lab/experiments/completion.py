@@ -26,24 +26,9 @@ from splice.completion.result import Completion
 from splice.completion.revision import revised
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
+from splice.lab.experiments import spec
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.spec import (
-    SEQUENCES,
-    STRATIFIED,
-    Table,
-    check_cells,
-    datasets_of,
-    in_order,
-    keep_of,
-    levels_of,
-    list_of,
-    mask_of,
-    methods_of,
-    numbers_of,
-    source_of,
-    table_of,
-    whole_of,
-)
+from splice.lab.experiments.spec import Table
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import MicroBatch, TimePoints, batches
@@ -67,21 +52,21 @@ class _Completer(Protocol):
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration: methods with more samples first, then by sample."""
     keys = ("datasets", "masks", "levels", "samples", "batch_sizes", "mask_size")
-    grid = table_of(configuration, "grid", keys)
-    drawn = {"mask_size": whole_of(grid, "mask_size", 25)} if "mask_size" in grid else {}
-    samples = whole_of(grid, "samples", 20)
+    grid = spec.table_of(configuration, "grid", keys)
+    drawn = {"mask_size": spec.whole_of(grid, "mask_size", 25)} if "mask_size" in grid else {}
+    samples = spec.whole_of(grid, "samples", 20)
     tiers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
-    for method in methods_of(configuration):
-        count = whole_of(method, "samples", samples)
+    for method in spec.methods_of(configuration):
+        count = spec.whole_of(method, "samples", samples)
         tiers.setdefault(count, []).append((method["name"], _choices(method)))
     axes = (
-        datasets_of(grid),
-        list(map(mask_of, list_of(grid, "masks"))),
-        numbers_of(grid, "batch_sizes", (25,), whole=True),
+        spec.datasets_of(grid),
+        list(map(spec.mask_of, spec.list_of(grid, "masks"))),
+        spec.numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
     runs = sum(count * len(methods) for count, methods in tiers.items())
-    check_cells(*(len(axis) for axis in axes), len(levels_of(grid)), runs)
-    settings = list(product(product(*axes), levels_of(grid)))
+    spec.check_cells(*(len(axis) for axis in axes), len(spec.levels_of(grid)), runs)
+    settings = list(product(product(*axes), spec.levels_of(grid)))
     return [
         Cell.of(
             dataset=dataset,
@@ -105,13 +90,16 @@ def cells(configuration: Table) -> list[Cell]:
 def work(parameters: Table) -> Result:
     """Complete one sample by one method, and count."""
     scope, sample = str(parameters["scope"]), int(parameters["sample"])
-    order = _Order(canonical(parameters["dataset"]), scope, sample if scope == SEQUENCES else 0)
+    order = _Order(
+        canonical(parameters["dataset"]), scope, sample if scope == spec.SEQUENCES else 0
+    )
     size = int(parameters["batch_size"])
     drawn = int(parameters.get("mask_size", size))
     stream = _stream(order, size)
     given = _masked(order, drawn, parameters["unit"], sample, parameters["level"])
     test = np.ones(len(given), bool)
-    if scope not in (STRATIFIED, SEQUENCES):  # there all that is missing is counted, as published
+    # In the scenarios of SPLICE+ all that is missing is counted, as published.
+    if scope not in (spec.STRATIFIED, spec.SEQUENCES):
         test = (
             _masked(order, drawn, parameters["unit"], sample, parameters["test_level"]) == UNKNOWN
         )
@@ -198,7 +186,7 @@ class _Order:
 
 @lru_cache(maxsize=4)
 def _stream(order: _Order, size: int) -> _Stream:
-    source = in_order(source_of(order.dataset), order.scope, order.sample)
+    source = spec.in_order(spec.source_of(order.dataset), order.scope, order.sample)
     cut = tuple(batches(source, TimePoints(size)))
     if not cut:
         raise SpliceError(f"the dataset {order.dataset} is empty")
@@ -208,7 +196,7 @@ def _stream(order: _Order, size: int) -> _Stream:
 @lru_cache(maxsize=16)
 def _masked(order: _Order, size: int, unit: str, sample: int, level: float) -> LabelArray:
     """Return the labels that a sample keeps at a level; they are drawn by batches of a size."""
-    keep = keep_of(order.scope, unit, level)
+    keep = spec.keep_of(order.scope, unit, level)
     masked = MaskedSource(_stream(order, size).source, keep, sample, TimePoints(size))
     return np.concatenate([batch.labels for batch in masked.batches()])
 
@@ -255,7 +243,7 @@ def _choices(method: Table) -> dict[str, Any]:
     # Online is the paper's: cells say a mode only where it is another.
     mode = word_of(changes.pop("mode", "online"), Mode, "a mode")
     hindsight = {"mode": mode.value} if mode is Mode.HINDSIGHT else {}
-    window = {"revise": whole_of(changes, "revise", 0)} if "revise" in changes else {}
+    window = {"revise": spec.whole_of(changes, "revise", 0)} if "revise" in changes else {}
     changes.pop("revise", None)
     return {
         **hindsight,
@@ -270,7 +258,7 @@ def series(configuration: Table) -> dict[str, str]:
     """Return the published series beside each method; ``by connector`` finds its own."""
     usual = str(configuration.get("published", ""))
     beside = {}
-    for method in methods_of(configuration):
+    for method in spec.methods_of(configuration):
         name = str(method.get("published", usual))
         if name == "by connector":
             choices = _choices(method)

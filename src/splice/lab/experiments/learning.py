@@ -29,22 +29,9 @@ from splice.evaluation.recognition import fluent_names
 from splice.inputs.open import input_paths
 from splice.inputs.theories import named_theory
 from splice.io.text import read_text
+from splice.lab.experiments import spec
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.spec import (
-    Table,
-    check_cells,
-    datasets_of,
-    in_order,
-    keep_of,
-    levels_of,
-    list_of,
-    mask_of,
-    methods_of,
-    numbers_of,
-    source_of,
-    table_of,
-    whole_of,
-)
+from splice.lab.experiments.spec import Table
 from splice.labels import LabelArray
 from splice.learners.options import NamedTheory
 from splice.learners.predict import predict
@@ -78,18 +65,18 @@ _Predict: TypeAlias = Callable[[MicroBatch], LabelArray]
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration; where all labels are kept, one sample says it all."""
     keys = ("datasets", "masks", "levels", "samples", "batch_sizes", "folds", "rounds")
-    grid = table_of(configuration, "grid", keys)
-    rounds = {"rounds": whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
-    samples = whole_of(grid, "samples", 20)
-    levels = levels_of(grid, (_ALL,))
+    grid = spec.table_of(configuration, "grid", keys)
+    rounds = {"rounds": spec.whole_of(grid, "rounds", FOLDS)} if "rounds" in grid else {}
+    samples = spec.whole_of(grid, "samples", 20)
+    levels = spec.levels_of(grid, (_ALL,))
     axes = (
-        datasets_of(grid),
-        list_of(grid, "folds", ("sequences",)),
-        list(map(mask_of, list_of(grid, "masks", ({"scope": "batches"},)))),
-        numbers_of(grid, "batch_sizes", (25,), whole=True),
+        spec.datasets_of(grid),
+        spec.list_of(grid, "folds", ("sequences",)),
+        list(map(spec.mask_of, spec.list_of(grid, "masks", ({"scope": "batches"},)))),
+        spec.numbers_of(grid, "batch_sizes", (25,), whole=True),
     )
-    chosen = [(method, _choices(method)) for method in methods_of(configuration)]
-    check_cells(samples, *map(len, axes), len(chosen), len(levels))
+    chosen = [(method, _choices(method)) for method in spec.methods_of(configuration)]
+    spec.check_cells(samples, *map(len, axes), len(chosen), len(levels))
     streams = list(product(*axes))
     return [
         Cell.of(
@@ -106,8 +93,8 @@ def cells(configuration: Table) -> list[Cell]:
         )
         for sample in range(samples)
         for (dataset, folds, (scope, unit), size), (method, choices) in product(streams, chosen)
-        for level in levels_of(method, levels)
-        if sample < (1 if level == _ALL else whole_of(method, "samples", samples))
+        for level in spec.levels_of(method, levels)
+        if sample < (1 if level == _ALL else spec.whole_of(method, "samples", samples))
     ]
 
 
@@ -143,7 +130,7 @@ def _learner(name: str, changes: Table) -> StructureLearner:
 
 def series(configuration: Table) -> dict[str, str]:
     """Return the published series beside each method."""
-    return {m["name"]: str(m.get("published", "")) for m in methods_of(configuration)}
+    return {m["name"]: str(m.get("published", "")) for m in spec.methods_of(configuration)}
 
 
 def work(parameters: Table) -> Result:
@@ -154,8 +141,8 @@ def work(parameters: Table) -> Result:
     folds = _folds(dataset, str(parameters["folds"]))
     for train, test in islice(folds, parameters.get("rounds")):
         scope, sample = str(parameters["scope"]), int(parameters["sample"])
-        keep = keep_of(scope, parameters["unit"], parameters["level"])
-        masked = MaskedSource(in_order(train, scope, sample), keep, sample, TimePoints(size))
+        keep = spec.keep_of(scope, parameters["unit"], parameters["level"])
+        masked = MaskedSource(spec.in_order(train, scope, sample), keep, sample, TimePoints(size))
         begun = time.process_time()
         theory, predict_batch = _learned(masked, parameters)
         seconds.append(time.process_time() - begun)
@@ -221,7 +208,7 @@ def _splice(parameters: Table) -> Splice:
 
 def _folds(dataset: str, rule: str) -> Iterator[tuple[MemorySource, MemorySource]]:
     """Yield what is learned from and what is held out, fold by fold."""
-    source = source_of(dataset)
+    source = spec.source_of(dataset)
     fold = _fold_numbers(dataset, rule)[source.table.sequence]
     for number in np.unique(fold).tolist():
         train, test = (source.table.take(fold != number), source.table.take(fold == number))
@@ -231,7 +218,7 @@ def _folds(dataset: str, rule: str) -> Iterator[tuple[MemorySource, MemorySource
 @lru_cache(maxsize=8)
 def _fold_numbers(dataset: str, rule: str) -> np.ndarray:
     """Return the fold of each sequence; ``file`` reads the folds.csv beside the data."""
-    source = source_of(dataset)
+    source = spec.source_of(dataset)
     names = list(source.vocabulary.sequences)
     if rule != "file":
         rules = {r.value: r for r in FoldRule}

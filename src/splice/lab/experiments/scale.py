@@ -22,20 +22,9 @@ import polars as pl
 
 from splice.errors import SpliceError, UnknownName
 from splice.inputs.write import write_source
+from splice.lab.experiments import spec
 from splice.lab.experiments.grid import Cell, Result, canonical
-from splice.lab.experiments.spec import (
-    GROWS,
-    Table,
-    check_cells,
-    dataset_of,
-    levels_of,
-    list_of,
-    methods_of,
-    numbers_of,
-    opened,
-    table_of,
-    whole_of,
-)
+from splice.lab.experiments.spec import Table
 from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
 
@@ -52,23 +41,23 @@ _OURS: Final = ("--out", "--shards", "--jobs", "--batch-size", "--report", "--ch
 def cells(configuration: Table) -> list[Cell]:
     """Return the cells of a configuration, small sizes first."""
     keys = ("datasets", "sizes", "levels", "samples", "batch_sizes", "shards")
-    grid = table_of(configuration, "grid", keys)
+    grid = spec.table_of(configuration, "grid", keys)
     axes = (
-        range(whole_of(grid, "samples", 1)),
-        list(map(_growing, list_of(grid, "datasets"))),
-        numbers_of(grid, "batch_sizes", (25,), whole=True),
-        levels_of(grid, (5,)),
-        numbers_of(grid, "sizes", (), whole=True),
-        [(method["name"], _command(method)) for method in methods_of(configuration)],
+        range(spec.whole_of(grid, "samples", 1)),
+        list(map(_growing, spec.list_of(grid, "datasets"))),
+        spec.numbers_of(grid, "batch_sizes", (25,), whole=True),
+        spec.levels_of(grid, (5,)),
+        spec.numbers_of(grid, "sizes", (), whole=True),
+        [(method["name"], _command(method)) for method in spec.methods_of(configuration)],
     )
-    check_cells(*map(len, axes))
+    spec.check_cells(*map(len, axes))
     settings = product(*axes)
     return [
         Cell.of(
             dataset=dataset,
             batch_size=int(batch),
             level=level,
-            shards=whole_of(grid, "shards", 2),
+            shards=spec.whole_of(grid, "shards", 2),
             size=int(size),
             sample=sample,
             method=name,
@@ -80,10 +69,10 @@ def cells(configuration: Table) -> list[Cell]:
 
 def _growing(dataset: object) -> dict[str, Any]:
     described: dict[str, Any] = dict(dataset) if isinstance(dataset, dict) else {"name": dataset}
-    if described.get("name") not in GROWS:
-        raise UnknownName("data set that grows", str(described.get("name")), GROWS)
-    dataset_of(described)
-    grows = GROWS[described["name"]]
+    if described.get("name") not in spec.GROWS:
+        raise UnknownName("data set that grows", str(described.get("name")), spec.GROWS)
+    spec.dataset_of(described)
+    grows = spec.GROWS[described["name"]]
     if grows in described:
         raise SpliceError(f"'{grows}' stands beside 'sizes', which says it", f"remove '{grows}'")
     return described
@@ -152,7 +141,7 @@ def _folder() -> Path:
 @cache
 def _written(dataset: str, size: int, batch: int, level: float, sample: int) -> Path:
     """Return the folder of data of one size, written once in each process."""
-    source = opened(dataset, grown=size)
+    source = spec.opened(dataset, grown=size)
     masked = MaskedSource(source, KeepBatches(level), sample, TimePoints(batch))
     data = _folder() / f"{len(list(_folder().iterdir()))}-{size}"
     write_source(masked, data, "parquet")
