@@ -90,6 +90,7 @@ def _exit_code(error: Exception) -> int:
         import traceback
 
         traceback.print_exception(error)
+    # By name: which library typer is built on is its own affair, and differs between its versions.
     if type(error).__name__ == "Abort":
         fail("interrupted")
         return _INTERRUPTED

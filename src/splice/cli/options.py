@@ -193,6 +193,8 @@ def bundled(
     """Give a command some options, which it takes as one value, made of them."""
     names = [name for name, _, _ in parameters]
 
+    # typer makes the options of a command from its signature. The function that it sees has each option
+    # as a parameter of its own; the command behind it gets one value made of them.
     @wraps(command)
     def run(**values: Any) -> R:
         chosen = {name: values.pop(name) for name in names}
@@ -211,7 +213,7 @@ def bundled(
     ]
     run.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in (*kept, *added)}
-    del run.__wrapped__
+    del run.__wrapped__  # which inspect would follow, to the signature of the command itself
     return run
 
 

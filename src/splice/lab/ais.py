@@ -32,6 +32,7 @@ AIS_COLUMNS: Final = ("sourcemmsi", "speedoverground", "courseoverground", "lon"
 """The columns that are read; the public data has more."""
 
 _VESSEL, _SPEED, _COURSE, _LON, _LAT, _TIME = AIS_COLUMNS
+# What AIS transmits where speed or course is not known (1023 and 3600 tenths, ITU-R M.1371).
 _NO_SPEED: Final = 102.3
 _NO_COURSE: Final = 360.0
 
@@ -57,9 +58,21 @@ def read_ais(
 ) -> Iterator[pl.DataFrame]:
     """Yield ``vessel, time, lon, lat, speed, course``, a block at a time, in the order of rows.
 
-    Speed and course are null where a vessel does not tell them. ``vessels`` are those that
-    there are; ``sort`` says that rows may be out of order. A second report of a vessel in the
+    Speed and course are null where a vessel does not tell them. A second report of a vessel in the
     same second is left out and counted among the duplicates.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder of them.
+    report
+        What is told of the reading: rows, duplicates, bad rows.
+    vessels
+        The vessels there are; a row of another one is bad.
+    sort
+        Whether rows may be out of order.
+    max_bad
+        The share of bad rows that is left out.
     """
     check_share(max_bad)
     last = _Last(check=not sort)
@@ -138,6 +151,7 @@ def _typed(
         columns[name] = degrees
     for name, short, none in ((_SPEED, "speed", _NO_SPEED), (_COURSE, "course", _NO_COURSE)):
         value = _numbers(frame[name])
+        # Half of the unit above: the value for unknown is a float that came from tenths.
         written = frame[name].cast(pl.String).str.strip_chars().fill_null("") != ""
         wrong = (written & ~value.is_between(0, none + 0.05).fill_null(False)).to_numpy()
         hint = f"between 0 and {none:g}; {none:g} and an empty cell mean unknown"
@@ -173,6 +187,7 @@ class _Last:
             return earlier
         rows = frame.select("vessel", "time").with_row_index("row").filter(pl.Series(good))
         rows = rows.join(self._times, on="vessel", how="left", maintain_order="left")
+        # Within the chunk it is the greatest time so far, one row back; across chunks what is kept here.
         before = pl.col("time").cum_max().shift(1).over("vessel")
         rows = rows.with_columns(before=pl.max_horizontal(before, "last"))
         earlier[rows["row"].to_numpy()] = rows["before"].fill_null(NO_TIME).to_numpy()

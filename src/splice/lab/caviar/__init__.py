@@ -93,6 +93,7 @@ def _sight_of(persons: pl.DataFrame, pair: Pair) -> Sight:
         if piece.is_empty():
             ids = ", ".join(map(str, sorted(persons["id"].unique().to_list())))
             raise SpliceError(f"clip '{pair.clip}' has no person {number}", f"it has: {ids}")
+    # Who disappears at a frame exits at the next one, which may be one beyond the last frame of the clip.
     leaving = [piece.filter(pl.col("appearance") == "disappear")["frame"] + 1 for piece in pieces]
     last = max([last, *(int(frame) for piece in leaving for frame in piece)])
     time = np.arange(first, last + 1, dtype=np.int64)

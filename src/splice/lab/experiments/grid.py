@@ -30,8 +30,11 @@ Result: TypeAlias = dict[str, Any]
 
 _FORMAT: Final = 1
 _SHOWN: Final = 3
+"""So many failed cells are told one by one."""
 _LATELY: Final = 41
+"""So many ends of cells give the pace: forty cells, since early ones also pay for what is read once."""
 _PARTIAL: Final = re.compile(r"\.[0-9a-f]{16}\.json\..+")
+"""What a result is called while it is being written (see :func:`~splice.io.outputs.new_file`)."""
 
 
 def canonical(value: object) -> str:
@@ -107,9 +110,23 @@ def run_grid(
 ) -> list[Result]:
     """Compute the cells that have no result yet; return all results in the order of the cells.
 
-    ``work`` is a function, as ``module:name``, from a cell's parameters to its result. Where it
-    fails, the other cells are still computed and kept, and the error names the ones that failed. A
-    damaged result is an error, too: nothing is computed again unless its file is removed.
+    Where work fails, the other cells are still computed and kept, and the error names the ones that
+    failed. A damaged result is an error, too: nothing is computed again unless its file is removed.
+
+    Parameters
+    ----------
+    cells
+        What is computed; equal cells once.
+    work
+        A function, as ``module:name``, from a cell's parameters to its result.
+    folder
+        Where results are kept, by key.
+    jobs
+        How many processes work.
+    progress
+        Called after each cell.
+    engine
+        Who works.
     """
     if jobs < 1:
         raise SpliceError(f"the number of processes must be at least 1, not {jobs}")

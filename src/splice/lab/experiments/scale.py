@@ -119,6 +119,7 @@ def _measured(command: list[str]) -> tuple[float, Any]:
             command,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
+            # Parts run side by side: a polars that took all cores in each would be measured waiting for them.
             env={**os.environ, "POLARS_MAX_THREADS": "1"},
         )
         _, status, usage = os.wait4(process.pid, 0)

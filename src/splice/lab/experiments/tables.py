@@ -75,9 +75,19 @@ def summarise(
 ) -> list[Row]:
     """Return a row for each group of cells, in the order of first appearance.
 
-    The first measure has a deviation, a standard error and, from ``reference``, the published
-    number and how far ours lies above it; the others have a deviation. ``n`` says how many cells
-    a row stands for.
+    The first measure has a deviation, a standard error and the published number with how far ours lies
+    above it; the others have a deviation. ``n`` says how many cells a row stands for.
+
+    Parameters
+    ----------
+    results
+        Cells and what they gave.
+    by
+        The parameters of cells that make a group.
+    measures
+        What of a result is told.
+    reference
+        Gives the published number beside a row.
 
     >>> cells = [(Cell.of(level=5, sample=s), {"f1": f}) for s, f in enumerate((0.5, 0.7))]
     >>> summarise(cells, ["level"], ["f1"])

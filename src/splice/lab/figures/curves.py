@@ -26,6 +26,7 @@ from splice.lab.figures.panels import (
 )
 from splice.report.document import Curve, Figure, Panel
 
+# "paper knn:2, none" is of the family "paper", kind "knn", value 2, and the rest is "none".
 _SWEEP: Final = re.compile(r"(?P<family>.*?)\s*\b(?P<kind>knn|enn):(?P<value>[0-9.]+)(?P<rest>.*)")
 _SYMBOL: Final = {"knn": "k", "enn": "ε"}
 _FEWEST: Final = 3

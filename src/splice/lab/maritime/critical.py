@@ -61,6 +61,7 @@ def _mark(
     for i in range(len(speed)):
         now = speed[i]
         if not joined[i]:
+            # Nobody knows what went on in a gap: whatever was going on ends with it, without an event.
             if i and vessel[i] == vessel[i - 1]:
                 flags[i - 1] |= _GAP_START
                 flags[i] |= _GAP_END

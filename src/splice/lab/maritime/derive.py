@@ -204,7 +204,8 @@ def _completed(positions: Positions, lon: Floats, lat: Floats, gap: int) -> Posi
     joined = positions.joined(gap)
     east = np.radians((np.diff(lon, prepend=lon[:1]) + 180.0) % 360.0 - 180.0)
     north = np.radians(np.diff(lat, prepend=lat[:1]))
-    east *= np.cos(np.radians(lat) - north / 2)
+    east *= np.cos(np.radians(lat) - north / 2)  # a degree of longitude at the latitude half-way
+    # The first position of a piece follows from nothing: one second stands there, and its way is dropped.
     passed = np.where(joined, np.diff(positions.time, prepend=0), 1)
     way = np.hypot(east, north)
     made = np.where(joined, way * (_EARTH / KNOT) / passed, np.nan)

@@ -91,9 +91,16 @@ def proximity(
 ) -> Encounters:
     """Return when pairs of vessels are near each other, ordered by pair and time.
 
-    ``group`` says, by vessel, to which group it belongs: then only vessels of one group
-    meet, and all of them are compared. ``places`` has the coordinates of the positions in
-    metres, a column for each axis, where they are not those of the plane.
+    Parameters
+    ----------
+    positions
+        Where vessels are.
+    thresholds
+        What is near, what is a gap, how often is looked.
+    group
+        By vessel, to which group it belongs: then only vessels of one group meet, and all are compared.
+    places
+        Coordinates of the positions in metres, a column for each axis, where they are not those of the plane.
     """
     axes = places or (positions.x, positions.y)
     runs = _Runs.concat(_runs(positions, thresholds, group, axes))
@@ -124,6 +131,8 @@ def _at_ticks(positions: Positions, thresholds: Thresholds) -> tuple[Ints, Ints]
     """Return all ticks at which a vessel's place is known, in order, and the position after each."""
     size = thresholds.tick
     later = np.flatnonzero(positions.joined(thresholds.gap))
+    # From the first tick at or after the position before (a division that rounds up) to the last tick
+    # before this one: no tick belongs to two pieces of a way.
     first = -(-positions.time[later - 1] // size)
     count = -(-positions.time[later] // size) - first
     which, tick = expand_ranges(first, count)

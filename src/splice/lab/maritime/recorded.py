@@ -216,6 +216,7 @@ def _encounters(table: AtomTable, rows: dict[str, Indices], vessel: Ints) -> Enc
     sides = np.sort(vessel[table.args[both, :2]], axis=1)
     left, right = sides.T
     time = table.time[both]
+    # By pair and time, starts before ends: what starts and ends in one second has been.
     order = np.lexsort((ends, time, right, left))
     left, right, time, ends = left[order], right[order], time[order], ends[order]
     same = np.zeros(len(time), bool)
@@ -223,6 +224,7 @@ def _encounters(table: AtomTable, rows: dict[str, Indices], vessel: Ints) -> Enc
     first = ends == 0
     first[1:] &= ~(same[1:] & (ends[:-1] == 0))
     begins = np.flatnonzero(first)
+    # ``len(time)`` stands for no end at all, so that every search finds something.
     closing = np.append(np.flatnonzero(ends == 1), len(time))
     until = closing[np.searchsorted(closing, begins)]
     closed = until < len(time)

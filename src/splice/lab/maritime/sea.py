@@ -48,6 +48,7 @@ class Area:
         for i in range(len(self.x)):
             ax, ay, bx, by = self.x[i - 1], self.y[i - 1], self.x[i], self.y[i]
             if ay != by:
+                # A ray to the right crosses the edge if the edge spans the point's height and lies beyond it.
                 across = (ay > y) != (by > y)
                 inside ^= across & (x < ax + (y - ay) * ((bx - ax) / (by - ay)))
         return inside

@@ -147,6 +147,7 @@ class Stage:
 
     def onward(self, place: Point, heading: float, distance: tuple[float, float]) -> Point:
         """Return a place at a distance in about that direction, or where there is room."""
+        # Each attempt looks further to both sides; who is in a corner after eight of them goes to the middle.
         for attempt in range(1, 9):
             angle = heading + self.between(-0.25, 0.25) * attempt
             goal = place.offset(angle, self.between(*distance))

@@ -154,6 +154,7 @@ def perceive(motion: Motion) -> Sight:
     np.cumsum(steps, axis=-1, out=path[..., 1:])
     stir = _at(path, high) - _at(path, low)
 
+    # Who is seen at one frame alone has a window without length, and stands.
     span = np.maximum(high - low, 1).astype(np.float64)
     speed = np.hypot(east, south) / span
     codes = np.select([speed >= RUN, speed >= WALK, stir >= STIR * span], [1, 0, 2], 3)

@@ -24,6 +24,7 @@ _SLOW = 0.9
 _FAR = (70.0, 170.0)
 """How far people walk together before they turn."""
 
+# Each scene stands with the share of it and of all before it: a number drawn from [0, 1) picks the first above.
 _TOGETHER = (
     (0.38, "meet"),
     (0.77, "move"),
