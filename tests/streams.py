@@ -88,3 +88,11 @@ def plain(table: AtomTable) -> list[tuple[str, str, int]]:
 
 def plain_source(source: Source) -> list[tuple[str, str, int]]:
     return plain(collect(source))
+
+
+def same_rows(left: AtomTable, right: AtomTable) -> bool:
+    """Return whether two tables have the same codes in the same order."""
+    return all(
+        np.array_equal(getattr(left, name), getattr(right, name))
+        for name in ("sequence", "time", "kind", "args", "truth")
+    )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from busy import MODES, busy_rows
+from dense_streams import DOMAIN, completed, cut, dense_rows
 from reference.splice_twin import Twin
 from splice.completion.cache import Caching, Weighting
 from splice.completion.completer import SupervisionCompleter
@@ -41,9 +41,8 @@ from splice.logic.syntax import parse_rule
 from splice.patterns.lifting import Lifting
 from splice.patterns.partition import Examples, partition
 from splice.patterns.visibility import Visibility
-from splice.stream.batch import MicroBatch, TimePoints, batches
-from splice.stream.source import MemorySource
-from streams import CLOSE, MEET, WALKING, Row, source_of
+from splice.stream.batch import TimePoints, batches
+from streams import CLOSE, MEET, WALKING, Row
 
 VARIANTS = {
     **PROFILES,
@@ -66,16 +65,6 @@ VARIANTS = {
     "majority": profile("default", caching=Caching(filter=Majority())),
 }
 every_variant = pytest.mark.parametrize("chosen", VARIANTS.values(), ids=VARIANTS)
-DOMAIN = Domain(modes=parse_modes(MODES))
-
-
-def cut(given_rows: list[Row], count: int = 3, domain: Domain = DOMAIN) -> list[MicroBatch]:
-    return list(batches(MemorySource(source_of(given_rows).table, domain), TimePoints(count)))
-
-
-def completed(stream: list[MicroBatch], chosen: Profile) -> list[Completion]:
-    completer = SupervisionCompleter(chosen)
-    return [completer.complete(batch) for batch in stream]
 
 
 def flat(found: list[Completion]) -> np.ndarray:
@@ -84,7 +73,7 @@ def flat(found: list[Completion]) -> np.ndarray:
 
 @every_variant
 @settings(max_examples=4)
-@given(given_rows=busy_rows(), count=st.integers(1, 3))
+@given(given_rows=dense_rows(), count=st.integers(1, 3))
 def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], count: int) -> None:
     stream = cut(given_rows, count)
     one, two = SupervisionCompleter(chosen), SupervisionCompleter(chosen)
@@ -98,7 +87,7 @@ def test_looking_ahead_changes_nothing(chosen: Profile, given_rows: list[Row], c
     "chosen", [v for v in VARIANTS.values() if v.teacher is None and not v.distance.learns],
     ids=[n for n, v in VARIANTS.items() if v.teacher is None and not v.distance.learns],
 )  # fmt: skip
-@given(given_rows=busy_rows(), count=st.integers(1, 5))
+@given(given_rows=dense_rows(), count=st.integers(1, 5))
 @settings(max_examples=5)
 def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: int) -> None:
     """Algorithms 1 to 3, read literally and slowly, give the same values, labels and reach."""
@@ -112,7 +101,7 @@ def test_the_literal_twin_agrees(chosen: Profile, given_rows: list[Row], count: 
 
 
 @every_variant
-@given(given_rows=busy_rows(), count=st.integers(1, 5))
+@given(given_rows=dense_rows(), count=st.integers(1, 5))
 @settings(max_examples=5)
 def test_values_are_sane_and_given_labels_are_kept(
     chosen: Profile, given_rows: list[Row], count: int
@@ -129,7 +118,7 @@ def test_values_are_sane_and_given_labels_are_kept(
 
 
 @every_variant
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 @settings(max_examples=5)
 def test_flipping_all_labels_flips_what_they_reach(chosen: Profile, given_rows: list[Row]) -> None:
     flipped = [(*row[:4], -row[4] if row[2] == MEET else row[4]) for row in given_rows]
@@ -141,7 +130,7 @@ def test_flipping_all_labels_flips_what_they_reach(chosen: Profile, given_rows: 
 
 
 @every_variant
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 @settings(max_examples=5)
 def test_names_do_not_matter(chosen: Profile, given_rows: list[Row]) -> None:
     names = {"A": "zoe", "B": "yan", "C": "xi", "34": "34", "25": "25"}
@@ -157,7 +146,7 @@ def test_names_do_not_matter(chosen: Profile, given_rows: list[Row]) -> None:
     "chosen", [v for n, v in VARIANTS.items() if n != "lomrf-2019"],
     ids=[n for n in VARIANTS if n != "lomrf-2019"],
 )  # fmt: skip
-@given(given_rows=busy_rows(), data=st.data())
+@given(given_rows=dense_rows(), data=st.data())
 @settings(max_examples=5)
 def test_the_order_of_examples_does_not_matter(
     chosen: Profile, given_rows: list[Row], data: st.DataObject
@@ -186,7 +175,7 @@ def test_the_order_of_examples_does_not_matter(
         KNN(1, Neighbours.LABELLED),
     ],
 )
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 @settings(max_examples=5)
 def test_the_quotient_is_exact(connector: KNN | EpsilonNN, given_rows: list[Row]) -> None:
     """Merging equal vertices gives the values of the graph that keeps them apart."""
@@ -203,7 +192,7 @@ def test_the_quotient_is_exact(connector: KNN | EpsilonNN, given_rows: list[Row]
 
 
 @every_variant
-@given(given_rows=busy_rows(), split=st.integers(1, 6))
+@given(given_rows=dense_rows(), split=st.integers(1, 6))
 @settings(max_examples=4)
 def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], split: int) -> None:
     stream = cut(given_rows)
@@ -222,7 +211,7 @@ def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], sp
 
 
 @pytest.mark.parametrize("name", ["default", "patterns", "all neighbours", "epsilon", "union"])
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 @settings(max_examples=4)
 def test_an_explanation_adds_up(name: str, given_rows: list[Row]) -> None:
     """What is told is the average that the value is."""

@@ -28,8 +28,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import shifts
 import splice
+import warehouse
 from command import run
 from splice.completion.distance import Lifted
 from splice.completion.mode import Mode
@@ -64,7 +64,7 @@ def table_of(frame: Any) -> pl.DataFrame:
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the command makes of the same rows in files: rules, intervals and completed labels."""
     folder = tmp_path_factory.mktemp("files")
-    for name, (events, labels) in (("week", shifts.week()), ("friday", shifts.friday())):
+    for name, (events, labels) in (("week", warehouse.week()), ("friday", warehouse.friday())):
         (folder / name).mkdir()
         pl.DataFrame(events).write_csv(folder / name / "events.csv")
         pl.DataFrame(labels).write_csv(folder / name / "labels.csv")
@@ -76,7 +76,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model() -> splice.RuleLearner:
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     return splice.RuleLearner().fit(pl.DataFrame(events), pl.DataFrame(labels))
 
 
@@ -86,18 +86,18 @@ def model() -> splice.RuleLearner:
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_give_what_files_give_byte_for_byte(kind: str, files: Path) -> None:
     make = KINDS[kind]
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     model = splice.RuleLearner().fit(make(events), make(labels))
     assert "initiatedAt" in str(model)
     assert (files / "week.rules").read_text("utf-8").endswith(f"\n\n{model}\n")
-    found = model.predict(make(shifts.friday()[0]))
+    found = model.predict(make(warehouse.friday()[0]))
     assert type(found) is type(make(events))
     assert type(model.rules_) is type(found)
     assert table_of(found).write_csv() == (files / "found.csv").read_text("utf-8")
 
 
 def test_completed_labels_are_those_of_the_command(files: Path, model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     done = model.complete(events, labels)
     written = pl.read_csv(files / "completed" / "labels.csv")
     columns = ["sequence", "fluent", "time", "label"]
@@ -113,7 +113,7 @@ def test_the_verdict_is_that_of_the_run(files: Path, model: splice.RuleLearner) 
 
 
 def test_scores_are_those_of_the_command(files: Path, model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.friday())
+    events, labels = map(pl.DataFrame, warehouse.friday())
     truth = splice.open_input(str(files / "friday"))
     said = splice.recognise(model.theory_, splice.open_input(str(files / "friday" / "events.csv")))
     scores = model.scores(events, labels)
@@ -123,7 +123,7 @@ def test_scores_are_those_of_the_command(files: Path, model: splice.RuleLearner)
 
 
 def test_frames_are_an_input_wherever_one_is_named(files: Path) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     by_name = splice.open_input({"labels": labels, "events": events})
     by_columns = splice.open_input([labels, events])
     written = splice.open_input(str(files / "week"))
@@ -148,7 +148,7 @@ def stamped(rows: Rows, moment: Callable[[int], Any]) -> Rows:
 
 @pytest.fixture(scope="module")
 def expected(model: splice.RuleLearner) -> Rows:
-    rows: Rows = model.predict(pl.DataFrame(shifts.friday()[0])).to_dicts()
+    rows: Rows = model.predict(pl.DataFrame(warehouse.friday()[0])).to_dicts()
     return rows
 
 
@@ -182,7 +182,7 @@ def test_every_kind_of_frame_comes_back(
         found = START + count * step[unit]
         return found.astimezone(ZoneInfo(zone)) if zone else found.replace(tzinfo=None)
 
-    rows = [{**row, "unused": None} for row in stamped(shifts.friday()[0], moment)]
+    rows = [{**row, "unused": None} for row in stamped(warehouse.friday()[0], moment)]
     if data.draw(st.booleans()):  # a column that is wholly missing is no argument
         rows = [{**row, "arg3": None} for row in rows]
         order = [*order, "arg3"]
@@ -199,9 +199,9 @@ def test_every_kind_of_frame_comes_back(
 
 @pytest.mark.parametrize("dtype", ["int32", "float64", "Int64", "string"])
 def test_numbers_keep_their_type_in_pandas(model: splice.RuleLearner, dtype: str) -> None:
-    events = pd.DataFrame(shifts.friday()[0])
+    events = pd.DataFrame(warehouse.friday()[0])
     events["time"] = events["time"].astype("Int64" if dtype == "string" else dtype)
-    plain = model.predict(pd.DataFrame(shifts.friday()[0]))
+    plain = model.predict(pd.DataFrame(warehouse.friday()[0]))
     found = model.predict(events.astype({"time": dtype}))
     assert found["start"].astype("float").tolist() == plain["start"].tolist()
 
@@ -211,12 +211,12 @@ def test_dates_are_days(model: splice.RuleLearner, expected: Rows) -> None:
         return date(2024, 1, 1) + timedelta(days=count)
 
     for make in (pl.DataFrame, pd.DataFrame):
-        found = model.predict(make(stamped(shifts.friday()[0], day)))
+        found = model.predict(make(stamped(warehouse.friday()[0], day)))
         assert table_of(found).to_dicts() == stamped(expected, day)
 
 
 def test_an_offset_is_kept_in_pandas(model: splice.RuleLearner, expected: Rows) -> None:
-    events = pd.DataFrame(shifts.friday()[0])
+    events = pd.DataFrame(warehouse.friday()[0])
     events["time"] = pd.Timestamp("2024-01-01T00:00:00+02:00") + pd.to_timedelta(
         events["time"], "s"
     )
@@ -229,12 +229,12 @@ def test_an_offset_is_kept_in_pandas(model: splice.RuleLearner, expected: Rows) 
 
 def test_names_and_numbers_of_sequences_come_back(model: splice.RuleLearner) -> None:
     for name in (7, "day 1", "f(x)", "a'b"):
-        events = pl.DataFrame(shifts.friday()[0]).with_columns(sequence=pl.lit(name))
+        events = pl.DataFrame(warehouse.friday()[0]).with_columns(sequence=pl.lit(name))
         assert model.predict(events)["sequence"].unique().to_list() == [name]
 
 
 def test_an_index_with_a_name_is_a_column(model: splice.RuleLearner, expected: Rows) -> None:
-    events = pd.DataFrame(shifts.friday()[0]).set_index("time")
+    events = pd.DataFrame(warehouse.friday()[0]).set_index("time")
     assert model.predict(events).to_dict("records") == expected
 
 
@@ -242,7 +242,7 @@ def test_columns_that_nobody_reads_may_be_of_any_type(model: splice.RuleLearner)
     """Of all kinds of frames; some libraries cannot even hand them over, as DuckDB its intervals."""
     import duckdb
 
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     odd = pl.DataFrame(events).select(
         pl.struct(x="time").alias("place"), pl.duration(seconds="time").alias("left"), pl.all()
     )
@@ -259,7 +259,7 @@ def test_columns_that_nobody_reads_may_be_of_any_type(model: splice.RuleLearner)
 
 
 def test_decimals_and_huge_integers_are_numbers(model: splice.RuleLearner, expected: Rows) -> None:
-    events = pl.DataFrame(shifts.friday()[0])
+    events = pl.DataFrame(warehouse.friday()[0])
     for dtype in (pl.Decimal(38, 0), pl.UInt64, pl.Int128):
         found = model.predict(events.with_columns(pl.col("time").cast(dtype)))
         assert found.rows() == model.predict(events).rows()
@@ -268,7 +268,7 @@ def test_decimals_and_huge_integers_are_numbers(model: splice.RuleLearner, expec
 
 def test_moments_as_sequences_come_back(model: splice.RuleLearner) -> None:
     for midnight in (START.replace(tzinfo=None), START, START.date(), 2.5):
-        events = pl.DataFrame(shifts.friday()[0]).with_columns(sequence=pl.lit(midnight))
+        events = pl.DataFrame(warehouse.friday()[0]).with_columns(sequence=pl.lit(midnight))
         found = model.predict(events)
         assert found.schema["sequence"] == events.schema["sequence"]
         assert found["sequence"].unique().to_list() == [midnight]
@@ -278,7 +278,7 @@ def test_results_belong_to_the_connection_that_the_relations_are_of(tmp_path: Pa
     """DuckDB joins no relations of two connections; whoever may only read has results, too."""
     import duckdb
 
-    events, labels = (pa.Table.from_pylist(rows) for rows in shifts.week())  # noqa: RUF059  (the query's)
+    events, labels = (pa.Table.from_pylist(rows) for rows in warehouse.week())  # noqa: RUF059  (the query's)
     path = str(tmp_path / "week.db")
     with duckdb.connect(path) as con:
         con.sql("CREATE TABLE events AS FROM events")
@@ -301,7 +301,7 @@ def test_results_belong_to_the_connection_that_the_relations_are_of(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_where_nothing_happens_nothing_is_recognised(kind: str, model: splice.RuleLearner) -> None:
-    events = [row for row in shifts.friday()[0] if row["arg2"]]
+    events = [row for row in warehouse.friday()[0] if row["arg2"]]
     events = stamped(events, lambda count: START + count * timedelta(seconds=1))
     frame = KINDS[kind](events)
     no_rows = {"pandas": lambda: frame[:0], "duckdb": lambda: frame.limit(0)}
@@ -324,7 +324,7 @@ def test_from_an_empty_part_nothing_is_learned() -> None:
         assert with_gaps.partial_fit(events[:0], nothing) is with_gaps
         with_gaps.partial_fit(events, nothing if labels is None else labels)
         if with_gaps.is_fitted:
-            known = pl.DataFrame(shifts.week()[1])
+            known = pl.DataFrame(warehouse.week()[1])
             with_gaps.partial_fit(events[:0], known[:0])
     assert str(with_gaps) == str(straight)
     assert with_gaps.learned_.examples == straight.learned_.examples
@@ -334,9 +334,9 @@ def test_from_an_empty_part_nothing_is_learned() -> None:
 def test_a_part_without_labels_may_say_so_by_a_frame_without_rows(
     model: splice.RuleLearner,
 ) -> None:
-    friday, labels = (pl.DataFrame(rows) for rows in shifts.friday())
-    first = splice.RuleLearner().partial_fit(*map(pl.DataFrame, shifts.week()))
-    second = splice.RuleLearner().partial_fit(*map(pl.DataFrame, shifts.week()))
+    friday, labels = (pl.DataFrame(rows) for rows in warehouse.friday())
+    first = splice.RuleLearner().partial_fit(*map(pl.DataFrame, warehouse.week()))
+    second = splice.RuleLearner().partial_fit(*map(pl.DataFrame, warehouse.week()))
     assert str(first.partial_fit(friday)) == str(second.partial_fit(friday, labels[:0]))
     assert first.learned_.examples == second.learned_.examples
 
@@ -346,15 +346,15 @@ def test_a_part_without_labels_may_say_so_by_a_frame_without_rows(
 
 def test_columns_may_have_other_names(model: splice.RuleLearner) -> None:
     names = {"time": "ts", "event": "type", "arg1": "who", "arg2": "what", "sequence": "day"}
-    events, labels = (pl.DataFrame(rows).rename(names, strict=False) for rows in shifts.week())
+    events, labels = (pl.DataFrame(rows).rename(names, strict=False) for rows in warehouse.week())
     own = splice.RuleLearner(time="ts", event="type", args=["who", "what"], sequence="day")
     assert str(own.fit(events, labels)) == str(model)
-    found = own.predict(pl.DataFrame(shifts.friday()[0]).rename(names))
-    assert found.equals(model.predict(pl.DataFrame(shifts.friday()[0])))
+    found = own.predict(pl.DataFrame(warehouse.friday()[0]).rename(names))
+    assert found.equals(model.predict(pl.DataFrame(warehouse.friday()[0])))
 
 
 def test_events_and_labels_may_call_different_things_alike(model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     events = events.rename({"time": "ts", "event": "what"})
     labels = labels.rename({"start": "ts", "end": "te", "fluent": "what"})
     own = splice.RuleLearner(time="ts", event="what", fluent="what", start="ts", end="te")
@@ -363,7 +363,7 @@ def test_events_and_labels_may_call_different_things_alike(model: splice.RuleLea
 
 def test_events_may_be_about_nobody() -> None:
     """With args=[] other columns are not read; without, somebody may have forgotten to name them."""
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     own = events.filter(arg1="f1").rename({"arg1": "who", "arg2": "what"})
     alone = labels.filter(pl.col("fluent").str.contains("anna,f1")).with_columns(
         fluent=pl.lit("busy")
@@ -375,7 +375,7 @@ def test_events_may_be_about_nobody() -> None:
 
 
 def test_the_arguments_of_fluents_may_be_columns(model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     parts = labels["fluent"].str.extract_groups(r"(\w+)\((\w+),(\w+)\)").struct
     split = labels.with_columns(
         fluent=parts.field("1"), arg1=parts.field("2"), arg2=parts.field("3")
@@ -385,7 +385,7 @@ def test_the_arguments_of_fluents_may_be_columns(model: splice.RuleLearner) -> N
 
 @pytest.mark.parametrize("name", ["Anna Maria", "O'Hara", "00:1a", "John (CEO)"])
 def test_the_arguments_of_fluents_are_read_as_those_of_events(name: str) -> None:
-    events, labels = (pl.DataFrame(rows, infer_schema_length=None) for rows in shifts.week())
+    events, labels = (pl.DataFrame(rows, infer_schema_length=None) for rows in warehouse.week())
     called = events.with_columns(pl.col("arg1").replace("anna", name))
     parts = labels["fluent"].str.extract_groups(r"(\w+)\((\w+),(\w+)\)").struct
     split = labels.with_columns(
@@ -396,13 +396,13 @@ def test_the_arguments_of_fluents_are_read_as_those_of_events(name: str) -> None
 
 
 def test_results_in_arrow_are_compared_and_sorted(model: splice.RuleLearner) -> None:
-    found = model.predict(pa.Table.from_pylist(shifts.friday()[0]))
+    found = model.predict(pa.Table.from_pylist(warehouse.friday()[0]))
     assert found.filter(pc.equal(found["sequence"], "friday")).num_rows == found.num_rows
     assert found.sort_by("fluent").num_rows == found.num_rows
 
 
 def test_labels_may_be_time_points(model: splice.RuleLearner) -> None:
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     points = [
         {"sequence": row["sequence"], "fluent": row["fluent"], "time": time, "label": row["label"]}
         for row in labels
@@ -416,16 +416,16 @@ def test_labels_may_be_time_points(model: splice.RuleLearner) -> None:
 
 
 def days() -> list[tuple[pl.DataFrame, pl.DataFrame | None]]:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     parts = []
-    for day in shifts.WATCHED:
+    for day in warehouse.WATCHED:
         own = labels.filter(sequence=day)
         parts.append((events.filter(sequence=day), own if len(own) else None))
     return parts
 
 
 def test_parts_of_a_stream_teach_what_the_whole_does() -> None:
-    whole = splice.RuleLearner(mode=Mode.ONLINE).fit(*map(pl.DataFrame, shifts.week()))
+    whole = splice.RuleLearner(mode=Mode.ONLINE).fit(*map(pl.DataFrame, warehouse.week()))
     parts = splice.RuleLearner()
     for events, labels in days():
         parts.partial_fit(events, labels)
@@ -443,19 +443,19 @@ def test_what_is_saved_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     assert str(saved) == str(straight)
     assert saved.get_params()["learner"] == OledOptions(depth=2)
     assert type(saved.rules_) is pl.DataFrame
-    pandas = splice.RuleLearner().partial_fit(*map(pd.DataFrame, shifts.week()))
+    pandas = splice.RuleLearner().partial_fit(*map(pd.DataFrame, warehouse.week()))
     pandas.save(tmp_path / "pandas")
     assert type(splice.RuleLearner.load(tmp_path / "pandas").rules_) is pd.DataFrame
-    friday = pl.DataFrame(shifts.friday()[0])
+    friday = pl.DataFrame(warehouse.friday()[0])
     assert saved.predict(friday).equals(straight.predict(friday))
 
 
 def test_a_learner_that_was_fitted_goes_on(model: splice.RuleLearner, tmp_path: Path) -> None:
     """After a run in hindsight, too, labels and rules are remembered."""
-    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    friday = [pl.DataFrame(rows) for rows in warehouse.friday()]
     model.save(tmp_path / "model")
     for mode in Mode:
-        own = splice.RuleLearner(mode=mode).fit(*map(pl.DataFrame, shifts.week()))
+        own = splice.RuleLearner(mode=mode).fit(*map(pl.DataFrame, warehouse.week()))
         before = own.learned_
         own.partial_fit(*friday)
         assert own.learned_.examples == before.examples + 1200
@@ -469,7 +469,7 @@ def test_what_is_not_of_the_package_is_given_again_to_load(tmp_path: Path) -> No
         """A distance of my own."""
 
     own = replace(splice.profile("default"), name="mine", distance=Mine())
-    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    friday = [pl.DataFrame(rows) for rows in warehouse.friday()]
     model = splice.RuleLearner(splice.Oled(depth=1), own).partial_fit(*friday)
     model.save(tmp_path / "mine")
     loaded = splice.RuleLearner.load(tmp_path / "mine", completer=own)
@@ -526,7 +526,7 @@ class Refuse:
 
 sys.meta_path.insert(0, Refuse())
 import pandas as pd, shifts, splice
-events, labels = map(pd.DataFrame, shifts.week())
+events, labels = map(pd.DataFrame, warehouse.week())
 stamps = pd.Timestamp("2024-01-01", tz="Europe/Athens") + pd.to_timedelta(events["time"], "s")
 model = splice.RuleLearner().fit(events.astype({"event": "category"}), labels)
 print(model.predict(events.assign(time=stamps))["start"].dtype, model, sep="\\n")
@@ -578,7 +578,7 @@ def test_scikit_learn_takes_it(model: splice.RuleLearner) -> None:
     check_is_fitted(model)
     with pytest.raises(NotFittedError):
         check_is_fitted(clone(model))
-    friday = [pl.DataFrame(rows) for rows in shifts.friday()]
+    friday = [pl.DataFrame(rows) for rows in warehouse.friday()]
     assert Pipeline([("rules", model)]).score(*friday) == model.score(*friday)
     again = pickle.loads(pickle.dumps(model))
     assert again.predict(friday[0]).equals(model.predict(friday[0]))
@@ -604,7 +604,7 @@ def test_parameters_are_read_back() -> None:
 
 
 def test_frames_are_not_changed_and_fitting_twice_is_fitting_once() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     before = events.copy(), labels.copy()
     model = splice.RuleLearner().fit(events, labels)
     once = str(model)
@@ -614,9 +614,9 @@ def test_frames_are_not_changed_and_fitting_twice_is_fitting_once() -> None:
 
 
 def test_explanations_of_rules_labels_and_intervals(model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     assert str(model.explain(1)).startswith("rule 1\ninitiatedAt(loading(")
-    friday = pl.DataFrame(shifts.friday()[0])
+    friday = pl.DataFrame(warehouse.friday()[0])
     first = model.predict(friday).row(0, named=True)
     told = model.explain(first["fluent"], first["start"], friday)
     assert f"holds from {first['start']} to {first['end']}" in str(told)
@@ -630,11 +630,11 @@ def test_explanations_of_rules_labels_and_intervals(model: splice.RuleLearner) -
 
 def test_nothing_is_said_before_something_is_learned() -> None:
     with pytest.raises(splice.SpliceError, match=r"nothing was learned yet\nhint: call fit"):
-        splice.RuleLearner().predict(pl.DataFrame(shifts.friday()[0]))
+        splice.RuleLearner().predict(pl.DataFrame(warehouse.friday()[0]))
 
 
 def test_probabilities_are_for_weights(model: splice.RuleLearner) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     with pytest.raises(ValueError, match="no weights"):
         model.predict_proba(events)
     weighted = splice.RuleLearner(OledOptions(weights=splice.AdaGrad())).fit(events, labels)
@@ -643,7 +643,7 @@ def test_probabilities_are_for_weights(model: splice.RuleLearner) -> None:
 
 
 def test_what_is_odd_is_a_warning() -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     with pytest.warns(splice.SpliceWarning, match=r"events has 1 rows twice, the first is row 1;"):
         splice.RuleLearner().fit(pl.concat([events[:1], events]), labels)
     model = splice.RuleLearner().fit(events, labels)
@@ -659,8 +659,8 @@ def test_what_is_odd_is_a_warning() -> None:
 
 
 def test_pictures_show_what_the_frames_say(model: splice.RuleLearner, tmp_path: Path) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
-    friday = pl.DataFrame(shifts.friday()[0])
+    events, labels = map(pl.DataFrame, warehouse.week())
+    friday = pl.DataFrame(warehouse.friday()[0])
     picture = model.plot_timeline(events, labels, sequence="wednesday")
     for word in ("given", "completed", "recognised", "loading(anna,f1)", "Sequence wednesday"):
         assert f">{word}<" in picture.svg
@@ -690,7 +690,7 @@ def test_the_page_of_a_model_is_that_of_the_command(
 
 
 def test_questions_are_labels_to_fill_in() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     model = splice.RuleLearner().fit(events, labels)
     asked = model.ask(3)
     assert list(asked)[:5] == ["sequence", "fluent", "start", "end", "label"]
@@ -701,7 +701,7 @@ def test_questions_are_labels_to_fill_in() -> None:
     answers = [
         row
         for question in asked.to_dict("records")
-        for row in shifts.labels(question["sequence"], question["start"], question["end"])
+        for row in warehouse.labels(question["sequence"], question["start"], question["end"])
         if row["fluent"] == question["fluent"]
     ]
     before = model.learned_.given
@@ -714,11 +714,11 @@ def test_questions_are_labels_to_fill_in() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_one_row_a_time_point_are_asked_for_so(kind: str) -> None:
     """At the points alone that have no label yet, so that the answers contradict none."""
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     truth = {
         (day, row["fluent"], time): row["label"]
-        for day in shifts.WATCHED
-        for row in shifts.labels(day, 0, 300)
+        for day in warehouse.WATCHED
+        for row in warehouse.labels(day, 0, 300)
         for time in range(row["start"], row["end"])
     }
     points = [
@@ -749,7 +749,7 @@ def test_questions_are_rows_to_add_to_labels_as_they_are(zone: str | None) -> No
     """Without sequences, under the caller's own names, and with the times that labels have."""
     events, labels = (
         pd.DataFrame([row for row in rows if row["sequence"] == "monday"]).drop(columns="sequence")
-        for rows in shifts.week()
+        for rows in warehouse.week()
     )
     named = {"fluent": "name", "start": "von", "end": "bis", "label": "wahr"}
     for frame in (events, labels):
@@ -782,14 +782,14 @@ def test_progress_is_told_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None
     shell = SimpleNamespace(kernel=None)
     notebook = SimpleNamespace(get_ipython=lambda: shell, display=SimpleNamespace(display=display))
     monkeypatch.setitem(sys.modules, "IPython", notebook)
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     splice.RuleLearner().fit(events, labels, watch=splice.ProgressBar())
     assert any("<progress" in page and "learning, 10 steps" in page for page in pages)
     assert pages[-1] == ""
 
 
 def test_progress_is_told_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     told = splice.RuleLearner().fit(events, labels, watch=splice.ProgressBar())
     assert capsys.readouterr().out == ""
     assert str(told) == str(splice.RuleLearner().fit(events, labels))
@@ -800,7 +800,7 @@ def test_the_five_lines_of_the_readme_run_as_they_stand(kind: str) -> None:
     page = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
     (lines,) = re.findall(r"```python\n(import splice\n.*?)```", page, re.DOTALL)
     make = KINDS[kind]
-    events, labels = shifts.week()
+    events, labels = warehouse.week()
     names = {"events": make(events), "labels": make(labels), "new_events": make(events)}
     said = io.StringIO()
     with redirect_stdout(said):

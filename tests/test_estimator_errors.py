@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import shifts
 import splice
+import warehouse
 from splice.completion.mode import Mode
 from splice.evaluation.confusion import By
 from splice.learners.oled.options import OledOptions
@@ -29,7 +29,7 @@ MIDNIGHT = pd.Timestamp("2024-03-01")
 
 @pytest.fixture(scope="module")
 def model() -> splice.RuleLearner:
-    return splice.RuleLearner().fit(*map(pd.DataFrame, shifts.week()))
+    return splice.RuleLearner().fit(*map(pd.DataFrame, warehouse.week()))
 
 
 def with_cell(frame: Frame, row: int, column: str, value: Any) -> Frame:
@@ -229,7 +229,7 @@ BAD: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize("what", BAD)
 def test_a_bad_frame_is_told_in_words(what: str) -> None:
     change, said = BAD[what]
-    events, labels = change(*map(pd.DataFrame, shifts.week()))
+    events, labels = change(*map(pd.DataFrame, warehouse.week()))
     with pytest.raises(ValueError, match=re.compile(said, re.DOTALL)) as told:
         splice.RuleLearner().fit(events, labels)
     assert isinstance(told.value, splice.SpliceError)
@@ -238,15 +238,15 @@ def test_a_bad_frame_is_told_in_words(what: str) -> None:
 
 
 def test_missing_labels_and_arguments_are_no_errors() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     known = splice.RuleLearner().fit(events, labels.drop(index=1))
     unknown = splice.RuleLearner().fit(events, with_cell(labels, 1, "label", float("nan")))
     assert str(known) == str(unknown)
 
 
 def test_sorting_is_done_when_asked_for() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
-    turned = pd.concat([events[events["sequence"] == day][::-1] for day in shifts.WATCHED])
+    events, labels = map(pd.DataFrame, warehouse.week())
+    turned = pd.concat([events[events["sequence"] == day][::-1] for day in warehouse.WATCHED])
     model = splice.RuleLearner(sort=True).fit(turned, labels)
     assert str(model) == str(splice.RuleLearner().fit(events, labels))
 
@@ -283,20 +283,20 @@ def test_sorting_is_done_when_asked_for() -> None:
     ],
 )
 def test_wrong_choices_are_told_in_words(wrong: dict[str, Any], said: str) -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     with pytest.raises(splice.SpliceError, match=said):
         splice.RuleLearner(**wrong).fit(events, labels)
 
 
 def test_a_mode_may_be_said_in_words() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     said, meant = (splice.RuleLearner(mode=mode) for mode in ("online", Mode.ONLINE))
     assert str(said.fit(events, labels)) == str(meant.fit(events, labels))
     assert LearnOptions(mode="hindsight").mode is Mode.HINDSIGHT  # type: ignore[arg-type]
 
 
 def test_a_column_that_was_named_and_is_not_there_is_told_by_that_name() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     with pytest.raises(splice.SpliceError, match=r"column 'ts' is missing \(when\)"):
         splice.RuleLearner(time="ts").fit(events.drop(columns="time"), labels)
 
@@ -311,8 +311,8 @@ def test_a_column_that_was_named_and_is_not_there_is_told_by_that_name() -> None
 def test_a_column_that_may_be_left_out_is_there_if_it_was_named(
     named: dict[str, Any], said: str
 ) -> None:
-    events = pd.DataFrame(shifts.week()[0]).rename(columns={"arg2": "what", "sequence": "day"})
-    labels = pd.DataFrame(shifts.week()[1]).rename(columns={"sequence": "day"})
+    events = pd.DataFrame(warehouse.week()[0]).rename(columns={"arg2": "what", "sequence": "day"})
+    labels = pd.DataFrame(warehouse.week()[1]).rename(columns={"sequence": "day"})
     with pytest.raises(splice.SpliceError, match=re.compile(said, re.DOTALL)):
         splice.RuleLearner(**{"sequence": "day", **named}).fit(events, labels)
 
@@ -321,7 +321,7 @@ def test_a_column_that_may_be_left_out_is_there_if_it_was_named(
 def test_a_moment_is_asked_for_with_a_zone_where_the_events_have_one(
     ours: str | None, theirs: str | None
 ) -> None:
-    events, labels = (stamped(pd.DataFrame(rows), ours) for rows in shifts.week())
+    events, labels = (stamped(pd.DataFrame(rows), ours) for rows in warehouse.week())
     model = splice.RuleLearner().fit(events, labels)
     first = model.predict(events).iloc[0]
     at, day = first["start"], first["sequence"]
@@ -362,11 +362,11 @@ def test_wrong_words_of_methods_are_told(
     model: splice.RuleLearner, typed: Callable[..., object], said: str
 ) -> None:
     with pytest.raises(splice.SpliceError, match=said):
-        typed(model, *map(pd.DataFrame, shifts.week()))
+        typed(model, *map(pd.DataFrame, warehouse.week()))
 
 
 def test_intervals_are_counted_where_that_is_asked_for_in_a_word(model: splice.RuleLearner) -> None:
-    events, labels = map(pd.DataFrame, shifts.friday())
+    events, labels = map(pd.DataFrame, warehouse.friday())
     said = model.scores(events, labels, by="intervals")  # type: ignore[arg-type]
     assert said == model.scores(events, labels, by=By.INTERVALS)
     assert said.total.tp < model.scores(events, labels).total.tp
@@ -374,7 +374,7 @@ def test_intervals_are_counted_where_that_is_asked_for_in_a_word(model: splice.R
 
 def test_a_column_of_labels_that_nobody_reads_is_told() -> None:
     """Labels without arguments, beside a column of whom they are about under another name."""
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     own = labels[labels["fluent"] == "loading(anna,f1)"].assign(fluent="loading", whom="anna")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", splice.SpliceWarning)
@@ -384,7 +384,7 @@ def test_a_column_of_labels_that_nobody_reads_is_told() -> None:
 
 
 def test_that_a_sequence_is_to_be_named_is_told_in_python() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     model = splice.RuleLearner().fit(events, labels)
     with pytest.raises(splice.SpliceError, match=r"hint: name one with sequence=\.\.\.$"):
         model.explain("loading(anna,f1)", 40, events)
@@ -392,13 +392,13 @@ def test_that_a_sequence_is_to_be_named_is_told_in_python() -> None:
 
 @pytest.mark.parametrize("budget", ["x", -1, 2.5, None])
 def test_a_budget_is_a_number_of_questions(budget: Any) -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     with pytest.raises(splice.SpliceError, match="budget must be a number of questions, not"):
         splice.RuleLearner().ask(budget, events, labels)
 
 
 def test_labels_of_a_part_without_events_are_refused() -> None:
-    events, labels = map(pd.DataFrame, shifts.week())
+    events, labels = map(pd.DataFrame, warehouse.week())
     model = splice.RuleLearner().partial_fit(events, labels)
     with pytest.raises(splice.SpliceError, match="events: the frame has no rows"):
         model.partial_fit(events[:0], labels)
@@ -414,7 +414,7 @@ def test_that_nothing_was_learned_is_told() -> None:
 
 
 def test_that_a_scored_fluent_has_no_rules_is_told() -> None:
-    events, labels = map(pl.DataFrame, shifts.week())
+    events, labels = map(pl.DataFrame, warehouse.week())
     model = splice.RuleLearner().fit(events, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("error", splice.SpliceWarning)
@@ -439,7 +439,7 @@ def test_what_is_no_input_is_told() -> None:
 
 
 def frame() -> pl.DataFrame:
-    return pl.DataFrame(shifts.friday()[0])
+    return pl.DataFrame(warehouse.friday()[0])
 
 
 TYPED: dict[str, tuple[Callable[[], object], str]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from browser import chromium
-from hostile import FIRED, NAMES, unseen_by_terminal, write_data
+from hostile_names import FIRED, NAMES, unseen_by_terminal, write_data
 from splice.cli import main
 from splice.errors import printable
 from splice.io.intervals import read_intervals

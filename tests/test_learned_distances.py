@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from busy import MODES, busy_rows
+from dense_streams import cut, dense_rows
 from reference.learned_twin import (
     fewest_literals,
     harmonic_by_hand,
@@ -28,16 +28,13 @@ from splice.completion.profile import Profile, profile
 from splice.completion.selection import classes_of, fewest
 from splice.completion.similarity import Vertices
 from splice.completion.source import in_hindsight, label_counts
-from splice.io.lomrf.modes import parse_modes
 from splice.lab.plaza import make_plaza
-from splice.logic.domain import Domain
-from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepBatches, MaskedSource
 from splice.stream.source import MemorySource, Source, collect
 from splice.stream.table import AtomTable
-from streams import Row, source_of
+from streams import Row
 
-BUSY = Domain(modes=parse_modes(MODES))
 LEARNED = ["mass:20", "selected", "weighted", "hybrid:0.5:selected:20", "hybrid:0.3:weighted:20"]
 CHOSEN: dict[str, Profile] = {
     **{text: profile("default", distance=DISTANCES.parse(text)) for text in LEARNED},
@@ -50,10 +47,6 @@ BODIES = st.lists(st.frozensets(st.integers(0, 5), min_size=1, max_size=5), min_
 
 def as_rows(bodies: list[frozenset[int]]) -> np.ndarray:
     return np.array([[number in body for number in range(6)] for body in bodies], bool)
-
-
-def cut(given_rows: list[Row], count: int = 3) -> list[MicroBatch]:
-    return list(batches(MemorySource(source_of(given_rows).table, BUSY), TimePoints(count)))
 
 
 @given(BODIES, st.lists(st.permutations(range(6)), min_size=1, max_size=4), st.integers(1, 6))
@@ -110,7 +103,7 @@ def test_no_fewer_literals_keep_classes_apart(
 
 @every
 @settings(max_examples=6, deadline=None)
-@given(given_rows=busy_rows(), split=st.integers(1, 5))
+@given(given_rows=dense_rows(), split=st.integers(1, 5))
 def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], split: int) -> None:
     stream = cut(given_rows)
     if len(stream) <= split:
@@ -127,7 +120,7 @@ def test_a_restored_completer_goes_on(chosen: Profile, given_rows: list[Row], sp
 
 @every
 @settings(max_examples=6, deadline=None)
-@given(given_rows=busy_rows(), split=st.integers(1, 5))
+@given(given_rows=dense_rows(), split=st.integers(1, 5))
 def test_what_parts_have_counted_adds_up(
     chosen: Profile, given_rows: list[Row], split: int
 ) -> None:
@@ -144,7 +137,7 @@ def test_what_parts_have_counted_adds_up(
 
 @every
 @settings(max_examples=6, deadline=None)
-@given(given_rows=busy_rows(), kept=st.integers(1, 5))
+@given(given_rows=dense_rows(), kept=st.integers(1, 5))
 def test_what_comes_later_does_not_matter_online(
     chosen: Profile, given_rows: list[Row], kept: int
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from people import DOMAIN, window
+from people_streams import DOMAIN, window
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
 from splice.events.crisp.program import compile_program

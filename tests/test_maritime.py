@@ -45,13 +45,6 @@ def numbers() -> Statistics:
     return measure(make_maritime(size.vessels, size.days))
 
 
-def same_rows(left: AtomTable, right: AtomTable) -> bool:
-    return all(
-        np.array_equal(getattr(left, name), getattr(right, name))
-        for name in ("sequence", "time", "kind", "args", "truth")
-    )
-
-
 def texts(table: AtomTable, *, labels: bool = True) -> set[tuple[str, int]]:
     atoms = zip(map(str, table.atoms()), table.truth.tolist(), strict=True)
     return {(text, truth) for text, truth in atoms if labels or not text.startswith("holdsAt")}

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from people import ACTIVE, DOMAIN, window
+from people_streams import ACTIVE, DOMAIN, window
 from reference import oled_clingo
 from reference.ec_naive import rows_of
 from splice.labels import Unlabelled

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from people import DOMAIN, window
-from rearranged import rearranged
+from people_streams import DOMAIN, window
 from splice.completion.completer import SupervisionCompleter
 from splice.io.lomrf.modes import parse_modes
 from splice.lab.plaza import make_plaza
@@ -30,6 +29,7 @@ from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.mask import KeepAtoms, MaskedSource
 from splice.stream.source import MemorySource, collect
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Kind
 from streams import Row, table_of
 from test_learners import MAKERS, Make
@@ -45,6 +45,42 @@ def people(seed: int) -> MemorySource:
     """People who meet in a square."""
     made = make_plaza(sequences=2, people=4, frames=150, seed=seed).source
     return MemorySource(made.table, replace(made.domain, fluents=("meet",)))
+
+
+def rows_of(table: AtomTable) -> list[Row]:
+    """Return a table as rows; a sequence is its number."""
+    found: list[Row] = []
+    for i in range(len(table)):
+        kind = table.vocabulary.kinds[int(table.kind[i])]
+        names = tuple(table.vocabulary.constants.names(table.args[i, : kind.arity].tolist()))
+        found.append((int(table.sequence[i]), int(table.time[i]), kind, names, int(table.truth[i])))
+    return found
+
+
+def rearranged(
+    source: MemorySource, seed: int, type_name: str = "", names: Mapping[str, str] | None = None
+) -> MemorySource:
+    """Return a source with its time-points shuffled, and constants of a type renamed, if asked for.
+
+    The vocabulary is new: all that is numbered by first appearance gets other numbers.
+    """
+    rng, names = random.Random(seed), names or {}
+    rows = [
+        (s, t, kind, _renamed(args, kind.arg_types, type_name, names), truth)
+        for s, t, kind, args, truth in rows_of(source.table)
+    ]
+    rng.shuffle(rows)
+    rows.sort(key=lambda row: row[:2])
+    return replace(source, table=table_of(rows))
+
+
+def _renamed(
+    args: tuple[str, ...], types: tuple[str, ...], type_name: str, names: Mapping[str, str]
+) -> tuple[str, ...]:
+    return tuple(
+        names.get(arg, arg) if own == type_name else arg
+        for arg, own in zip(args, types, strict=True)
+    )
 
 
 def numbered(source: MemorySource) -> dict[str, str]:

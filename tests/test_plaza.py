@@ -17,6 +17,7 @@ from splice.lab.plaza import PERFECT, USUAL, Annotator, Plaza, make_plaza
 from splice.lab.plaza.perception import DISTANCES, MOVEMENTS
 from splice.logic.schema import Signature
 from splice.stream.table import AtomTable
+from streams import same_rows
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(2, 120))
 SEEDS = st.integers(0, 2**40)
@@ -38,13 +39,6 @@ def atoms(table: AtomTable) -> list[tuple[str, str, int]]:
         (names[int(s)], str(atom), int(truth))
         for s, atom, truth in zip(table.sequence, table.atoms(), table.truth, strict=True)
     ]
-
-
-def same_rows(left: AtomTable, right: AtomTable) -> bool:
-    return all(
-        np.array_equal(getattr(left, name), getattr(right, name))
-        for name in ("sequence", "time", "kind", "args", "truth")
-    )
 
 
 def test_the_same_seed_gives_the_same_data_and_another_one_does_not(plaza: Plaza) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from busy import MODES, busy_rows
 from command import Command, run
+from dense_streams import completed, cut, dense_rows
 from splice.cli import console
 from splice.cli.method_options import completion_profile
 from splice.completion.cache import Caching
@@ -27,20 +27,15 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.distance import DISTANCES, Distance
 from splice.completion.profile import KINDS, Profile, profile, profile_of
 from splice.completion.registry import Registry, Strategy
-from splice.completion.result import Completion
 from splice.completion.solver import SOLVERS, LabelledGraph, Solver
 from splice.errors import SpliceError
-from splice.io.lomrf.modes import parse_modes
 from splice.logic.atoms import Atom
-from splice.logic.domain import Domain
 from splice.logic.modes import Modes
-from splice.stream.batch import MicroBatch, TimePoints, batches
-from splice.stream.source import MemorySource
-from streams import Row, source_of
+from splice.stream.batch import MicroBatch
+from streams import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/how-to/extend.md"
-BUSY = Domain(modes=parse_modes(MODES))
 
 REGISTERED = [(kind, name) for kind, registry in KINDS.items() for name in registry.known]
 every_strategy = pytest.mark.parametrize(("kind", "name"), REGISTERED)
@@ -66,15 +61,6 @@ def variants(cls: type[Strategy]) -> Iterator[Strategy]:
             yield cls(**{each.name: value})
 
 
-def cut(given_rows: list[Row], count: int = 3) -> list[MicroBatch]:
-    return list(batches(MemorySource(source_of(given_rows).table, BUSY), TimePoints(count)))
-
-
-def completed(stream: list[MicroBatch], chosen: Profile) -> list[Completion]:
-    completer = SupervisionCompleter(chosen)
-    return [completer.complete(batch) for batch in stream]
-
-
 def bytes_of(batch: MicroBatch) -> list[bytes]:
     """Return all that a batch holds."""
     table = batch.table
@@ -95,7 +81,7 @@ def test_the_text_of_a_strategy_names_it(kind: str, name: str) -> None:
 
 @every_strategy
 @settings(max_examples=5)
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 def test_inputs_are_not_changed_and_the_same_answer_comes_twice(
     kind: str, name: str, given_rows: list[Row]
 ) -> None:
@@ -112,7 +98,7 @@ def test_inputs_are_not_changed_and_the_same_answer_comes_twice(
 
 @every_strategy
 @settings(max_examples=5)
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 def test_an_empty_batch_changes_nothing(kind: str, name: str, given_rows: list[Row]) -> None:
     stream, chosen = cut(given_rows), with_strategy(kind, KINDS[kind].parse(name))
     if not stream:
@@ -129,7 +115,7 @@ def test_an_empty_batch_changes_nothing(kind: str, name: str, given_rows: list[R
 
 @every_strategy
 @settings(max_examples=5)
-@given(given_rows=busy_rows(labels=(1, -1)))
+@given(given_rows=dense_rows(labels=(1, -1)))
 def test_a_fully_labelled_batch_completes_to_itself(
     kind: str, name: str, given_rows: list[Row]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from browser import DOWN, UP, Browser, at, chromium
-from hostile import FIRED
+from hostile_names import FIRED
 from studios import Server, running, write_square
 
 ENTER, RIGHT, SHIFT = "\ue007", "\ue014", "\ue008"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from busy import busy_rows
+from dense_streams import dense_rows
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.markov import label_follows, smooth
 from splice.completion.mode import Mode
@@ -120,7 +120,7 @@ def test_log_odds_and_probabilities_are_each_others_inverse() -> None:
     assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()
 
 
-@given(given_rows=busy_rows(), count=st.integers(1, 4))
+@given(given_rows=dense_rows(), count=st.integers(1, 4))
 @settings(max_examples=15)
 def test_online_the_future_is_not_looked_at(given_rows: list[Row], count: int) -> None:
     """What a batch is completed with does not change when later batches lose their labels."""
@@ -130,7 +130,7 @@ def test_online_the_future_is_not_looked_at(given_rows: list[Row], count: int) -
     assert np.array_equal(one.values, two.values)
 
 
-@given(given_rows=busy_rows(), count=st.integers(2, 5))
+@given(given_rows=dense_rows(), count=st.integers(2, 5))
 @settings(max_examples=15)
 def test_online_it_does_not_matter_where_an_unlabelled_sequence_is_cut(
     given_rows: list[Row], count: int

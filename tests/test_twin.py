@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from busy import MODES, busy_rows
+from dense_streams import DOMAIN as DENSE
+from dense_streams import dense_rows
 from reference import splice_twin as twin
 from splice.completion.cache import Caching, Weighting
 from splice.completion.connector import KNN, Direction, EpsilonNN, Neighbours
@@ -52,7 +53,6 @@ MOVE = Domain(
     )
 )
 
-BUSY = Domain(modes=parse_modes(MODES))
 
 KINDS = {
     "close": "id id dist time",
@@ -609,11 +609,11 @@ VARIANTS = [
 
 @pytest.mark.parametrize("choices", VARIANTS, ids=lambda p: p.name)
 @settings(max_examples=6)
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 def test_every_variant_keeps_labels_and_stays_in_range(
     choices: Profile, given_rows: list[Row]
 ) -> None:
-    source = MemorySource(table_of(given_rows), BUSY)
+    source = MemorySource(table_of(given_rows), DENSE)
     slow = twin.Twin(source.domain, choices)
     for batch in batches(source, TimePoints(3)):
         result = slow.complete(batch)
@@ -627,9 +627,9 @@ def test_every_variant_keeps_labels_and_stays_in_range(
 
 @pytest.mark.parametrize("choices", [profile("default"), PATTERNS], ids=lambda p: p.name)
 @settings(max_examples=10)
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 def test_flipping_all_labels_flips_what_they_reach(choices: Profile, given_rows: list[Row]) -> None:
-    source = MemorySource(table_of(given_rows), BUSY)
+    source = MemorySource(table_of(given_rows), DENSE)
     there, back = twin.Twin(source.domain, choices), twin.Twin(source.domain, choices)
     for batch in batches(source, TimePoints(3)):
         one, two = there.complete(batch), back.complete(batch.with_labels(-batch.labels))
@@ -639,9 +639,9 @@ def test_flipping_all_labels_flips_what_they_reach(choices: Profile, given_rows:
 
 
 @settings(max_examples=6)
-@given(given_rows=busy_rows())
+@given(given_rows=dense_rows())
 def test_propagation_tends_to_the_harmonic_values(given_rows: list[Row]) -> None:
-    source = MemorySource(table_of(given_rows), BUSY)
+    source = MemorySource(table_of(given_rows), DENSE)
     base = replace(PATTERNS, connector=KNN(2))
     one = twin.Twin(source.domain, base)
     two = twin.Twin(source.domain, replace(base, solver=LabelPropagation(5000)))

@@ -14,7 +14,7 @@ from typing import Any
 from fuzz.mutations import mutated_bytes
 from fuzz.samples import RULES
 from fuzz.target import Target, whole_tables
-from hostile import NAMES
+from hostile_names import NAMES
 
 __all__ = ["TARGETS"]
 

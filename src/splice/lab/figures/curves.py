@@ -16,13 +16,15 @@ from splice.lab.figures.panels import (
     F1,
     Measure,
     Rows,
+    by_column,
+    by_panel,
     columns_of,
     curve,
-    mask_of,
     note_of,
     numbered,
     panel,
     parted,
+    with_published,
 )
 from splice.report.document import Curve, Figure, Panel
 
@@ -58,17 +60,15 @@ def sweep_figure(name: str, title: str, symbol: str, rows: Rows) -> Figure:
     """Return F1 over the value that is swept, a line for each level."""
     colours = numbered(str(level) for level in sorted({row["level"] for row in rows}))
     panels = []
-    for mask, part in parted(rows, mask_of).items():
-        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items():
-            curves = []
-            for level, line in parted(of_dataset, lambda row: str(row["level"])).items():
-                colour = colours[level]
-                curves.append(curve(f"{level} %", line, "swept", F1, colour))
-                with_published = [row for row in line if row.get("published") is not None]
-                points = sorted((row["swept"], float(row["published"])) for row in with_published)
-                x, y = zip(*points, strict=True) if points else ((), ())
-                curves.append(Curve(f"published {level} %", x, y, published=True, colour=colour))
-            panels.append(panel(f"{dataset}, {mask}", symbol, curves, F1, of_dataset))
+    for panel_title, of_panel in by_panel(rows).items():
+        curves = []
+        for level, line in by_column(of_panel, "level").items():
+            colour = colours[level]
+            curves.append(curve(f"{level} %", line, "swept", F1, colour))
+            points = sorted((row["swept"], float(row["published"])) for row in with_published(line))
+            x, y = zip(*points, strict=True) if points else ((), ())
+            curves.append(Curve(f"published {level} %", x, y, published=True, colour=colour))
+        panels.append(panel(panel_title, symbol, curves, F1, of_panel))
     return Figure(name, f"F1, {title}", tuple(panels), columns_of(rows), DASHED)
 
 
@@ -77,32 +77,28 @@ def dots_figure(name: str, title: str, rows: Rows) -> Figure:
     methods = numbered(row["method"] for row in rows)
     colours = numbered(str(level) for level in sorted({row["level"] for row in rows}))
     panels = []
-    for mask, part in parted(rows, mask_of).items():
-        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items():
-            curves = []
-            for level, dots in parted(of_dataset, lambda row: str(row["level"])).items():
-                points = [
-                    (float(row["f1"]), float(methods[row["method"]]), F1.spread(row), note_of(row))
-                    for row in dots
-                ]
-                x, y, spread, notes = zip(*points, strict=True)
-                curves.append(Curve(f"{level} %", x, y, spread, colour=colours[level], notes=notes))
-                curves += _known_dots(level, dots, methods, colours[level])
-            panels.append(
-                Panel(
-                    f"{dataset}, {mask}", "F1", "", tuple(curves), unit_y=True, names=tuple(methods)
-                )
-            )
+    for panel_title, of_panel in by_panel(rows).items():
+        curves = []
+        for level, dots in by_column(of_panel, "level").items():
+            points = [
+                (float(row["f1"]), float(methods[row["method"]]), F1.spread(row), note_of(row))
+                for row in dots
+            ]
+            x, y, spread, notes = zip(*points, strict=True)
+            curves.append(Curve(f"{level} %", x, y, spread, colour=colours[level], notes=notes))
+            curves += _known_dots(level, dots, methods, colours[level])
+        drawn = Panel(panel_title, "F1", "", tuple(curves), unit_y=True, names=tuple(methods))
+        panels.append(drawn)
     note = "Dashed: published. Bars: one standard error."
     return Figure(name, title, tuple(panels), columns_of(rows), note)
 
 
 def _known_dots(level: str, rows: Rows, methods: Mapping[str, int], colour: int) -> list[Curve]:
-    with_published = [row for row in rows if row.get("published") is not None]
-    if not with_published:
+    beside = with_published(rows)
+    if not beside:
         return []
-    x = tuple(float(row["published"]) for row in with_published)
-    y = tuple(float(methods[row["method"]]) for row in with_published)
+    x = tuple(float(row["published"]) for row in beside)
+    y = tuple(float(methods[row["method"]]) for row in beside)
     return [Curve(f"published {level} %", x, y, published=True, colour=colour)]
 
 
@@ -124,10 +120,8 @@ def is_answers(columns: Iterable[str]) -> bool:
 def answers_figures(name: str, rows: Rows) -> Iterator[Figure]:
     """Yield a figure for each dataset: completion to the left, rules to the right."""
     colours = numbered(str(row["method"]) for row in rows)
-    for number, (dataset, of_dataset) in enumerate(
-        parted(rows, lambda r: str(r["dataset"])).items(), 1
-    ):
-        methods = parted(of_dataset, lambda row: str(row["method"]))
+    for number, (dataset, of_dataset) in enumerate(by_column(rows, "dataset").items(), 1):
+        methods = by_column(of_dataset, "method")
         ticks = tuple(sorted({float(row["answers"]) for row in of_dataset}))
         panels = tuple(
             Panel(
@@ -183,7 +177,7 @@ def scale_figure(name: str, rows: Rows) -> Figure:
     """Return time and memory over the number of events, a line for each method."""
     colours = numbered(str(row["method"]) for row in rows)
     time, memory = list[Curve](), list[Curve]()
-    for method, points in parted(rows, lambda row: str(row["method"])).items():
+    for method, points in by_column(rows, "method").items():
         line = sorted(points, key=lambda row: float(row["events"]))
         x = tuple(float(row["events"]) / 1e6 for row in line)
         seconds = tuple(float(row["seconds"]) for row in line)
@@ -209,7 +203,7 @@ def _hover_text(row: Row) -> str:
 def scale_rows(rows: Rows) -> list[Row]:
     """Return a table: rates, and how each time compares with proportional time."""
     made = []
-    for method, points in parted(rows, lambda row: str(row["method"])).items():
+    for method, points in by_column(rows, "method").items():
         least = min(points, key=lambda row: float(row["events"]))
         for row in points:
             share = float(row["events"]) / float(least["events"])

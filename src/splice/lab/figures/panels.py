@@ -37,6 +37,25 @@ def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return groups
 
 
+def by_column(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
+    """Return rows by what a column says, in order of first appearance."""
+    return parted(rows, lambda row: str(row[column]))
+
+
+def by_panel(rows: Rows) -> dict[str, list[Row]]:
+    """Return rows by the panel that they are drawn in: a way of hiding labels and a data set."""
+    return {
+        f"{dataset}, {mask}": of_panel
+        for mask, of_mask in parted(rows, mask_of).items()
+        for dataset, of_panel in by_column(of_mask, "dataset").items()
+    }
+
+
+def with_published(rows: Rows) -> list[Row]:
+    """Return the rows that a published number stands beside."""
+    return [row for row in rows if row.get("published") is not None]
+
+
 def mask_of(row: Row) -> str:
     """Return which labels were hidden, in words."""
     batches = "some batches labelled"
@@ -89,15 +108,14 @@ def level_figure(name: str, title: str, rows: Rows, measure: Measure) -> Figure:
     """Return a panel for each way of hiding labels and each data set."""
     colours = numbered(row["method"] for row in rows)
     panels = [
-        _level_panel(f"{dataset}, {mask}", of_dataset, measure, colours)
-        for mask, part in parted(rows, mask_of).items()
-        for dataset, of_dataset in parted(part, lambda row: str(row["dataset"])).items()
+        _level_panel(title, of_panel, measure, colours)
+        for title, of_panel in by_panel(rows).items()
     ]
     return Figure(name, title, tuple(panels), columns_of(rows), DASHED)
 
 
 def _level_panel(title: str, rows: Rows, measure: Measure, colours: Mapping[str, int]) -> Panel:
-    by_method = parted(rows, lambda row: str(row["method"]))
+    by_method = by_column(rows, "method")
     curves = [
         curve(method, of_method, "level", measure, colours[method])
         for method, of_method in by_method.items()

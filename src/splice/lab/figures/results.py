@@ -28,7 +28,15 @@ from splice.lab.figures.curves import (
     sweep_figure,
     sweeps_in,
 )
-from splice.lab.figures.panels import F1, RUNTIME, Rows, level_figure, paper_figures, parted
+from splice.lab.figures.panels import (
+    F1,
+    RUNTIME,
+    Rows,
+    by_column,
+    level_figure,
+    paper_figures,
+    parted,
+)
 from splice.report.document import Cell, Figure, Note, Report, Section, Tab, Table
 from splice.report.run import table_of
 
@@ -198,7 +206,7 @@ def _summary(tables: Sequence[Results]) -> Table:
 def _by_method(rows: Rows) -> list[Row]:
     """Return how each method does beside the published numbers, over all settings."""
     made = []
-    for method, points in parted(rows, lambda row: str(row["method"])).items():
+    for method, points in by_column(rows, "method").items():
         gaps = [float(row["difference"]) for row in points if row.get("difference") is not None]
         made.append(
             {
