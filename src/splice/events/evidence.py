@@ -116,7 +116,9 @@ class Evidence:
     def _fitting(self, atom: Atom, time: Variable, truth: int | None) -> Relation:
         parts = []
         for code, kind in enumerate(self.table.vocabulary.kinds):
-            leaves = leaves_of(atom, kind.template) if atom.signature == kind.signature else None
+            if atom.signature != kind.signature:
+                continue
+            leaves = leaves_of(atom.args, kind.template.args)
             if leaves is not None:
                 if kind.time is not None and leaves[kind.time] != time:
                     raise SpliceError(
@@ -175,16 +177,16 @@ class Evidence:
         return np.array(list(self.table.vocabulary.constants), dtype=np.str_)
 
 
-def leaves_of(atom: Atom, template: Atom) -> dict[int, Term] | None:
-    """Return what an atom says of each leaf of a kind, or None where they do not fit.
+def leaves_of(terms: Sequence[Term], template: Sequence[Term]) -> dict[int, Term] | None:
+    """Return what terms say of each leaf of a template, or None where they do not fit.
 
-    >>> from splice.logic.syntax import parse_atom
-    >>> leaves = leaves_of(parse_atom("happensAt(exit(X,door),T)"), parse_atom("happensAt(exit(V0,V1),V2)"))
+    >>> from splice.logic.syntax import parse_term
+    >>> leaves = leaves_of([parse_term("exit(X,door)")], [parse_term("exit(V0,V1)")])
     >>> {leaf: str(term) for leaf, term in leaves.items()}
-    {0: 'X', 1: 'door', 2: 'T'}
+    {0: 'X', 1: 'door'}
     """
     leaves: dict[int, Term] = {}
-    pairs = list(zip(atom.args, template.args, strict=True))
+    pairs = list(zip(terms, template, strict=True))
     while pairs:
         term, part = pairs.pop()
         if isinstance(part, Variable):

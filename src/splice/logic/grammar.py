@@ -186,6 +186,8 @@ class Parser(Cursor):
 
     def _rise(self, below: int) -> None:
         """Note that what was just read stands beside something of the given height."""
+        # ``nested`` bounds the recursion of the parser; a+b+c+... grows to the left without any, and would be
+        # too high for those who walk it recursively.
         self._height = max(below, self._height) + 1
         self.bounded(self._height)
 

@@ -118,7 +118,7 @@ class Lexicon:
                 if self.newlines:
                     yield Token("newline", "\n", offset)
                 offset += 1
-            elif char.isspace() or char == "\ufeff":
+            elif char.isspace() or char == "\ufeff":  # editors of Windows begin files with it
                 offset += 1
             elif self.line_comment and text.startswith(self.line_comment, offset):
                 end = text.find("\n", offset)

@@ -198,6 +198,7 @@ def _ground(cursor: Cursor) -> Term:
 FUNCTION_TEXT: Final = re.compile(r"('(?:[^'\\]|\\.)*'|-?[^\W](?:[-\w:.]*\w)?)\(")
 """A text that begins so is a function: a name directly followed by a parenthesis."""
 
+# What tables write without quotes: names and numbers, and the dates and codes of data (2021-03-04, a:b, x.y).
 _NAME: Final = re.compile(r"-?[A-Za-z0-9_](?:[-A-Za-z0-9_:.]*[A-Za-z0-9_])?\Z")
 
 

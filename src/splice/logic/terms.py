@@ -195,6 +195,7 @@ def _infix(term: Function) -> str:
     shown_left, shown_right = str(left), str(right)
     if _strength(left) < strength:
         shown_left = f"({shown_left})"
+    # Operators of one strength are read from the left: a-b-c is (a-b)-c, and a-(b-c) keeps its parentheses.
     if _strength(right) <= strength or shown_right.startswith("-"):
         shown_right = f"({shown_right})"
     middle = f" {term.functor} " if term.functor == "mod" else term.functor

@@ -190,6 +190,7 @@ def compare_theories(first: Theory, second: Theory) -> TheoryDifference:
     def equal(a: Statement, b: Statement) -> bool:
         return alike(a, b) and a.weight == b.weight
 
+    # The strictest notion of "the same" first, so that no statement takes a partner that fits another better.
     left, right = list(first.statements), list(second.statements)
     pairs: list[_Pair] = []
     for same in (equal, alike, _equivalent):

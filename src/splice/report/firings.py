@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from splice.arrays import Indices, Mask, unique_rows
 from splice.events.crisp.program import Simultaneous
+from splice.events.evidence import leaves_of
 from splice.labels import FALSE, LabelArray
 from splice.learners.predict import predict
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.domain import Holds
 from splice.logic.schema import CHANGES, FLUENT, INITIATED_AT, TERMINATED_AT
-from splice.logic.terms import Constant, Function, Term, Variable
+from splice.logic.terms import Constant, Term
 from splice.logic.theory import Statement, Theory
 from splice.stream.batch import MicroBatch
 from splice.stream.table import AtomTable
@@ -50,48 +51,29 @@ def asked_for(rules: Iterable[Rule], evidence: AtomTable, entities: set[int]) ->
 
     A variable of the head stands for one of the entities, any other for anything, a constant for itself.
     """
-    mask = np.zeros(len(evidence), bool)
+    asked = np.zeros(len(evidence), bool)
     for condition, bound in _conditions(rules):
         for code, kind in enumerate(evidence.vocabulary.kinds):
-            leaves = _leaves(kind.template.args)
-            terms = _leaves(condition.args)
-            if kind.predicate != condition.predicate or len(terms) != len(leaves):
+            if condition.signature != kind.signature:
                 continue
-            if _template(kind.template) != _template(condition):
+            leaves = leaves_of(condition.args, kind.template.args)
+            if leaves is None:
                 continue
             rows = evidence.kind == code
-            columns = [leaf for i, leaf in enumerate(terms) if i != kind.time]
-            for column, leaf in enumerate(columns):
-                value = evidence.args[:, column]
-                if isinstance(leaf, Constant):
-                    rows &= value == evidence.vocabulary.constants.known_code(leaf.name)
-                elif leaf in bound:
-                    rows &= np.isin(value, list(entities))
-            mask |= rows
-    return mask
+            terms = [term for leaf, term in leaves.items() if leaf != kind.time]
+            for column, term in enumerate(terms):
+                codes = evidence.args[:, column]
+                if isinstance(term, Constant):
+                    rows &= codes == evidence.vocabulary.constants.known_code(term.name)
+                elif term in bound:
+                    rows &= np.isin(codes, list(entities))
+            asked |= rows
+    return asked
 
 
 def _conditions(rules: Iterable[Rule]) -> Iterator[tuple[Atom, frozenset[Term]]]:
     """Yield the conditions of rules, each with the variables that its head has, time aside."""
     for rule in rules:
-        bound = frozenset(_leaves(rule.head.atom.args[:-1]))
+        bound = frozenset(v for arg in rule.head.atom.args[:-1] for v in arg.variables())
         for literal in rule.body:
             yield literal.atom, bound
-
-
-def _leaves(terms: Sequence[Term]) -> list[Term]:
-    leaves: list[Term] = []
-    for term in terms:
-        leaves += _leaves(term.args) if isinstance(term, Function) else [term]
-    return leaves
-
-
-def _template(atom: Atom) -> str:
-    """Return an atom with nothing at its leaves: ``happensAt(walking(_),_)``."""
-
-    def skeleton(term: Term) -> str:
-        if isinstance(term, Variable | Constant):
-            return "_"
-        return f"{term.functor}({','.join(map(skeleton, term.args))})"
-
-    return f"{atom.predicate}({','.join(map(skeleton, atom.args))})"

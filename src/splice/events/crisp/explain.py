@@ -153,6 +153,7 @@ def explain_interval(
 def _explained(
     work: CrispRecognition, definition: Definition, fluent: Term, start: int, end: int
 ) -> IntervalExplanation:
+    # Rules fired at the points whose changes count from the border on, which are earlier than the border itself.
     points = work.evidence.points
     before = np.flatnonzero(points.change_time == start)
     last = np.flatnonzero(points.change_time == end)

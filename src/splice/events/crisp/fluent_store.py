@@ -80,7 +80,7 @@ class Group:
 
     def relation(self, fluent: Term, vocabulary: Vocabulary) -> Relation | None:
         """Return those that fit a fluent with variables, with their numbers."""
-        leaves = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (self.template,)))
+        leaves = leaves_of((fluent,), (self.template,))
         if leaves is None:
             return None
         columns = [self.leaves[:, leaf] for leaf in leaves]
@@ -167,6 +167,7 @@ class FluentStore:
             return None
         row, interval = join(instances.columns[NUMBER], self.intervals.key)
         time = (self.intervals.start if border[0] == "start" else self.intervals.end)[interval]
+        # A border is a time; rules ask about the point whose changes count from that time on.
         changing = np.flatnonzero(points.can_change)
         change_keys, border_keys = row_keys(
             (len(changing), [points.sequence[changing], points.change_time[changing]]),
@@ -237,6 +238,7 @@ def number_heads(heads: Sequence[Heads], points: Points | None) -> tuple[Group, 
     columns = [np.concatenate([part.columns[i] for part in heads]) for i in range(width)]
     sequence = point if points is None else points.sequence[point].astype(np.int64)
     (key,) = row_keys((len(point), [sequence, *columns]))
+    # Keys are in the order of sequences and constants, and so are the numbers, whatever the order of the heads.
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     leaves = np.array(columns, np.int64).reshape(width, len(point)).T[first]
     group = Group(heads[0].template, sequence[first], leaves)

@@ -240,6 +240,11 @@ class CrispRecognition:
         Rules that no event triggers (``not happensAt(walking(X),T)``) are true at most points:
         they are asked last, and only where the fluent may hold.
         """
+        # What a body says of the fluent that it ends decides how it is solved:
+        #
+        #     terminatedAt(f(X,Y),T) :- happensAt(e(X,Y),T).       all of it: solved alone, then looked up
+        #     terminatedAt(f(X,Y),T) :- happensAt(e(X),T).         a part: joined with the ground fluents
+        #     terminatedAt(f(X,Y),T) :- not happensAt(e(X),T).     not even when: silent, asked last
         ended, silent = [], []
         for rule in rules_of(definition.terminations):
             fluent, time = rule.head.atom.args

@@ -161,6 +161,8 @@ def _anchored(rule: Rule, anchors: set[Term]) -> bool:
         atom = literal.atom
         if atom.predicate not in ALGEBRA:
             continue
+        # An intersection lies inside any of its operands, a difference and what is long inside the first, and
+        # a union only where all of them do.
         operands = _operands(atom)
         by_any = atom.predicate == "intersect_all" and any(term in inside for term in operands)
         by_first = atom.predicate not in ("union_all", "intersect_all") and operands[0] in inside

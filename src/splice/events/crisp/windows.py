@@ -169,6 +169,9 @@ class _Window:
         """Yield what is final when atoms before ``floor`` can no longer come (None: none can)."""
         if not self.state.parts:
             return
+        # All atoms before the floor are here, so the latest of them is final, and with it all that ends up to the
+        # cut: it is given, once. The window goes on with the atoms from that one on, whose bodies are solved once
+        # more, and with what is carried from before it.
         table = self._table()
         before = table.time if floor is None else table.time[table.time < floor]
         timed = before[before != NO_TIME]

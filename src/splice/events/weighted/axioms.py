@@ -217,6 +217,8 @@ class _Completion:
     def _completed(
         self, share: float, change: Atom, others: tuple[Literal, ...]
     ) -> Iterator[Template]:
+        # next(T1,T0), initiatedAt(F,T0) => holdsAt(F,T1)  with  initiatedAt(meet(X,Y),T) :- happensAt(a(X),T)
+        # makes F meet(X,Y) and T0 T:  next(T1,T), happensAt(a(X),T) => holdsAt(meet(X,Y),T1).
         for place, definition in enumerate(self._definitions):
             if definition.predicate != change.predicate:
                 continue

@@ -245,6 +245,7 @@ def ground(
         frozenset(s for f in weighed if (s := fluent_of(f))),
         below,
     )
+    # Of each statement there is left what is about these fluents; a variable for a fluent stands for each shape.
     shapes = list(dict.fromkeys(shape_of(f).template for f in chained))
     templates = [t for t in map(roles.parted, _spread(axioms.templates, shapes)) if t is not None]
     firing = {
@@ -256,6 +257,7 @@ def ground(
         for predicate in {d.predicate for d in axioms.definitions}
     }
     universe = Universe.of(theory.rules(), domain, theory.schema)
+    # Which ground fluents there are may follow from what lets them hold: clauses and initiations.
     speaking = [*templates, *firing.get(INITIATED_AT, ())]
     instances = find_instances(
         table,

@@ -123,7 +123,7 @@ class Grounder:
                 continue
             for kind in table.vocabulary.kinds:
                 if kind.signature == literal.atom.signature:
-                    leaves = leaves_of(literal.atom, kind.template) or {}
+                    leaves = leaves_of(literal.atom.args, kind.template.args) or {}
                     for leaf, term in leaves.items():
                         if term == variable:
                             return constants_of(table, kind.types[leaf])
@@ -272,7 +272,7 @@ def everyone(universe: Universe, evidence: Evidence, shape: Term) -> Relation:
     last = Bindings(np.flatnonzero(evidence.points.is_last).astype(np.int64))
     body = [Literal(Atom(FLUENT_OF, (shape,)))]
     rows = solve(body, evidence, Variable(" "), last, ranging)
-    leaves = leaves_of(Atom("", (shape,)), Atom("", (shape,)))
+    leaves = leaves_of((shape,), (shape,))
     assert leaves is not None
     return _ground_fluents(rows, leaves, evidence)
 
@@ -306,7 +306,7 @@ def candidates_of(
     for template in templates:
         against = {x.atom.args[0] for x in template.queries if not x.positive}
         for fluent in {x.atom.args[0]: None for x in template.queries}:
-            leaves = leaves_of(Atom("", (fluent,)), Atom("", (shape,)))
+            leaves = leaves_of((fluent,), (shape,))
             if leaves is None or fluent in against:
                 continue
             bodies = _Bodies(template)
@@ -330,6 +330,5 @@ def _ground_fluents(rows: Bindings, leaves: Mapping[int, Term], evidence: Eviden
             code = names.known_code(getattr(term, "name", ""))
             columns[Variable(f"V{leaf}")] = np.full(len(rows), code)
     place = evidence.points.sequence[rows.point].astype(np.int64)
-    (key,) = row_keys((len(rows), [place, *columns.values()]))
-    _, first = np.unique(key, return_index=True)
-    return Relation(place, columns, timed=False).take(first)
+    ground = Bindings(place, columns).distinct(list(columns))
+    return Relation(ground.point, ground.columns, timed=False)

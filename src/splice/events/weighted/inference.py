@@ -103,6 +103,7 @@ class Inference:
     @cached_property
     def _runs(self) -> tuple[Indices, Indices]:
         """The first and the last atom of each stretch in which a fluent holds."""
+        # A stretch begins where the atom before is off or belongs to another chain, and ends likewise.
         on = self.map == TRUE
         chain = np.zeros(len(on) + 1, bool)
         chain[self.offsets] = True

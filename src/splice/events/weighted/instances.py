@@ -27,9 +27,8 @@ from splice.events.joins import Bindings
 from splice.events.keys import lookup, row_keys
 from splice.events.points import Observed, Points, Successor
 from splice.labels import UNKNOWN
-from splice.logic.atoms import Atom
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
-from splice.logic.schema import EVENT_CALCULUS, HOLDS_AT, TIME, PredicateDecl, Schema
+from splice.logic.schema import EVENT_CALCULUS, TIME, PredicateDecl, Schema
 from splice.logic.terms import Constant, Function, Term, Variable
 from splice.stream.open_world import open_instances
 from splice.stream.table import NO_TIME, AtomTable
@@ -111,7 +110,7 @@ class Instances:
         atoms = np.full(len(rows), -1, np.int64)
         sequence = self.points.sequence[rows.point].astype(np.int64)
         for group in self.groups:
-            leaves = leaves_of(Atom(HOLDS_AT, (fluent,)), Atom(HOLDS_AT, (group.template,)))
+            leaves = leaves_of((fluent,), (group.template,))
             if leaves is None:
                 continue
             columns = [self._column(term, rows) for term in leaves.values()]

@@ -302,7 +302,8 @@ class Network:
         return result
 
     def _contradiction(self, chain: int) -> InputError:
-        """Return an error that names the fewest hard statements that cannot all hold."""
+        """Return an error that names hard statements that cannot all hold, though all but any one can."""
+        # Each is left out in turn, for good if the others still contradict each other.
         blamed = self.hard.copy()
         for statement in np.flatnonzero(self.hard)[::-1]:  # what was implied is blamed last
             fewer = blamed.copy()

@@ -233,6 +233,7 @@ def _places(
         later, earlier = literal.atom.args
         links.setdefault(earlier, []).append((later, 1))
         links.setdefault(later, []).append((earlier, -1))
+    # Times and links are a graph: walked from the start, each time has one place, or the links contradict.
     assert isinstance(start, Variable)
     places = {start: 0}
     todo = [start]
