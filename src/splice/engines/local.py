@@ -59,6 +59,7 @@ class _Worker:
     """A process that does one task after the other."""
 
     def __init__(self) -> None:
+        # Spawned and not forked: threads of polars and BLAS do not survive a fork.
         spawn = get_context("spawn")
         self.pipe, worker_end = spawn.Pipe()
         self.process = spawn.Process(target=_serve, args=(worker_end,))

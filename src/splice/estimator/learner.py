@@ -105,6 +105,7 @@ class RuleLearner(Inspection):
                 return self
             frames = Frames({"events": part["events"], **filled})
             refuse_empty(frames)  # there may be labels of nothing
+            # A part has fewer names and types than the whole, so types are not inferred from it again.
             if before is not None:  # names mean what they meant
                 options = replace(options, domain=self.domain_, schema=None, modes=None, query=None)
                 if "labels" not in filled:  # what is asked about is known from the labels before

@@ -86,6 +86,7 @@ def _made(value: dict[str, Any]) -> Any:
     cls = _class(str(value[_CLASS]))
     if issubclass(cls, Enum):
         return cls(value["value"])
+    # Dataclasses of options hold tuples and no lists, and JSON has lists alone.
     values = {name: from_plain(item) for name, item in value["fields"].items()}
     return cls(**{n: tuple(item) if isinstance(item, list) else item for n, item in values.items()})
 
@@ -216,5 +217,6 @@ def from_checkpoint(saved: Checkpoint, choices: LearnOptions) -> tuple[Learned, 
     if state["completer"] and profile:
         learned.completer = SupervisionCompleter(profile)
         learned.completer.restore(state["completer"], domain, vocabulary)
+    # Counts of rules are those of one pass; how many there were is not kept, and follows from the batches.
     learned.finish(max(1, round(learned.step / max(1, learned.batches))))
     return learned, domain

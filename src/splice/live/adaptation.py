@@ -99,6 +99,7 @@ class Adaptation:
         if before is None and self._trial:
             self._trial.end(code)
         for batch in self.learner.batches_of(code, domain, before):
+            # Test, then train: rules in use and on trial are scored on a batch before anybody learns from it.
             counts = self._rules.compare(code, batch)
             switched = self._trial.step(code, batch) if self._trial else False
             step = self.learner.step(code, batch)

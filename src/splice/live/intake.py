@@ -78,6 +78,8 @@ class Intake:
 
     def events(self, items: Sequence[tuple[str, bytes]], feed: str) -> Arrival:
         """Take in rows of a feed of events, after those that wait."""
+        # Those that wait come first, and so are judged in the order of their arrival; ``lines`` of the tables
+        # are places in this list.
         raw = [*self._waiting, *(RawRow(feed, place, row) for place, row in items)]
         decoded = self._decode(raw)
         table = decoded.events

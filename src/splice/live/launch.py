@@ -133,6 +133,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) 
         "revise": "none" if learn is None else str(learn.revise),
         "drift": settings.drift or "none",
         "batch-size": "none" if learn is None else str(learn.batch_size),
+        # Left out where it is ``after``: checkpoints from before there was a choice go on.
         **({"holds": "from"} if domain.clock.holds is Holds.FROM else {}),
     }
 

@@ -149,6 +149,8 @@ class LiveLearner:
         late, news = np.zeros(len(table), bool), list[MicroBatch]()
         for code in np.unique(table.sequence).tolist():
             rows = np.flatnonzero(table.sequence == code)
+            # Two borders: what lies before the first cannot be used any more, unless a revision window that
+            # reaches further back still holds its batch.
             behind = (table.time[rows] < self._done(code)) & (table.time[rows] != NO_TIME)
             late[rows[behind]] = True
             if not behind.all():

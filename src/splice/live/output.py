@@ -37,6 +37,7 @@ class Outbox:
 
     def put(self, channel: Channel, **columns: Any) -> None:
         """Say something."""
+        # Rows are encoded once, here: what is sent again after a crash is the same to the byte.
         number = self.last[channel] = self.last.get(channel, 0) + 1
         text = json.dumps({"n": number, **columns}, ensure_ascii=False, separators=(",", ":"))
         self.rows.setdefault(channel.value, []).append((number, text.encode()))

@@ -151,6 +151,12 @@ class Decoder:
         return self._atoms(chunk, bad, _marks(self.vocabulary, chunk, bad))
 
     def _atoms(self, chunk: Chunk, bad: list[Bad], marks: list[Mark]) -> Decoded:
+        # Each row is of one sort, by the columns that it has; the first that fits of
+        #     marked   watermark, or end without fluent and event
+        #     event    event
+        #     span     fluent with start or end
+        #     point    fluent
+        #     fact     constant
         there = {n: chunk.frame[n].is_not_null().to_numpy() for n in _COLUMNS}
         marked = there["watermark"] | (there["end"] & ~there["fluent"] & ~there["event"])
         span = there["fluent"] & (there["start"] | there["end"]) & ~there["event"]
@@ -215,6 +221,7 @@ def _filled(chunk: Chunk, lines: Sequence[bytes]) -> Chunk:
     """Return rows with what they may leave out: their sequence, and that a label is true."""
     frame = chunk.frame.with_columns(pl.col("sequence").fill_null(DEFAULT_SEQUENCE))
     silent = (frame["fluent"].is_not_null() & frame["label"].is_null()).to_numpy()
+    # A label that is null is unknown; one that is not written at all is true. The frame has null for both.
     for row in np.flatnonzero(silent):
         silent[row] = b'"label"' not in lines[int(chunk.lines[row])]
     if silent.any():

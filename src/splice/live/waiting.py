@@ -89,6 +89,7 @@ class Waiting:
         table = AtomTable.concat(parts, self.vocabulary)
         if not len(table):
             return table
+        # Of equal rows ``unique_rows`` gives the first, and the later one is to count: so in reverse.
         table = table.take(np.arange(len(table))[::-1])
         return table.take(np.sort(unique_rows(table.key())[0])).sorted()
 

@@ -82,6 +82,8 @@ def _stretch(sequence_batches: list[MicroBatch], room: int) -> list[MicroBatch]:
     if sizes[-1] <= room:
         return sequence_batches
     labels = np.cumsum([0, *(np.count_nonzero(batch.labels) for batch in sequence_batches)])
+    # stops[i] is where a stretch that begins with batch i has to end: sizes 3 3 3 add up to 0 3 6 9, so with
+    # room for 6 they are 2 3 3 (and a batch that is too large alone is a stretch of its own).
     stops = np.maximum(np.searchsorted(sizes, sizes[:-1] + room, side="right") - 1, 1)
     stops = np.maximum(stops, np.arange(1, len(sequence_batches) + 1))
     best = int(np.argmax(labels[stops] - labels[:-1]))
@@ -124,6 +126,8 @@ def distant_folds(batches: Sequence[MicroBatch], count: int = FOLDS) -> list[Fol
     stretches = min(STRETCHES, len(labelled)) // count * count
     if sequence_folds or not stretches:
         return sequence_folds
+    # Labelled batches 2 5 9 in three stretches: they end at 2 and 5, the next ones begin at 5 and 9, and the
+    # borders lie half-way, at 4 and 7. So batches 0-3, 4-6 and 7- are the stretches.
     ends = np.array([part[-1] for part in np.array_split(labelled, stretches)])[:-1]
     begins = labelled[np.searchsorted(labelled, ends) + 1]
     borders = (ends + begins + 1) // 2
@@ -145,7 +149,7 @@ def _folds(batches: Sequence[MicroBatch], labelled: Sequence[int], count: int) -
     """Return folds of single batches; the labels of their neighbours stay, and rules see them."""
     if len(labelled) < count:
         return []
-    groups = np.full(len(batches), -1)
+    groups = np.full(len(batches), -1)  # -1: held out of no fold
     groups[list(labelled)] = np.arange(len(labelled)) % count
     seen = np.ones(len(batches), bool)
     return [_fold(batches, groups == number, seen) for number in range(count)]

@@ -162,7 +162,9 @@ def _uncertain(studio: Studio, query: Mapping[str, str]) -> dict[str, Any] | Non
         first = studio.session.queries.take(stretches.first)
         names = studio.sequence_names()
         codes = [studio.session.vocabulary.sequences.known_code(name) for name in names]
+        # Codes of sequences are those of the vocabulary; the page counts sequences as they stand in the input.
         place = np.argsort(codes)[np.searchsorted(np.sort(codes), first.sequence)]
+        # What is half as doubtful as the worst is worth a look: going on, one comes by all of these.
         good = np.flatnonzero(pool.askable & (doubt >= doubt[pool.askable].max(initial=0) / 2))
         if not len(good):
             return None

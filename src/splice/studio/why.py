@@ -108,6 +108,7 @@ def fires(studio: Studio, sequence: int, text: str) -> dict[str, Any]:
         here = session.queries.sequence == studio.sequence_code(sequence)
         rows = instances.order[(fired & here)[instances.order]]
         runs = runs_of(instances, rows, right[rows].astype(np.int64), studio.times(sequence))
+        # By instance and time: a place is shown where a run of wrong firings begins, not each of its points.
         wrong = (fired & ~right)[instances.order]
         goes_on = np.append(False, wrong[:-1] & (np.diff(instances.of[instances.order]) == 0))
         places = instances.order[wrong & ~goes_on]
