@@ -525,7 +525,7 @@ class Refuse:
             raise ModuleNotFoundError(name, name=name)
 
 sys.meta_path.insert(0, Refuse())
-import pandas as pd, shifts, splice
+import pandas as pd, splice, warehouse
 events, labels = map(pd.DataFrame, warehouse.week())
 stamps = pd.Timestamp("2024-01-01", tz="Europe/Athens") + pd.to_timedelta(events["time"], "s")
 model = splice.RuleLearner().fit(events.astype({"event": "category"}), labels)
