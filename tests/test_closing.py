@@ -169,6 +169,24 @@ def test_check_tells_events_that_switch_something(tmp_path: Path) -> None:
     assert not [t for t in input_warnings(name, InputOptions()) if "come in pairs" in t]
 
 
+def test_check_tells_numbers_with_a_unit(tmp_path: Path) -> None:
+    """A room is a name, though it begins with a number; a temperature with its degrees is none."""
+    labels = "fluent,start,end,label\nup(a),0,5,false\nup(a),5,10,true\n"
+
+    def warnings(folder: str, values: list[str]) -> list[str]:
+        rows = [f"{t},{n},a,{v}\n" for t, v in enumerate(values * 3) for n in ("warm", "in")]
+        events = "time,event,arg1,arg2\n" + "".join(rows)
+        name = _folder(tmp_path / folder, labels, events=events)
+        return [t for t in input_warnings(name, InputOptions()) if "unit" in t]
+
+    told = warnings("d", ["20.8°C", "-3 °C", "21.5°C", "20.8°C"])
+    assert ["argument 2 of 'in'" in told[0], "argument 2 of 'warm'" in told[1]] == [True, True]
+    assert all("without '°C'" in text for text in told)
+    assert not warnings("e", ["20.8", "-3", "21.5"])
+    assert not warnings("f", ["101a", "102b", "103a"])
+    assert not warnings("g", ["20.8°C", "off", "21°C", "19°C"])
+
+
 def test_check_says_warnings_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = _folder(tmp_path / "d", POSITIVE)
     print_problems(name, [], Format.JSON, warnings=input_warnings(name, InputOptions()))

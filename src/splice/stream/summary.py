@@ -7,6 +7,7 @@ anything is learned: whether labels are about something that is there, and how l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -250,6 +251,12 @@ CLOSING_HINT: Final = (
 _SHORT: Final = 5
 """Intervals of fewer time-points are short: being one point late costs a fifth of them, or more."""
 
+_UNIT: Final = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?\s?([^\s0-9.,:;/_+-][^\s0-9]{0,9})\Z")
+"""A number with something behind it that could be its unit: 20.8°C, 300 ppm."""
+
+_READINGS: Final = 3
+"""From so many different ones on they are taken for measured numbers, and no names."""
+
 _SPARSE: Final = 3
 """Time is sparse where half of the time that passes lies in gaps so many times the usual one."""
 
@@ -288,6 +295,8 @@ class Survey:
         Entities that labels name and no event of their sequence does, with the sequence of the first.
     points
         How many time-points each labelled interval has in which something holds.
+    arguments
+        By the name of an event and the place of its argument: what stands there, or some hundred of it.
     """
 
     gaps: Gaps = field(default_factory=Gaps)
@@ -295,6 +304,7 @@ class Survey:
     uncovered: int = 0
     strangers: dict[str, str] = field(default_factory=dict)
     points: list[int] = field(default_factory=list)
+    arguments: dict[tuple[str, int], set[str]] = field(default_factory=dict)
 
     def warnings(self, clock: Clock) -> Iterator[str]:
         """Yield what somebody should know, given how time is said to go on."""
@@ -317,6 +327,7 @@ class Survey:
                 "point late costs much (evaluate --tolerance 1 tells how much); --holds from, or "
                 '[time] holds = "from" in domain.toml, lets it hold from the point itself on'
             )
+        yield from self._units()
         gaps = self.gaps
         if clock.step is None and gaps.median and gaps.observed < 1 / _SPARSE:
             yield (
@@ -325,6 +336,18 @@ class Survey:
                 "event; where events only say what changes, declare [states], and put time on a "
                 "grid with --every"
             )
+
+
+    def _units(self) -> Iterator[str]:
+        """Yield which arguments are numbers with a unit, which nothing compares with thresholds."""
+        for (event, place), values in sorted(self.arguments.items()):
+            read = [match for match in map(_UNIT.match, sorted(values)) if match]
+            units = {match[1] for match in read}
+            if len(units) == 1 and len(read) == len(values) >= _READINGS:
+                yield (
+                    f"argument {place} of '{event}' is a number with a unit ('{read[0][0]}'), which is a "
+                    f"word here: no rule compares it; write the number alone, without '{units.pop()}'"
+                )
 
 
 def survey(source: Source, intervals: LabelIntervals | None = None) -> Survey:
@@ -341,6 +364,7 @@ def survey(source: Source, intervals: LabelIntervals | None = None) -> Survey:
     for name, table, points in _evidence(source):
         times.append(points)
         queries = table.take(query_rows(table, source.domain))
+        _note_arguments(table.take(~query_rows(table, source.domain)), result.arguments)
         for fluent, counts in label_tally(queries, source.domain).items():
             result.labels.setdefault(fluent, Counter()).update(counts)
         spans = intervals.label_intervals(name) if intervals else None
@@ -362,6 +386,21 @@ def _evidence(source: Source) -> Iterator[tuple[str, AtomTable, Ints]]:
         other = query_rows(table, source.domain) | watched_rows(table)
         times = table.time[~other]
         yield name, table, np.unique(times[times != NO_TIME])
+
+
+_NOTED: Final = 100
+"""So many different arguments of a place are looked at."""
+
+
+def _note_arguments(evidence: AtomTable, arguments: dict[tuple[str, int], set[str]]) -> None:
+    """Note what stands in each argument of events and other evidence."""
+    for code in np.unique(evidence.kind).tolist():
+        kind = evidence.vocabulary.kinds[code]
+        rows = evidence.args[evidence.kind == code]
+        for column in range(rows.shape[1]):
+            noted = arguments.setdefault((kind.functor or kind.predicate, column + 1), set())
+            codes = np.unique(rows[:, column])[: max(_NOTED - len(noted), 0)]
+            noted.update(evidence.vocabulary.constants.names(codes[codes >= 0].tolist()))
 
 
 def _strangers(table: AtomTable, labelled: AtomTable, domain: Domain) -> list[str]:
