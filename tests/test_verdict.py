@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,11 @@ from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
+from splice.learners.oled.learner import Oled
 from splice.learners.oled.options import OledOptions, Selection
-from splice.learners.registry import LEARNERS, LearnerChoice
+from splice.learners.registry import LEARNERS
 from splice.patterns.reading import Reading
-from splice.pipeline.auto import ENOUGH_LABELS, _is_better, find_out
+from splice.pipeline.auto import ENOUGH_LABELS, _is_better, _is_surely_better, find_out
 from splice.pipeline.complete import complete
 from splice.pipeline.holdout import (
     ENOUGH,
@@ -285,45 +286,31 @@ def test_the_command_tells_the_verdict(tmp_path: Path, capsys: pytest.CaptureFix
     assert max(map(len, text.splitlines()[:12])) <= 140
 
 
-@dataclass(frozen=True, slots=True)
-class Rivalled(OledOptions):
-    """Options with a rival that a test names."""
-
-    other: OledOptions | None = None
-
-    def rival(self) -> OledOptions | None:  # type: ignore[override]
-        return self.other
-
-
-SILENT = OledOptions(min_support=10**9)  # every rule has too little behind it
-
-
-@pytest.fixture(scope="module")
-def all_given() -> list[MicroBatch]:
-    return list(batches(masked(6, 100), TimePoints(25)))
-
-
-def test_a_learner_is_left_for_a_rival_that_is_clearly_better(all_given: list[MicroBatch]) -> None:
-    silent = Rivalled(min_support=10**9, other=OledOptions())
-    found = find_out(all_given, Mode.HINDSIGHT, LearnerChoice("oled", silent))
-    assert found.learner == LearnerChoice("oled", OledOptions())
-    assert "min-support 5" in found.learned
-    assert found.learned.endswith("as usual 0.000")
-    assert found.held_out["meet"].f1 > found.baselines["majority"]["meet"].f1
-    told = found.verdict({}, None)
-    assert f"learned with {found.learned}" in list(told.sentences())
-    assert told.as_json()["learned"] == found.learned
-
-
-@pytest.mark.parametrize("other", [None, OledOptions(), SILENT])
-def test_a_learner_is_kept_where_its_rival_is_no_better(
-    all_given: list[MicroBatch], other: OledOptions | None
-) -> None:
-    found = find_out(all_given, Mode.HINDSIGHT, LearnerChoice("oled", Rivalled(other=other)))
-    assert (found.learner, found.learned) == (None, "")
-
-
 def test_who_says_which_rules_make_the_theory_is_obeyed() -> None:
-    assert OledOptions().rival() == OledOptions(selection=Selection.SEARCH)
+    assert OledOptions().in_hindsight() == OledOptions(selection=Selection.SEARCH)
     for selection in (Selection.SCORE, Selection.EFFECT, Selection.SEARCH):
-        assert OledOptions(selection=selection).rival() is None
+        assert OledOptions(selection=selection).in_hindsight() == OledOptions(selection=selection)
+
+
+def test_auto_searches_for_rules_in_hindsight_and_decides_them_online() -> None:
+    source = masked(2)
+    for mode, selection in ((Mode.HINDSIGHT, Selection.SEARCH), (Mode.ONLINE, Selection.AUTO)):
+        learner = learn(source, choices=replace(AUTO, mode=mode)).learner
+        assert isinstance(learner, Oled)
+        assert learner.options.selection is selection
+
+
+def test_the_given_labels_alone_have_to_be_better_by_more_than_chance() -> None:
+    """Ten sequences that agree convince; ten that differ as much on the average do not, nor do three."""
+
+    def scores(*right: int) -> list[list[Scores]]:
+        own = [{"meet": Confusion(tp=tp, fn=10 - tp)} for tp in right]
+        return [own[0::3], own[1::3], own[2::3]]
+
+    usual = scores(*[5] * 10)
+    assert _is_surely_better(scores(*[7] * 10), usual, "meet")
+    assert not _is_surely_better(scores(*[10] * 4, *[5] * 6)[:1], usual[:1], "meet")
+    assert not _is_surely_better(scores(*[1, 10] * 5, 10)[:3], scores(*[5] * 11)[:3], "meet")
+    assert not _is_surely_better(usual, usual, "meet")
+    assert _is_surely_better(scores(8, 8, 8), scores(5, 5, 5), "meet")
+    assert not _is_surely_better(scores(9, 9, 4), scores(5, 5, 5), "meet")

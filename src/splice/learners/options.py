@@ -72,9 +72,9 @@ class LearnerOptions(Checked):
     )
     memory: int = option(1_000_000, at_least=1)
 
-    def rival(self) -> Self | None:
-        """Return the options that ``auto`` takes where they do clearly better at labels held out, if any."""
-        return None
+    def in_hindsight(self) -> Self:
+        """Return the options that ``auto`` learns with where all of the stream can be looked at."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,9 @@ class LearnerChoice:
         """Return the choice as text: those of equal text learn the same."""
         return {"learner": self.name, **identity_of(self.options)}
 
-    def rival(self) -> LearnerChoice | None:
-        """Return the choice that ``auto`` takes where it does clearly better at labels held out, if any."""
-        options = self.options.rival()
-        return None if options is None else LearnerChoice(self.name, options)
+    def in_hindsight(self) -> LearnerChoice:
+        """Return the choice that ``auto`` learns with where all of the stream can be looked at."""
+        return LearnerChoice(self.name, self.options.in_hindsight())
 
 
 class LearnerRegistry:

@@ -1,7 +1,8 @@
-"""The profile ``auto``: labels that are held out say how to complete, and how to learn.
+"""The profile ``auto``: labels that are held out say how to complete, and what to learn from.
 
-They choose which profile completes, which learner learns, and for which fluents the given labels alone do
-better; and they tell how good the result is (:mod:`splice.pipeline.verdict`).
+They choose which profile completes, and for which fluents the given labels alone do better; and they tell
+how good the result is (:mod:`splice.pipeline.verdict`). A learner that can look at the whole stream does
+(:meth:`splice.learners.options.LearnerOptions.in_hindsight`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numpy as np
+
+from splice.arrays import Floats, Ints
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
@@ -27,6 +31,7 @@ from splice.pipeline.holdout import (
     total,
 )
 from splice.pipeline.verdict import ALONE, FluentVerdict, Verdict
+from splice.stats import f1_score
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally, merge_tallies
 
@@ -53,10 +58,6 @@ class Findings:
     held_out: Scores = field(default_factory=dict)
     baselines: Mapping[str, Scores] = field(default_factory=dict)
     folds: tuple[float, ...] = ()
-    learner: LearnerChoice | None = None
-    """The learner that was taken instead of the usual one."""
-    learned: str = ""
-    """What differs in it, and why it was taken."""
 
     def verdict(
         self, labels: Mapping[str, Mapping[str, int]], rules: Mapping[str, int] | None
@@ -77,7 +78,6 @@ class Findings:
                 for name, counts in sorted(labels.items())
             },
             self.folds,
-            self.learned,
         )
 
 
@@ -112,10 +112,9 @@ def find_out(
 
     The profile is ``regression``, unless another completes clearly better, on the average of fluents;
     where it is so good that none can, none is tried. With a learner, rules from completed labels are
-    learned as usual, and by its rival (:meth:`~splice.learners.options.LearnerOptions.rival`), which is
-    taken if its rules are clearly better; and they are compared with rules from the given labels alone,
-    fluent by fluent: these are taken if they are better in every fold. Three folds over a bounded
-    sample: some seconds. A lasting ``reading`` of the stream may be shared.
+    compared with rules from the given labels alone, fluent by fluent: these are taken if they are surely
+    better. Three folds over a bounded sample: some seconds. A lasting ``reading`` of the stream may
+    be shared.
     """
     looked_at = sample(batches, _LOOKED_AT)
     tally = merge_tallies(*(label_tally(b.queries, b.domain) for b in looked_at))
@@ -150,24 +149,12 @@ def find_out(
     if learner is None:
         return findings
     of_completed = score_rules(splits, learner, completed[best], reading)
-    if rival := learner.rival():
-        of_rival = score_rules(splits, rival, completed[best], reading)
-        if _recognises_more(of_rival, of_completed, enough):
-            findings = _with_learner(findings, rival, learner, of_rival, of_completed)
-            learner, of_completed = rival, of_rival
     alone = score_rules(splits, learner, [fold.stream for fold in splits], reading)
     return _with_rules(findings, of_completed, alone, enough)
 
 
 _CLEARLY: Final = 0.1
 """What is taken instead of the usual has to be better by so much on the average of folds."""
-
-
-_RIVAL: Final = 0.05
-"""Another learner has to be better by so much: both learn from the same labels, so less of it is luck."""
-
-_HARDLY: Final = 0.02
-"""What is better on the average of fluents may be worse by so much over all of their time-points."""
 
 
 def _is_better(
@@ -186,36 +173,60 @@ def _is_better(
     return len(apart) > 1 and min(apart) >= 0 and sum(apart) / len(apart) > by
 
 
-def _recognises_more(candidate: Sequence[Scores], usual: Sequence[Scores], names: set[str]) -> bool:
-    """Return whether rules are clearly better on the average of fluents, and hardly worse over all points."""
-    apart = _micro(total(candidate), names) - _micro(total(usual), names)
-    return apart >= -_HARDLY and _is_better(candidate, usual, names, _RIVAL)
+_UNITS: Final = 6
+"""From so many sequences with a true label it can be told how much a difference is due to chance."""
+
+_ERRORS: Final = 2.0
+"""What is surely better is so by more than so many standard errors of the difference."""
+
+_HARDLY: Final = 0.02
+"""A smaller difference is none that anybody cares for."""
 
 
-def _with_learner(
-    findings: Findings,
-    taken: LearnerChoice,
-    usual: LearnerChoice,
-    of_taken: Sequence[Scores],
-    of_usual: Sequence[Scores],
-) -> Findings:
-    """Say that another learner was taken, what is other in it, and how much better it was."""
-    usual_options = usual.identity()
-    differences = ", ".join(
-        f"{n} {word}" for n, word in taken.identity().items() if usual_options.get(n) != word
-    )
-    better, worse = (Confusion.total(total(scores).values()).f1 for scores in (of_taken, of_usual))
-    learned = f"{differences}: rules held out have F1 {better:.3f}, as usual {worse:.3f}"
-    return replace(findings, learner=taken, learned=learned)
+def _is_surely_better(
+    candidate: Sequence[Sequence[Scores]], usual: Sequence[Sequence[Scores]], name: str
+) -> bool:
+    """Return whether rules about a fluent are better by more than chance, by sequences that were held out.
+
+    Each sequence is left out once more: how much the difference of the two F1 then changes is its
+    standard error (the jackknife). With few sequences the folds have to agree, and clearly.
+    """
+    pairs = [
+        (a[name], b[name])
+        for ours, theirs in zip(candidate, usual, strict=True)
+        for a, b in zip(ours, theirs, strict=True)
+        if name in a
+    ]
+    if sum(counts.tp + counts.fn > 0 for counts, _ in pairs) < _UNITS:
+        return _is_better(
+            [total(fold) for fold in candidate], [total(fold) for fold in usual], {name}
+        )
+    counts = np.array([[(c.tp, c.fp, c.fn) for c in pair] for pair in pairs])
+    whole = counts.sum(axis=0)
+    apart = _f1_apart(whole)
+    without = _f1_apart(whole - counts)
+    error = np.sqrt((len(pairs) - 1) * without.var())
+    return bool(apart > max(_HARDLY, _ERRORS * error))
+
+
+def _f1_apart(counts: Ints) -> Floats:
+    """Return how much higher the first F1 is, of counts of two that end in (tp, fp, fn)."""
+    f1 = f1_score(counts[..., 0], counts[..., 1], counts[..., 2])
+    apart: Floats = f1[..., 0] - f1[..., 1]
+    return apart
 
 
 def _with_rules(
-    findings: Findings, completed: Sequence[Scores], alone: Sequence[Scores], enough: set[str]
+    findings: Findings,
+    by_completed: Sequence[Sequence[Scores]],
+    by_alone: Sequence[Sequence[Scores]],
+    enough: set[str],
 ) -> Findings:
     """Compare rules from completed labels with those from the given ones alone."""
     assert findings.profile is not None
+    completed, alone = ([total(fold) for fold in folds] for folds in (by_completed, by_alone))
     of_completed, of_alone = total(completed), total(alone)
-    better = {name for name in enough if _is_better(alone, completed, {name})}
+    better = {name for name in enough if _is_surely_better(by_alone, by_completed, name)}
     chosen = {
         name: (
             (ALONE, f"rules F1 {of_alone[name].f1:.3f}, completed {of_completed[name].f1:.3f}")
@@ -242,10 +253,6 @@ def _micros(folds: Sequence[Scores]) -> tuple[float, ...]:
     """Return the F1 of all fluents together, fold by fold; none of a fold without a true label."""
     sums = [Confusion.total(scores.values()) for scores in folds]
     return tuple(counts.f1 for counts in sums if counts.tp + counts.fn)
-
-
-def _micro(scores: Scores, names: set[str]) -> float:
-    return Confusion.total(counts for name, counts in scores.items() if name in names).f1
 
 
 def _macro(scores: Scores, names: set[str]) -> float:

@@ -204,8 +204,8 @@ def score_rules(
     learner: Callable[[], StructureLearner],
     streams: Sequence[Sequence[MicroBatch]],
     reading: Reading,
-) -> list[Scores]:
-    """Return how right rules are at what is held out, fold by fold.
+) -> list[list[Scores]]:
+    """Return how right rules are at what is held out, fold by fold, each sequence of a fold for itself.
 
     ``streams`` are what they are learned from, completed or as it was given; sequences that are held out
     whole are left out.
@@ -218,7 +218,10 @@ def score_rules(
         return [predict(theory, test) for test in fold.tests]
 
     return [
-        _scored(fold.tests, [test.labels for test in fold.tests], answers(fold, stream))
+        [
+            _scored([test], [test.labels], [answer])
+            for test, answer in zip(fold.tests, answers(fold, stream), strict=True)
+        ]
         for fold, stream in zip(splits, streams, strict=True)
     ]
 

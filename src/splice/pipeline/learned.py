@@ -123,13 +123,14 @@ class LearnOptions(Checked):
             # What is not completed stays unknown to the learner, and unknown is not false.
             skip = replace(factory.options, unlabelled=Unlabelled.SKIP)
             factory = learner = replace(factory, options=skip)
+            if profile.name == AUTO:
+                factory = learner = learner.in_hindsight()
         if profile.margin:  # confidence matters where it decides
             stream = sample(stream)
         if profile.name != AUTO:
             chosen = calibrate(stream, profile, self.mode).profile
             return replace(self, profile=chosen, learner=factory), Findings(chosen)
         findings = find_out(stream, self.mode, learner, reading)
-        factory = findings.learner or factory
         assert findings.profile is not None
         chosen = replace(findings.profile, margin=profile.margin, threshold=profile.threshold)
         if profile.margin:

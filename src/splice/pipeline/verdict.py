@@ -100,13 +100,10 @@ class Verdict:
         By the name of the fluent.
     folds
         The held-out F1 of all fluents together, fold by fold: how much it depends on what is held out.
-    learned
-        How rules were learned instead of as usual, and why.
     """
 
     fluents: Mapping[str, FluentVerdict]
     folds: tuple[float, ...] = ()
-    learned: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -148,7 +145,6 @@ class Verdict:
             "fluents": {name: verdict.as_json() for name, verdict in self.fluents.items()},
             **{name: None if f1 is None else round(f1, 4) for name, f1 in means.items()},
             "folds": [round(f1, 4) for f1 in self.folds],
-            "learned": self.learned,
             "without_rules": self.without_rules,
         }
 
@@ -169,8 +165,6 @@ class Verdict:
         if self.folds:
             f1s = ", ".join(f"{f1:.3f}" for f1 in self.folds)
             yield f"held out fold by fold: {f1s}; unseen data may lie as far apart, or further"
-        if self.learned:
-            yield f"learned with {self.learned}"
         reasons: dict[tuple[str, str], list[str]] = {}
         for name, verdict in self.fluents.items():
             reasons.setdefault((verdict.chosen, verdict.why), []).append(name)

@@ -66,7 +66,7 @@ class Selection(Enum):
     """Which rules make the theory."""
 
     AUTO = "auto"
-    """``EFFECT``, or ``SEARCH`` where the profile ``auto`` holds labels out and it is clearly better at them."""
+    """``SEARCH`` in a run in hindsight with the profile ``auto``, else ``EFFECT``."""
     SCORE = "score"
     """Those whose score and support are high enough."""
     EFFECT = "effect"
@@ -139,7 +139,8 @@ class OledOptions(LearnerOptions):
         The most literals that a refinement adds; bodies that are searched for have one more at most.
     min_score
         The least score of a rule of the theory. A theory that is searched for has to be right in its
-        square of the time-points at which it says that the fluent holds.
+        square of the time-points at which it says that the fluent holds, or five times as often as
+        it holds.
     weights
         How rules are weighed; None: not at all. With weights, rules that are often wrong can stay,
         and recognition weighs them.
@@ -159,7 +160,7 @@ class OledOptions(LearnerOptions):
         Which rules make the theory. Where it is searched for, nothing is decided batch by batch: ``delta``,
         ``ties``, ``warm_up``, ``counts``, ``growth``, ``min_keep``, ``bottom`` and ``growing`` have no effect.
     min_support
-        Right firings that a rule of the theory needs; half of them, where it is searched for.
+        Right firings that a rule of the theory needs; a fifth of them, where it is searched for.
     min_keep
         The share of the parent's right firings that a refinement must keep.
     bottom
@@ -213,7 +214,7 @@ class OledOptions(LearnerOptions):
     length: int = option(10, at_least=1)
     growing: int = option(64, at_least=1)
 
-    def rival(self) -> Self | None:
+    def in_hindsight(self) -> Self:
         """Return the options that search for rules, unless it was said which rules make the theory."""
         free = self.selection is Selection.AUTO
-        return replace(self, selection=Selection.SEARCH) if free else None
+        return replace(self, selection=Selection.SEARCH) if free else self

@@ -38,6 +38,13 @@ _KINDS: Final = (True, False)
 _WIDER: Final = 24
 """So many of them may speak of others than the head does."""
 
+_DEARER: Final = 4.0
+"""A literal has to earn so many times what it has to where rules were decided one by one: a search that may
+take any conjunction finds more that is right by chance. Homes, traffic, a machine (docs/explanation/few-labels.md)."""
+
+_LIFT: Final = 5.0
+"""What is right so many times as often as the fluent holds is no chance, however seldom it is right."""
+
 
 _COVER: Final = 4
 """So many rules may say what is seen instead of one that says what is not."""
@@ -103,7 +110,7 @@ class RuleSearch:
         candidates = [
             Candidate.of(self.head, initiates, self._conditions, self._true) for initiates in _KINDS
         ]
-        theory = select(candidates, self.window, first, self._where_it_errs)
+        theory = select(candidates, self.window, first, self._where_it_errs, _DEARER)
         predicted = self._predicted(candidates, theory)
         if not self._is_right_enough(predicted):
             return []
@@ -141,10 +148,12 @@ class RuleSearch:
         """Return whether a theory is right often enough where it says that the fluent holds.
 
         A rule may be wrong in a share of its firings (``min_score``), and what holds takes two that are
-        right, one that begins it and one that ends it: so the square is asked for.
+        right, one that begins it and one that ends it: so the square is asked for. Of what holds seldom
+        less is: somebody who is right about it one time in ten knows something.
         """
         right = np.count_nonzero(predicted & self.window.after)
-        return bool(right >= self.options.min_score**2 * np.count_nonzero(predicted))
+        wanted = min(self.options.min_score**2, _LIFT * float(self.window.after.mean()))
+        return bool(right >= wanted * np.count_nonzero(predicted))
 
     def _predicted(self, candidates: Sequence[Candidate], theory: Sequence[ChosenRule]) -> Mask:
         """Return what a theory says after each transition."""
@@ -210,7 +219,7 @@ class RuleSearch:
 
     def _grown(self, right: Floats, wrong: Floats, *, initiates: bool) -> list[ChosenRule]:
         """Return rules that were not tried yet, for some firings that would be right and wrong."""
-        fewest = -(-self.options.min_support // 2)
+        fewest = max(self.options.min_support // 5, 1)
         bodies = grow(self._true, right, wrong, self.options.depth + 1, fewest)
         grown = [ChosenRule(_KINDS.index(initiates), rows) for rows in bodies]
         new = [rule for rule in grown if rule not in self._tried]

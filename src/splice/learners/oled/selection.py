@@ -124,6 +124,8 @@ class TheorySearch:
         What is remembered.
     bodies
         The rules that may join (default: each candidate with its whole body, once).
+    dearer
+        How many times the usual price a literal has.
     """
 
     def __init__(
@@ -131,9 +133,10 @@ class TheorySearch:
         candidates: Sequence[Candidate],
         window: TransitionWindow,
         bodies: Sequence[ChosenRule] | None = None,
+        dearer: float = 1.0,
     ) -> None:
         self.candidates, self.window = candidates, window
-        self.price = price_of(window)
+        self.price = dearer * price_of(window)
         self._once = bodies is None
         self.bodies = (
             [ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
@@ -258,6 +261,7 @@ def select(
     window: TransitionWindow,
     bodies: Sequence[ChosenRule] | None = None,
     propose: Propose | None = None,
+    dearer: float = 1.0,
 ) -> list[ChosenRule]:
     """Return the rules that are worth having together, in the order of their choice.
 
@@ -275,8 +279,10 @@ def select(
         The rules that may join (default: each candidate with its whole body, once).
     propose
         Asked for more rules where the theory errs, as long as they help.
+    dearer
+        How many times the usual price a literal has.
     """
-    search = TheorySearch(candidates, window, bodies)
+    search = TheorySearch(candidates, window, bodies, dearer)
     pairs = search.pairs() if window.after.any() else []
     if not pairs:
         return []
