@@ -337,7 +337,6 @@ class Survey:
                 "grid with --every"
             )
 
-
     def _units(self) -> Iterator[str]:
         """Yield which arguments are numbers with a unit, which nothing compares with thresholds."""
         for (event, place), values in sorted(self.arguments.items()):
