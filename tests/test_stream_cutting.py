@@ -17,7 +17,7 @@ from splice.stream.source import (
     ReadReport,
     aligned,
     collect,
-    ordered,
+    in_order,
     without_duplicates,
 )
 from splice.stream.table import NO_TIME, AtomTable
@@ -123,21 +123,12 @@ def _located(line: int) -> Place:
     return Place("x.csv", line)
 
 
-def test_rows_out_of_order_are_located() -> None:
-    table = table_of([(0, 5, WALKING, ("A",), 1), (0, 3, WALKING, ("A",), 1)])
-    with pytest.raises(InputError, match=r"x.csv:2:1: time goes backwards: 3 after 5"):
-        list(ordered([table], _located, sort=False, vocabulary=table.vocabulary))
-    one = [table.take(slice(0, 1)), table.take(slice(1, 2))]
-    with pytest.raises(InputError, match=r"x.csv:2:1: time goes backwards: 3 after 5"):
-        list(ordered(one, _located, sort=False, vocabulary=table.vocabulary))
-    (fixed,) = ordered([table], _located, sort=True, vocabulary=table.vocabulary)
-    assert fixed.time.tolist() == [3, 5]
-
-
-def test_a_sequence_does_not_come_back() -> None:
-    table = table_of([(s, 1, WALKING, (a,), 1) for s, a in ((0, "A"), (1, "A"), (0, "B"))])
-    with pytest.raises(InputError, match=r"x.csv:3:1: sequence 's0' comes back"):
-        list(ordered([table], _located, sort=False, vocabulary=table.vocabulary))
+def test_rows_are_put_in_order() -> None:
+    rows = [(s, time, WALKING, ("A",), 1) for s, time in ((0, 5), (1, 1), (0, 3))]
+    table = table_of(rows)
+    (fixed,) = in_order([table.take(slice(0, 1)), table.take(slice(1, 3))], table.vocabulary)
+    assert fixed.sequence.tolist() == [0, 0, 1]
+    assert fixed.time.tolist() == [3, 5, 1]
 
 
 @given(rows(), st.data())

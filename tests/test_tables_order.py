@@ -76,6 +76,15 @@ def test_a_check_tells_every_late_row(tmp_path: Path) -> None:
     assert TableSource(tmp_path, sort=True).problems() == []
 
 
+def test_what_has_no_time_stands_first(tmp_path: Path) -> None:
+    path = write(tmp_path, "time,event,arg1\n,Tall,a\n1,go,a\n,Tall,b\n2,go,a\n")
+    (problem,) = TableSource(tmp_path).problems()
+    assert str(problem.place) == f"{path}:4:1"
+    assert problem.message == "an atom without a time comes after atoms with one"
+    assert len(collect(TableSource(tmp_path, sort=True))) == 4
+    assert len(collect(TableSource(tmp_path, max_bad=0.3))) == 3
+
+
 def test_a_check_tells_every_problem_however_many(tmp_path: Path) -> None:
     write(tmp_path, "time,event\n" + "".join(f"x{i},a\n" for i in range(1500)))
     assert len(TableSource(tmp_path).problems()) == 1500

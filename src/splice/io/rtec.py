@@ -25,7 +25,7 @@ from splice.io.tables.source import InferredSource
 from splice.io.text import natural_key
 from splice.limits import LIMITS, Limits
 from splice.logic.domain import Domain
-from splice.stream.source import ReadReport, Source, aligned, ordered, without_duplicates
+from splice.stream.source import ReadReport, Source, aligned, in_order, without_duplicates
 from splice.stream.table import AtomTable
 
 __all__ = ["RtecSource", "looks_like_rtec", "rtec_files", "write_rtec"]
@@ -87,9 +87,9 @@ class RtecSource(InferredSource):
         self._report = ReadReport(notes=_several(rtec_files(self._inputs)))
         for reader in self._readers:
             assert isinstance(reader.table, RtecTable)
-            sort = self._sort or reader.table.has_fluents()
-            rows = (rows.table for rows in self._rows(reader))
-            events = ordered(rows, self.locate, sort=sort, vocabulary=self._vocabulary)
+            events: Iterator[AtomTable] = (rows.table for rows in self._rows(reader))
+            if self._sort or reader.table.has_fluents():
+                events = in_order(events, self._vocabulary)
             chunks = aligned(events, self._vocabulary)
             yield from without_duplicates(chunks, self.locate, self._report)
 

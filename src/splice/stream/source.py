@@ -15,10 +15,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from splice import labels
-from splice.arrays import Ints, Mask, unique_rows
+from splice.arrays import Mask, unique_rows
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
 from splice.logic.domain import Domain
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 
@@ -217,47 +217,10 @@ Locator = Callable[[int], Place]
 """Turns a row's number in its file (``AtomTable.lines``) into a place."""
 
 
-def ordered(
-    chunks: Iterable[AtomTable], locate: Locator, *, sort: bool, vocabulary: Vocabulary
-) -> Iterator[AtomTable]:
-    """Pass on rows that are ordered by sequence and time; sort them all first if asked to.
-
-    Atoms without a time may stand anywhere at the start of their sequence. A row out of
-    order is an error that says where it is.
-
-    Parameters
-    ----------
-    chunks
-        The rows.
-    locate
-        Says where a row stands.
-    sort
-        Whether they are sorted, in memory.
-    vocabulary
-        What their codes mean.
-    """
-    if sort:
-        table = AtomTable.concat(list(chunks), vocabulary).sorted()
-        if len(table):
-            yield table
-        return
-    ended: set[int] = set()
-    last_sequence, last_time = -1, NO_TIME
-    for table in chunks:
-        if not len(table):
-            continue
-        # The last row of the chunk before stands in front, so that borders of chunks are looked at, too.
-        sequence = np.concatenate(([last_sequence], table.sequence)).astype(np.int64)
-        time = np.concatenate(([last_time], table.time))
-        same = sequence[1:] == sequence[:-1]
-        backwards = np.flatnonzero(same & (time[1:] < time[:-1]))
-        if len(backwards):
-            raise InputError(_out_of_order(table, int(backwards[0]), time, locate))
-        for row in np.flatnonzero(~same):
-            ended.add(int(sequence[row]))
-            if int(sequence[row + 1]) in ended:
-                raise InputError(_sequence_returns(table, int(row), locate))
-        last_sequence, last_time = int(sequence[-1]), int(time[-1])
+def in_order(chunks: Iterable[AtomTable], vocabulary: Vocabulary) -> Iterator[AtomTable]:
+    """Yield all rows as one table, ordered by sequence and time, in memory."""
+    table = AtomTable.concat(list(chunks), vocabulary).sorted()
+    if len(table):
         yield table
 
 
@@ -317,32 +280,6 @@ def _same_point(left: AtomTable, right: AtomTable) -> bool:
 
 def _place(table: AtomTable, row: int, locate: Locator) -> Place:
     return locate(int(table.lines[row]) if table.lines is not None else 0)
-
-
-def _out_of_order(table: AtomTable, row: int, time: Ints, locate: Locator) -> Problem:
-    now, before = int(time[row + 1]), int(time[row])
-    written = table.vocabulary.times.text
-    message = (
-        f"time goes backwards: {written(now)} after {written(before)}"
-        if now != NO_TIME
-        else "an atom without a time comes after atoms with one"
-    )
-    return Problem(
-        _place(table, row, locate),
-        message,
-        str(table.atom(row)),
-        "sort the rows, or ask with --sort",
-    )
-
-
-def _sequence_returns(table: AtomTable, row: int, locate: Locator) -> Problem:
-    name = table.vocabulary.sequences[int(table.sequence[row])]
-    return Problem(
-        _place(table, row, locate),
-        f"sequence '{name}' comes back after another one began",
-        str(table.atom(row)),
-        "keep the rows of a sequence together, or ask for a sort with --sort",
-    )
 
 
 def _contradiction(table: AtomTable, first: int, row: int, locate: Locator) -> Problem:

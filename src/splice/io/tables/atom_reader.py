@@ -291,18 +291,21 @@ class AtomReader:
         order: Order,
         sequence: Codes,
         time: Ints,
-        timed: Ints,
+        rows: Ints,
     ) -> list[_Faulty]:
-        """Return which of some rows come too late for their table; those without a time cannot."""
-        late, timed = list[_Faulty](), timed[time[timed] != NO_TIME]
+        """Return which of some rows come too late for their table."""
+        late = list[_Faulty]()
         if chunk.free is not None:
-            timed = timed[~chunk.free[timed]]
+            rows = rows[~chunk.free[rows]]
         as_text = self._vocabulary.times.text
-        for place, latest in order.late(sequence[timed], time[timed]):
-            row = int(timed[place])
+        for place, latest in order.late(sequence[rows], time[rows]):
+            row = int(rows[place])
             if latest is None:
                 column, name = self._columns.spec.sequence, self.sequences[int(sequence[row])]
                 message = f"sequence '{name}' comes back after another one began"
+            elif time[row] == NO_TIME:
+                column = self._columns.time
+                message = "an atom without a time comes after atoms with one"
             else:
                 column, now = self._columns.time, int(time[row])
                 message = f"time goes backwards: {as_text(now)} after {as_text(latest)}"

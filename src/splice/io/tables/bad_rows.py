@@ -95,7 +95,7 @@ class Order:
         """Yield the rows that come too late: each with the time it is behind.
 
         A sequence that comes back after another one began has None instead. Rows that are too
-        late do not count for those after them.
+        late do not count for those after them. What has no time stands before all times.
         """
         edges = np.flatnonzero(np.diff(sequence)) + 1
         for start, end in pairwise([0, *edges.tolist(), len(sequence)]):

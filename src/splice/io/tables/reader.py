@@ -26,7 +26,7 @@ from splice.logic.domain import Domain
 from splice.logic.schema import HAPPENS_AT
 from splice.stream.batch import query_rows
 from splice.stream.closed_world import watched_rows
-from splice.stream.source import ReadReport, aligned, ordered, without_duplicates
+from splice.stream.source import ReadReport, aligned, in_order, without_duplicates
 from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable
 from splice.stream.timeline import Timeline
@@ -226,9 +226,11 @@ class TableSource(InferredSource):
     def _events(self) -> Iterator[AtomTable]:
         points = [reader for reader in self._evidence if not reader.is_interval]
         intervals = [reader for reader in self._evidence if reader.is_interval]
-        rows = (rows.table for reader in points for rows in self._rows(reader))
-        sort = not self._streams
-        events = ordered(rows, self._locate, sort=sort, vocabulary=self._vocabulary)
+        events: Iterator[AtomTable] = (
+            rows.table for reader in points for rows in self._rows(reader)
+        )
+        if not self._streams:
+            events = in_order(events, self._vocabulary)
         spans = [rows for reader in intervals for rows in self._rows(reader)]
         return self._timeline.prepared(
             aligned(events, self._vocabulary), self._spans(spans), self._vocabulary
