@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from splice.errors import InputError, SpliceError, UnknownName
 from splice.inputs.domains import domain_names, load_domain
-from splice.io.domain_file import format_domain, parse_domain
+from splice.io.domain_file import parse_domain
+from splice.io.domain_text import format_domain
 from splice.io.oled_modes import parse_oled_modes
 from splice.logic.domain import Domain
 from splice.logic.modes import Marker, Mode, Modes

@@ -24,7 +24,8 @@ from splice.events.weighted.inference import Ask, infer
 from splice.inputs.open import open_input
 from splice.inputs.options import InputOptions
 from splice.inputs.theories import load_theory
-from splice.io.domain_file import format_domain, parse_domain
+from splice.io.domain_file import parse_domain
+from splice.io.domain_text import format_domain
 from splice.lab.plaza import make_plaza
 from splice.learners.oled.learner import Oled
 from splice.learners.osla.learner import Osla

@@ -20,7 +20,7 @@ from command import exit_code
 from live_rows import MEET, PLAZA, lines, one_shot, plaza, rows
 from splice.errors import OutputError, SpliceError
 from splice.inputs.domains import load_domain
-from splice.io.domain_file import format_domain
+from splice.io.domain_text import format_domain
 from splice.io.outputs import lock
 from splice.live.engine import LiveEngine
 from splice.live.feeds import open_feed, open_sink, parse_address

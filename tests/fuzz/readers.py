@@ -104,7 +104,8 @@ def _elsewhere(data: bytes, _: Path) -> None:
 
 
 def _domain(path: Path) -> None:
-    from splice.io.domain_file import format_domain, parse_domain, read_domain_file
+    from splice.io.domain_file import parse_domain, read_domain_file
+    from splice.io.domain_text import format_domain
 
     found = read_domain_file(path)
     again = parse_domain(format_domain(found.domain, time_unit=found.layout.time_unit))

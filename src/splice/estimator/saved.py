@@ -24,7 +24,8 @@ from typing import Any, Final
 from splice.completion.completer import SupervisionCompleter
 from splice.errors import SpliceError
 from splice.io.checkpoints import Checkpoint
-from splice.io.domain_file import format_domain, parse_domain
+from splice.io.domain_file import parse_domain
+from splice.io.domain_text import format_domain
 from splice.learners.options import LearnerOptions
 from splice.learners.registry import LEARNERS
 from splice.logic.domain import Domain

@@ -17,7 +17,8 @@ from typing import Final
 import polars as pl
 
 from splice.errors import OutputError, did_you_mean
-from splice.io.domain_file import DOMAIN_FILE, format_domain
+from splice.io.domain_file import DOMAIN_FILE
+from splice.io.domain_text import format_domain
 from splice.io.tables.files import FORMATS, format_names
 from splice.io.tables.frames import TableFormat
 from splice.io.tables.kinds import KindMaker, schema_of
