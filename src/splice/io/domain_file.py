@@ -173,8 +173,8 @@ class _Reader:
             for args in types if several else [types]:
                 decl = PredicateDecl(name, value.other(args).texts(), spelling)
                 if decl.signature in decls:
-                    other = decls[decl.signature].spelling
-                    value.fail(f"'{spelling}' and '{other}' mean the same predicate")
+                    before = decls[decl.signature].spelling
+                    value.fail(f"'{spelling}' and '{before}' mean the same predicate")
                 decls[decl.signature] = decl
         return tuple(decls.values())
 

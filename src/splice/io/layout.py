@@ -68,8 +68,8 @@ def step_in(every: str, unit: str | None) -> tuple[int, str | None]:
     if not written:
         return count, unit
     unit = unit or min(written, "s", key=UNITS.__getitem__)
-    step, rest = divmod(count * UNITS[written], UNITS[unit])
-    if rest:
+    step, remainder = divmod(count * UNITS[written], UNITS[unit])
+    if remainder:
         raise SpliceError(
             f"{every} is not a whole number of {unit}", "declare a finer unit of time"
         )

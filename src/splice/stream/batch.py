@@ -56,8 +56,8 @@ class MicroBatch:
     @cached_property
     def evidence(self) -> AtomTable:
         """The true evidence atoms that have a time."""
-        other = self.table.of_predicates((self.domain.query.name, EQUALS))
-        return self.table.take(~other & (self.table.truth > 0))
+        no_evidence = self.table.of_predicates((self.domain.query.name, EQUALS))
+        return self.table.take(~no_evidence & (self.table.truth > 0))
 
     @property
     def labels(self) -> LabelArray:

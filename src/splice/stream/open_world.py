@@ -291,8 +291,8 @@ def _constants(table: AtomTable, type_name: str) -> Codes:
     columns = [np.empty(0, np.int32)]
     for code in np.unique(table.kind):
         kind = table.vocabulary.kinds[int(code)]
-        for i, other in enumerate(kind.arg_types):
-            if other == type_name:
+        for i, arg_type in enumerate(kind.arg_types):
+            if arg_type == type_name:
                 columns.append(table.args[table.kind == code, i])
     return np.unique(np.concatenate(columns))[:, None]
 
@@ -321,14 +321,14 @@ def _kind(declared: PredicateDecl, chosen: tuple[_Choice, ...]) -> Kind:
     types: list[str] = []
     args: list[Term] = []
     time: int | None = None
-    rest = iter(chosen)
+    choices = iter(chosen)
     for i in range(len(declared.args)):
         if i == declared.time:
             time = len(types)
             args.append(Variable(f"V{time}"))
             types.append(TIME)
             continue
-        choice = next(rest)
+        choice = next(choices)
         leaves = tuple(Variable(f"V{len(types) + j}") for j in range(len(choice.types)))
         args.append(Function(choice.functor, leaves) if choice.functor else leaves[0])
         types.extend(choice.types)

@@ -229,8 +229,8 @@ def one_sided(tally: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     return {
         fluent: missing
         for fluent, counts in tally.items()
-        for missing, other in (("false", "true"), ("true", "false"))
-        if counts.get(other) and not counts.get(missing)
+        for missing, there in (("false", "true"), ("true", "false"))
+        if counts.get(there) and not counts.get(missing)
     }
 
 
@@ -382,8 +382,8 @@ def survey(source: Source, intervals: LabelIntervals | None = None) -> Survey:
 def _evidence(source: Source) -> Iterator[tuple[str, AtomTable, Ints]]:
     """Yield each sequence with the time-points at which an event stands."""
     for name, table in sequences(source):
-        other = query_rows(table, source.domain) | watched_rows(table)
-        times = table.time[~other]
+        no_evidence = query_rows(table, source.domain) | watched_rows(table)
+        times = table.time[~no_evidence]
         yield name, table, np.unique(times[times != NO_TIME])
 
 

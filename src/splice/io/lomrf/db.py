@@ -138,9 +138,9 @@ def _extended(domain: Domain, raw: RawEvidence, file: Path) -> Domain:
 def _refuse_equal_names(files: Sequence[Path]) -> None:
     seen: dict[str, Path] = {}
     for file in files:
-        other = seen.setdefault(sequence_name(file), file)
-        if other is not file:
-            message = f"'{other.name}' and '{file.name}' are the same sequence"
+        first = seen.setdefault(sequence_name(file), file)
+        if first is not file:
+            message = f"'{first.name}' and '{file.name}' are the same sequence"
             raise InputError(Problem(Place(str(file)), message, hint="rename or remove one"))
 
 
@@ -246,10 +246,10 @@ def _around_time(
 ) -> tuple[str, str]:
     """Return the text of an atom before and after its time."""
     theta: dict[Variable, Term] = {}
-    rest = iter(leaves)
+    leaf_names = iter(leaves)
     for i in range(len(kind.types)):
         if i != kind.time:
-            theta[Variable(f"V{i}")] = Constant(next(rest))
+            theta[Variable(f"V{i}")] = Constant(next(leaf_names))
     args = [
         "\0" if isinstance(arg, Variable) else _constant(names.constant(arg))
         for arg in kind.template.substitute(theta).args

@@ -220,11 +220,11 @@ def parse_raw(source: SourceText) -> RawEvidence:
     lines = pl.Series("text", text.split("\n"), dtype=pl.String)
     parts = lines.str.extract_groups(_REGULAR).struct.unnest()
     regular = parts.get_column("2").is_not_null() & ~_denied_with_probability(parts)
-    other = ~regular & ~lines.str.contains(_BLANK)
+    irregular = ~regular & ~lines.str.contains(_BLANK)
     atoms, functions = list[RawAtom](), list[FunctionFact]()
     # An atom over several lines is a run of lines that are not regular, unless one of them looks like an
     # atom by itself; then the grammar finds something wrong, and reads the whole text in its place.
-    for first, block in _blocks(lines, other):
+    for first, block in _blocks(lines, irregular):
         more, facts, problems = parse_statements(SourceText(block, source.file, first + 1))
         if problems:
             return parse_raw_by_grammar(source)

@@ -198,8 +198,8 @@ def _axioms(simultaneous: Simultaneous) -> tuple[Statement, ...]:
 def _needs_axioms(theory: Theory) -> bool:
     """Whether there are definitions, and nothing that says what follows from them."""
     heads = [s.is_definition for s in theory.statements]
-    rest = (s for s, is_head in zip(theory.statements, heads, strict=True) if not is_head)
-    return any(heads) and not any(a.predicate in _CHANGES for s in rest for a in s.atoms())
+    conditions = (s for s, is_head in zip(theory.statements, heads, strict=True) if not is_head)
+    return any(heads) and not any(a.predicate in _CHANGES for s in conditions for a in s.atoms())
 
 
 def _troubles(statement: Statement) -> Iterator[_Trouble]:

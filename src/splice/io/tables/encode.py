@@ -209,10 +209,10 @@ class EventPlanner:
         self._time = time
 
     def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
-        event, *rest = cells
+        event, *arguments = cells
         if not isinstance(event, Cell):
             raise FaultError(Fault(self._event, "the event is empty", "name what happens"))
-        args = _arguments(rest)
+        args = _arguments(arguments)
         name = event.term.name if isinstance(event.term, Constant) else None
         predicate = None if name is None or event.literal else self._kinds.named_predicate(name)
         if predicate is not None:
@@ -297,12 +297,12 @@ class FunctionPlanner:
         self._kinds = kinds
 
     def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
-        constant, function, *rest = cells
+        constant, function, *arguments = cells
         if not isinstance(constant, Cell) or isinstance(constant.term, Function):
             raise FaultError(Fault("constant", "a constant is needed", "such as Walking_ID1"))
         if not isinstance(function, Cell):
             raise FaultError(Fault("function", "the function is empty", "such as walking"))
-        args = _arguments(rest)
+        args = _arguments(arguments)
         term, leaves = _applied(function.term, args, 1, "function")
         return Plan(self._kinds.fact_kind(term, "function"), ((0, 0), *leaves))
 

@@ -31,7 +31,7 @@ def register(cls: type[F]) -> type[F]:
     cls
         A :class:`TableFormat` with a name and endings that no other one has.
     """
-    taken = {ending for other in FORMATS.values() for ending in other.endings}
+    taken = {ending for style in FORMATS.values() for ending in style.endings}
     if cls.name in FORMATS or taken.intersection(cls.endings):
         raise SpliceError(
             f"there is a format '{cls.name}' already, or one with its endings",
@@ -71,8 +71,12 @@ def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIM
     """Open a file as a table, by the ending of its name."""
     style = format_of(path)
     if style is None or (path.suffix == ".gz" and not style.packed):
-        endings = ", ".join(ending for other in FORMATS.values() for ending in other.endings)
-        packed = " or ".join(f"{other.endings[0]}.gz" for other in FORMATS.values() if other.packed)
+        endings = ", ".join(
+            ending for registered in FORMATS.values() for ending in registered.endings
+        )
+        packed = " or ".join(
+            f"{registered.endings[0]}.gz" for registered in FORMATS.values() if registered.packed
+        )
         hint = f"tables end in {endings} (or {packed})"
         raise InputError(Problem(Place(str(path)), "not a table", "", hint))
     return style.open(path, chunk_rows=chunk_rows, limits=limits)

@@ -140,7 +140,7 @@ class KindMaker:
         arities = self._arities_of_predicate(name)
         if arities:
             raise FaultError(_arity_fault(column, schema.spelling(name), arity, arities))
-        names = (schema.spelling(other.name) for other in schema.predicates)
+        names = (schema.spelling(declared.name) for declared in schema.predicates)
         raise _unknown(column, "predicate", schema.spelling(name), names)
 
     def kind(self, decl: PredicateDecl, args: Iterable[Term], column: str) -> int:
@@ -190,7 +190,7 @@ class KindMaker:
         if arities:
             raise FaultError(_arity_fault(column, term.functor, len(term.args), arities))
         if self._domain.closed and term.functor != VALUE:
-            names = (other.name for other in schema.functions)
+            names = (declared.name for declared in schema.functions)
             raise _unknown(column, "function", term.functor, names)
         decl = FunctionDecl(term.functor, (THING,) * len(term.args), returns)
         self._functions[signature] = decl

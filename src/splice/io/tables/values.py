@@ -207,8 +207,8 @@ def _timestamps(texts: pl.Series, series: pl.Series, unit: str) -> pl.Series:
     for text in texts.drop_nulls().unique():
         moment = moment_in(text)
         if moment is not None:
-            ticks, rest = divmod(microseconds_of(moment), UNITS[unit])
-            counts[text] = None if rest else ticks
+            ticks, remainder = divmod(microseconds_of(moment), UNITS[unit])
+            counts[text] = None if remainder else ticks
     return series.replace_strict(
         list(counts), list(counts.values()), default=None, return_dtype=pl.Int64
     )
