@@ -303,7 +303,11 @@ BAD = {
     b"[1, 2]": "not a JSON object",
     b'{"time": 99999999999999999999, "event": "walking", "arg1": "a"}': "64 bits",
     b"\xff\xfe": "UTF-8",
+    b'{"time": 9223372036854775807, "event": "walking", "arg1": "a"}': "too far away",
+    b'{"time": -4611686018427387905, "fluent": "meet(a,b)", "label": true}': "too far away",
     b'{"watermark": "late"}': "watermark",
+    b'{"watermark": 9223372036854775807}': "too far away",
+    b'{"watermark": 1%s}' % (b"0" * 4000): "too far away",
     b'{"event": "walking", "arg1": "' + b"a" * (2 << 20) + b'"}': "more than",
 }
 
@@ -323,6 +327,21 @@ def test_bad_rows_are_kept_with_their_reason_and_the_others_count() -> None:
         assert reason in row["reason"], row
         assert len(row["row"]) <= 10_000
     assert intervals(one) == one_shot(plaza())
+
+
+@pytest.mark.parametrize("time", [2**62, -(2**62), 2**62 + 1, 2**63 - 1, 1 - 2**63, 10**30])
+def test_times_at_the_end_of_all_numbers_neither_end_a_run_nor_spoil_its_state(time: int) -> None:
+    events, _ = rows()
+    name = events[0]["sequence"]
+    for told in ([{**row, "time": time} for row in events[:8]], [{"watermark": time, "sequence": name}]):  # fmt: skip
+        one = engine(lateness=2**60)
+        one.events(items([*events[100:200], *told]))
+        one = through_state(one)
+        one.events(items(events[200:300]))
+        one.finish()
+        assert one.counts["rows"] == 200 + len(told)
+    with pytest.raises(SpliceError, match="lateness lies between"):
+        LiveSettings(lateness=2**60 + 1)
 
 
 def test_rows_about_time_move_the_clock_and_end_sequences() -> None:

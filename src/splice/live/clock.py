@@ -24,6 +24,10 @@ from splice.stream.table import NO_TIME
 
 CONFIRM: Final = 5
 """How many rows decide whether time has leapt."""
+FARTHEST: Final = 2**62
+"""Times lie so near to 0, and sums with what is below have 64 bits."""
+LATEST: Final = 2**60
+"""No row is later than that, or further ahead."""
 
 
 class Verdict(IntEnum):

@@ -27,10 +27,11 @@ from splice.io.tables.blocks import Block
 from splice.io.tables.frames import ARGUMENTS, Chunk, FileTable
 from splice.io.tables.kinds import KindMaker, schema_of
 from splice.io.tables.ndjson_table import read_block
+from splice.live.clock import FARTHEST
 from splice.live.feeds.seam import MOST_BYTES
 from splice.logic.domain import Domain
 from splice.stream.source import ReadReport
-from splice.stream.table import AtomTable
+from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
 _COLUMNS: Final = (
@@ -42,7 +43,9 @@ _POINTS: Final = ["sequence", "fluent", "time", "label"]
 _SPANS: Final = ["sequence", "fluent", "start", "end", "label"]
 _FACTS: Final = ["sequence", "constant", "function"]
 _MOST_ARGUMENTS: Final = 32
+_FAR_HINT: Final = f"times lie between {-FARTHEST:,} and {FARTHEST:,}"
 _LINE: Final = (1 << LINE_BITS) - 1
+_MOST_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ class Decoder:
         except InputError as error:  # pragma: no cover - a part raises only for its header
             problems, tables = list(error.problems), []
         bad += [Bad(p.place.line, p.message, p.hint) for p in problems]
-        return [Rows(_numbered(rows.table), rows.end) for rows in tables]
+        return [_near(Rows(_numbered(rows.table), rows.end), bad) for rows in tables]
 
     def _part(self, names: Sequence[str], role: Any, time_unit: str | None) -> AtomReader:
         return AtomReader(
@@ -230,6 +233,20 @@ def _filled(chunk: Chunk, lines: Sequence[bytes]) -> Chunk:
     return Chunk(frame, chunk.lines, chunk.locate)
 
 
+def _near(rows: Rows, bad: list[Bad]) -> Rows:
+    """Return rows without those of times that nothing can be added to, which are bad."""
+    table, end = rows.table, rows.end
+    far = (np.abs(table.time) > FARTHEST) & (table.time != NO_TIME)
+    if not far.any():
+        return rows
+    assert table.lines is not None
+    bad += [
+        Bad(line, f"time {time} is too far away", _FAR_HINT)
+        for line, time in zip(table.lines[far].tolist(), table.time[far].tolist(), strict=True)
+    ]
+    return Rows(table.take(~far), None if end is None else end[~far])
+
+
 def _numbered(table: AtomTable) -> AtomTable:
     """Return a table whose lines are positions, without the number of its part."""
     lines = table.lines
@@ -246,8 +263,14 @@ def _marks(vocabulary: Vocabulary, chunk: Chunk, bad: list[Bad]) -> list[Mark]:
     for row in about_time.arg_true().to_list():
         line, sequence = int(chunk.lines[row]), vocabulary.sequences.code(frame[row, "sequence"])
         text = frame[row, "watermark"]
+        shown = text if text is None or len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
         try:
-            marks.append(Mark(line, sequence, None if text is None else int(text)))
+            time = None if text is None else int(text)
         except ValueError:
-            bad.append(Bad(line, f"the watermark '{text}' is no whole number", "write a time"))
+            bad.append(Bad(line, f"the watermark '{shown}' is no whole number", "write a time"))
+            continue
+        if time is not None and abs(time) > FARTHEST:
+            bad.append(Bad(line, f"the watermark {shown} is too far away", _FAR_HINT))
+            continue
+        marks.append(Mark(line, sequence, time))
     return marks

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from splice.errors import SpliceError, UnknownName
+from splice.live.clock import LATEST
 from splice.live.drift.policies import POLICIES
 from splice.live.learner import LearnSettings
 
@@ -51,8 +52,8 @@ class LiveSettings:
     drift: str | None = None
 
     def __post_init__(self) -> None:
-        if self.lateness < 0:
-            raise SpliceError(f"the lateness cannot be negative: {self.lateness}")
+        if not 0 <= self.lateness <= LATEST:
+            raise SpliceError(f"the lateness lies between 0 and {LATEST:,}, not at {self.lateness}")
         if self.drift is not None and self.drift not in POLICIES:
             raise UnknownName("policy", self.drift, POLICIES)
         if self.drift is not None and self.learn is None:
@@ -66,7 +67,8 @@ class LiveSettings:
     @property
     def far(self) -> int:
         """How far ahead of its clock a row needs a second opinion."""
-        return max(1000 * self.lateness, 100_000) if self.ahead is None else self.ahead
+        ahead = max(1000 * self.lateness, 100_000) if self.ahead is None else self.ahead
+        return min(ahead, LATEST)
 
     @property
     def stride(self) -> int:
