@@ -13,7 +13,7 @@ from splice.cli.formats import DATA_FORMAT
 from splice.cli.options import Force, InputArgument, Printed, with_input_options
 from splice.inputs.check import input_problems, input_warnings
 from splice.inputs.open import InputOptions, input_paths, open_input
-from splice.inputs.write import ProgressSource, write_source
+from splice.inputs.write import with_progress, write_source
 from splice.io.outputs import check_output
 from splice.stream.summary import summarise
 
@@ -87,7 +87,7 @@ def fetch(
 @with_input_options
 def show(data: InputArgument, options: InputOptions, style: Printed = Format.TABLE) -> None:
     """Count what an input holds: sequences, time-points, atoms and labels."""
-    source = ProgressSource(open_input(data, options), tracked, "reading")
+    source = with_progress(open_input(data, options), tracked, "reading")
     print_summary(summarise(source), style)
     print_reading(source.report)
 

@@ -31,7 +31,7 @@ from splice.events.points import Step
 from splice.events.theory_check import other_convention
 from splice.inputs.open import InputOptions, Queries, open_input
 from splice.inputs.theories import load_theory
-from splice.inputs.write import ProgressSource
+from splice.inputs.write import with_progress
 from splice.logic.syntax import parse_ground_term
 from splice.pipeline.auto import settle
 from splice.pipeline.completed import explain_label as explain_query
@@ -102,7 +102,7 @@ def explain_interval(
     rules = load_theory(theory)
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "intervals of crisp rules can be explained")
-    source = ProgressSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
+    source = with_progress(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
     if warning := other_convention(rules, source.domain):
         note(f"warning: {warning}")
     program = compile_program(

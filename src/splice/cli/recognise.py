@@ -31,7 +31,7 @@ from splice.events.theory_check import SeenAtoms, SeenSource, other_convention, 
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input
 from splice.inputs.registry import DATASETS
 from splice.inputs.theories import load_theory
-from splice.inputs.write import ProgressSource
+from splice.inputs.write import with_progress
 from splice.io.domain_file import DOMAIN_FILE
 from splice.io.intervals import (
     format_intervals,
@@ -156,7 +156,7 @@ def recognise(
     else:
         seen = SeenAtoms()
         stream = open_input(data, options, queries=Queries.WRITTEN)
-        source = ProgressSource(SeenSource(stream, seen), tracked, "recognising")
+        source = with_progress(SeenSource(stream, seen), tracked, "recognising")
         recognition = run(rules, source, **choices)
         _print_convention(recognition, simultaneous, all_shown=bool(fluents))
         times = source.vocabulary.times

@@ -22,7 +22,7 @@ from splice.events.theory_check import other_convention, theory_problems
 from splice.inputs.domains import load_domain
 from splice.inputs.open import InputOptions, Queries, input_paths, open_input, with_holds
 from splice.inputs.theories import load_theory, load_theory_all
-from splice.inputs.write import ProgressSource
+from splice.inputs.write import with_progress
 from splice.io.outputs import check_file, write_text
 from splice.logic.atoms import Rule
 from splice.logic.domain import Domain
@@ -246,7 +246,7 @@ def _asp(
     text = format_asp(program)
     if facts is None:
         return text
-    source = ProgressSource(open_input(facts, options, queries=Queries.WRITTEN), tracked, "reading")
+    source = with_progress(open_input(facts, options, queries=Queries.WRITTEN), tracked, "reading")
     table = one_sequence(source, sequence)
     return f"{text}\n% The stream.\n{format_asp_facts(program, table, source.domain)}"
 
@@ -266,7 +266,7 @@ def rates(
     rules = load_theory(theory)
     if not rules.is_crisp:
         raise SpliceError(f"'{theory}' has weights", "rates are of rules without weights")
-    source = ProgressSource(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
+    source = with_progress(open_input(data, options, queries=Queries.WRITTEN), tracked, "reading")
     if warning := other_convention(rules, source.domain):
         note(f"warning: {warning}")
     program = compile_program(rules, source.domain)

@@ -33,7 +33,7 @@ from splice.stream.closed_world import Closing
 from splice.stream.open_world import IntervalWorldSource, OpenWorldSource, WorldSource
 from splice.stream.source import MemorySource, Source, collect
 from splice.stream.summary import inferred_step
-from splice.stream.timeline import Timeline, TimelineSource
+from splice.stream.timeline import Timeline, at_time_points
 
 __all__ = [
     "InputName",
@@ -248,7 +248,7 @@ def _opened(
         source = read(described, options)
     timeline = Timeline(described.domain.clock.step, described.layout.states)
     if timeline and not isinstance(source, TableSource):
-        return TimelineSource(source, timeline)
+        return at_time_points(source, timeline)
     return source
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from splice.errors import UnknownName
 from splice.inputs.languages import TABLES, written_formats
 from splice.inputs.open import Inputs, input_paths, locate
 from splice.io.outputs import new_folder
-from splice.stream.source import Source, WrappedSource
+from splice.stream.source import ChangedSource, Source
 from splice.stream.table import AtomTable
 from splice.stream.timeline import without_ticks
 
@@ -31,16 +30,9 @@ def format_of_input(name: Inputs) -> str:
     return located.language.format_of(located.paths if len(paths) == 1 else paths)
 
 
-@dataclass(frozen=True, eq=False)
-class ProgressSource(WrappedSource):
-    """A source that shows how far its reading is."""
-
-    progress: Progress
-    what: str
-
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield the chunks, showing how many have passed."""
-        yield from self.progress(self.inner.chunks(), self.what)
+def with_progress(source: Source, progress: Progress, what: str) -> Source:
+    """Return a source that shows how far its reading is."""
+    return ChangedSource(source, lambda chunks: progress(chunks, what))
 
 
 def write_source(
@@ -71,21 +63,16 @@ def write_source(
     languages = written_formats()
     if style not in languages:
         raise UnknownName("format", style, languages)
-    source = _WrittenSource(source)
-    watched = source if progress is None else ProgressSource(source, progress, "writing")
+    source = ChangedSource(source, _written)
+    if progress is not None:
+        source = with_progress(source, progress, "writing")
     with new_folder(folder) as partial:
-        left_out = languages[style].write(watched, partial, style)
+        left_out = languages[style].write(source, partial, style)
         if tracks is not None:
             tracks.write_csv(partial / "tracks.csv")
     return left_out
 
 
-@dataclass(frozen=True, eq=False)
-class _WrittenSource(WrappedSource):
-    """A source without what files do not hold: time-points at which nothing happens."""
-
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield the chunks that have something to write."""
-        for chunk in map(without_ticks, self.inner.chunks()):
-            if len(chunk):
-                yield chunk
+def _written(chunks: Iterator[AtomTable]) -> Iterator[AtomTable]:
+    """Yield chunks without what files do not hold: time-points at which nothing happens."""
+    return (chunk for chunk in map(without_ticks, chunks) if len(chunk))

@@ -7,8 +7,7 @@ as the same terms; a file of labels by intervals has the same columns and is rea
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ from splice.io.outputs import new_file
 from splice.io.tables.atom_reader import DEFAULT_SEQUENCE, AtomReader
 from splice.io.tables.bad_rows import BadRows
 from splice.io.tables.files import FORMATS, format_of, open_table, table_format
-from splice.io.tables.frames import Chunk, FileTable, Table
 from splice.io.tables.kinds import KindMaker
 from splice.labels import TRUE
 from splice.logic.domain import Domain
@@ -71,8 +69,10 @@ def holds_intervals(path: Path) -> bool:
     style = format_of(path) if path.is_file() else None
     if style is None:
         return False
+    if _is_empty(path):
+        return True
     try:
-        names = _open(path).names
+        names = open_table(path).names
     except InputError:
         return not style.streamed  # it can hold nothing else: reading says what is wrong
     return {"fluent", "start", "end"} <= set(names) and "event" not in names
@@ -85,14 +85,25 @@ def read_intervals(
     sequence: str = DEFAULT_SEQUENCE,
     time_unit: str | None = None,
 ) -> Recognised:
-    """Read intervals; ``sequence`` is where they belong if the file does not say it.
+    """Read intervals; rows with a label that is not true are left out, and overlapping ones become one.
 
-    Rows with a label that is not true are left out, and intervals that overlap become one.
+    Parameters
+    ----------
+    path
+        The file.
+    domain
+        Says of which predicate the intervals are.
+    sequence
+        Where they belong if the file does not say it.
+    time_unit
+        What timestamps are counted in.
     """
     vocabulary = Vocabulary()
+    if _is_empty(path):
+        return _grouped(AtomTable.empty(vocabulary), np.empty(0, np.int64))
     query = (domain or Domain()).query
     reader = AtomReader(
-        _open(path),
+        open_table(path),
         TableSpec(path.name, "labels"),
         KindMaker(Domain(query=query), vocabulary),
         vocabulary,
@@ -121,27 +132,10 @@ def _grouped(table: AtomTable, ends: Ints) -> Recognised:
     return Recognised(timeless, covered(which.astype(np.int64), table.time, ends, 1))
 
 
-def _open(path: Path) -> Table:
+def _is_empty(path: Path) -> bool:
+    """Whether a file has no rows, in a format that then has no columns either: nothing holds anywhere."""
     style = format_of(path)
-    if style is not None and not style.header and path.is_file() and _is_blank(path):
-        return _NoIntervals(path)
-    return open_table(path)
-
-
-def _is_blank(path: Path) -> bool:
+    if style is None or style.header or not path.is_file():
+        return False
     with path.open("rb") as file:
         return file.read(64).strip() in (b"", b"[]")
-
-
-@dataclass(frozen=True)
-class _NoIntervals(FileTable):
-    """A file without rows, in a format that has no header: nothing holds anywhere."""
-
-    path: Path
-
-    @property
-    def names(self) -> Sequence[str]:
-        return list(INTERVAL_SCHEMA)
-
-    def chunks(self, _: Sequence[str] | None = None) -> Iterator[Chunk]:
-        return iter(())

@@ -137,6 +137,25 @@ class WrappedSource:
 
 
 @dataclass(frozen=True, eq=False)
+class ChangedSource(WrappedSource):
+    """A source whose chunks go through a function on their way.
+
+    Parameters
+    ----------
+    inner
+        The source.
+    change
+        Takes its chunks and yields those of this one, in order as well.
+    """
+
+    change: Callable[[Iterator[AtomTable]], Iterator[AtomTable]]
+
+    def chunks(self) -> Iterator[AtomTable]:
+        """Yield the changed chunks."""
+        yield from self.change(self.inner.chunks())
+
+
+@dataclass(frozen=True, eq=False)
 class RedefinedSource(WrappedSource):
     """A source of the same atoms, whose domain says more of what they mean.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from splice.logic.atoms import Atom
 from splice.logic.schema import TIME
 from splice.logic.terms import Variable
 from splice.stream.batch import query_rows
-from splice.stream.source import WrappedSource, sequences, whole_sequences
+from splice.stream.source import ChangedSource, Source, whole_sequences
 from splice.stream.states import Spans, States, switched
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Kind, Vocabulary
@@ -133,20 +134,20 @@ class Timeline:
         return np.arange(first, last + 1, self.step)
 
 
-@dataclass(frozen=True, eq=False)
-class TimelineSource(WrappedSource):
-    """A source whose labels are points, with its events at time-points."""
+def at_time_points(source: Source, timeline: Timeline) -> Source:
+    """Return a source whose labels are points, with its events at time-points."""
+    return ChangedSource(source, partial(_at_time_points, source, timeline))
 
-    timeline: Timeline
 
-    def chunks(self) -> Iterator[AtomTable]:
-        """Yield each sequence at its time-points."""
-        none = Spans(AtomTable.empty(self.vocabulary), np.empty(0, np.int64))
-        for _, table in sequences(self.inner):
-            is_query = query_rows(table, self.domain)
-            evidence = self.timeline.sequence(table.take(~is_query), none)
-            labels = self.timeline.labels(table.take(is_query))
-            yield AtomTable.concat([evidence, labels], self.vocabulary).sorted()
+def _at_time_points(
+    source: Source, timeline: Timeline, chunks: Iterator[AtomTable]
+) -> Iterator[AtomTable]:
+    none = Spans(AtomTable.empty(source.vocabulary), np.empty(0, np.int64))
+    for table in whole_sequences(chunks):
+        is_query = query_rows(table, source.domain)
+        evidence = timeline.sequence(table.take(~is_query), none)
+        labels = timeline.labels(table.take(is_query))
+        yield AtomTable.concat([evidence, labels], source.vocabulary).sorted()
 
 
 def without_ticks(table: AtomTable) -> AtomTable:
