@@ -123,7 +123,19 @@ def evaluate(
 def evaluate_shards(
     comparison: Comparison, count: int, engine: Engine, watch: Watch = ignore
 ) -> Evaluated:
-    """Compare in at most so many parts; the scores are those of one piece."""
+    """Compare in at most so many parts; the scores are those of one piece.
+
+    Parameters
+    ----------
+    comparison
+        What is compared.
+    count
+        How many parts.
+    engine
+        Who works on them.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+    """
     source = comparison.opened()
     intervals = holds_intervals(Path(comparison.predicted))
     predicted_sources = (

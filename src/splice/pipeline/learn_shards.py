@@ -30,7 +30,7 @@ from splice.pipeline.shards import (
     count_labels,
     open_shard,
 )
-from splice.pipeline.splice import Splice, StepReport
+from splice.pipeline.splice import Splice
 from splice.stream.batch import TimePoints, batches
 from splice.stream.summary import merge_tallies
 from splice.stream.vocabulary import Vocabulary
@@ -59,7 +59,22 @@ def learn_shards(
 ) -> tuple[StructureLearner, LearnedShard]:
     """Learn from each part; return the merged learner, and how much all parts gave.
 
-    ``files`` keeps what each part has given.
+    Parameters
+    ----------
+    opened
+        Opens the input, in each worker.
+    choices
+        How to learn.
+    shards
+        The parts.
+    domain
+        What the atoms mean.
+    engine
+        Who works on the parts.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+    files
+        Keeps what each part has given; None: nothing is kept.
     """
     before: list[Promise[PackedCounts] | PackedCounts | None] = [None] * len(shards)
     if choices.profile:
@@ -101,12 +116,11 @@ def _learn_shard(
         splice = Splice(learner, completer)
         for report in splice.run_in_blocks(batches(source, TimePoints(choices.batch_size))):
             if number == 0:
-                learned = _added(learned, _counted(report))
+                more = LearnedShard(
+                    b"", report.labels(), report.examples, 1, report.given, report.completed
+                )
+                learned = _added(learned, more)
     return replace(learned, state=pack(learner.to_state()))
-
-
-def _counted(report: StepReport) -> LearnedShard:
-    return LearnedShard(b"", report.labels(), report.examples, 1, report.given, report.completed)
 
 
 def _added(left: LearnedShard, right: LearnedShard, state: bytes = b"") -> LearnedShard:

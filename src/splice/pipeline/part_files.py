@@ -44,7 +44,15 @@ class Codec(Generic[R]):
 
 
 class PartFiles(Keeper):
-    """The folder of a run in parts; a keeper of what it was asked to do."""
+    """The folder of a run in parts; a keeper of what it was asked to do.
+
+    Parameters
+    ----------
+    folder
+        Where parts are written; it is made with the first.
+    identity
+        What the run is asked to do: parts of another identity are not taken.
+    """
 
     def __init__(self, folder: Path, identity: Mapping[str, str]) -> None:
         super().__init__(folder.resolve() / _RUN, identity)

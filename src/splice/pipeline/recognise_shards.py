@@ -56,7 +56,25 @@ def recognise_shards(
     choices: Mapping[str, Any],
     watch: Watch = ignore,
 ) -> RecognisedShard:
-    """Recognise in at most so many parts; ``choices`` are those of :func:`recognise`."""
+    """Recognise in at most so many parts.
+
+    Parameters
+    ----------
+    theory
+        The rules.
+    data
+        The name of the input, or the names of its files.
+    options
+        What these mean.
+    count
+        How many parts.
+    engine
+        Who works on them.
+    choices
+        Those of :func:`~splice.events.recognise.recognise`, by name.
+    watch
+        Called with each event of :mod:`splice.pipeline.progress`.
+    """
     opened = partial(open_input, data, options, queries=Queries.WRITTEN)
     source = opened()
     shards = located_shards(count, source)

@@ -45,13 +45,24 @@ _NONE: Final[PackedCounts] = pack([])
 
 @dataclass(frozen=True)
 class Shard:
-    """One part of so many: the sequences in it, in the order of the stream."""
+    """One part of so many.
+
+    Parameters
+    ----------
+    number
+        Its place among them, from 0.
+    count
+        How many there are.
+    sequences
+        The sequences in it, in the order of the stream.
+    extents
+        Where these stand in files, so that a worker reads their rows alone.
+    """
 
     number: int
     count: int
     sequences: tuple[str, ...]
     extents: tuple[Extent, ...] = field(default=(), repr=False)
-    """Where they stand in files, so that a worker reads these rows alone."""
 
     def __str__(self) -> str:
         return f"part {self.number + 1} of {self.count}"

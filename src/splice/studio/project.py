@@ -28,7 +28,15 @@ _COLUMNS: Final = ("sequence", "fluent", "start", "end", "label")
 
 
 class Project:
-    """The folder of a project, and the input that it is about."""
+    """The folder of a project, and the input that it is about.
+
+    Parameters
+    ----------
+    folder
+        Where its files are; it is made.
+    data
+        The input, whose files must stay as they are while the studio is open; None: it has none.
+    """
 
     def __init__(self, folder: Path, data: Inputs | None = None) -> None:
         if folder.exists() and not folder.is_dir():

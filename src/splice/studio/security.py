@@ -34,7 +34,17 @@ _MOST: Final = 1_000_000
 
 
 class Guard:
-    """An ASGI application around another that refuses whoever may not speak to it."""
+    """An ASGI application around another that refuses whoever may not speak to it.
+
+    Parameters
+    ----------
+    app
+        The application inside.
+    hosts
+        The names that this machine is called by.
+    port
+        Where it listens; cookies do not tell ports apart, so it is part of the cookie's name.
+    """
 
     def __init__(self, app: App, hosts: Iterable[str], port: int) -> None:
         self._app = app

@@ -26,7 +26,21 @@ def open_studio(
     profile: Profile = SESSION_PROFILE,
     length: int = 25,
 ) -> Studio:
-    """Return a studio on an input; it goes on from what the project's folder holds."""
+    """Return a studio on an input; it goes on from what the project's folder holds.
+
+    Parameters
+    ----------
+    data
+        The name of the input.
+    options
+        What it means.
+    folder
+        The folder of the project, which must not lie in the input.
+    profile
+        How labels are completed.
+    length
+        Time-points in a stretch that is asked about.
+    """
     target = folder.resolve()
     for path in input_paths(data):
         if path.is_dir() and target.is_relative_to(path.resolve()):
@@ -38,9 +52,18 @@ def open_studio(
 
 
 def serve(app: Starlette, host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Serve an application until somebody interrupts; ``tell`` is given the address, token included.
+    """Serve an application until somebody interrupts.
 
-    Port 0 is any that is free.
+    Parameters
+    ----------
+    app
+        The application.
+    host
+        The address to listen at.
+    port
+        The port; 0: any that is free.
+    tell
+        Called with the address to open, token included.
     """
     bound = _bound(host, port)
     port = bound.getsockname()[1]

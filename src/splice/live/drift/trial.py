@@ -71,7 +71,9 @@ class Trial:
             self.pairs = [*self.pairs, (old, new)][-_LATE:]
             self.seen += 1
             if len(self.pairs) >= _FIRST:
-                self.ahead = self._lead() > (-_MARGIN if before else _MARGIN)
+                f1_before, f1_since = self.f1
+                # Whoever speaks goes on where both are about as good, so that they do not take turns.
+                self.ahead = f1_since - f1_before > (-_MARGIN if before else _MARGIN)
         self.learner.step(code, batch)
         if self.learner.due and len(theory := self.learner.theory):
             self.new.use(theory)
@@ -93,10 +95,6 @@ class Trial:
         if len(theory := self.learner.theory):
             self.new.use(theory)
             self.pairs = []  # what other rules of its own said speaks neither for nor against it
-
-    def _lead(self) -> float:
-        old, new = self.f1
-        return new - old
 
     @property
     def f1(self) -> tuple[float, float]:
