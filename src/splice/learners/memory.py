@@ -89,7 +89,7 @@ class TransitionWindow:
 
     @cached_property
     def stretches(self) -> Stretches:
-        """The transitions, those of a run that follow one another with the same pattern as one."""
+        """The transitions, consecutive ones of a run with the same pattern merged."""
         return Stretches.of(self)
 
     @cached_property
@@ -100,7 +100,7 @@ class TransitionWindow:
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Transitions of a run that follow one another and where the same was seen, as one each.
+    """The transitions of runs, where consecutive ones with the same pattern are merged into one.
 
     What rules say of a pattern they say again when it stays: after the first transition of a stretch
     nothing changes, so a theory is run over stretches, and what it says counts as often as they are long.
@@ -372,7 +372,7 @@ class Memory:
 def _by_content(
     ground: Codes, part: Ints, columns: Sequence[npt.NDArray[Any]], order: Indices
 ) -> Indices:
-    """Return where the transitions of ``order``, which stand by ground atom, are to stand.
+    """Return the places in ``order`` (by ground atom) that put ground atoms into an order of their content.
 
     Ground atoms come by the part and the time they begin with (the first of ``columns``); where those
     are equal, by all their columns as bytes. What is equal then may stand in any order.

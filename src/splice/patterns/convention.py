@@ -66,7 +66,7 @@ def find_holds(batches: Iterable[MicroBatch], reading: Reading | None = None) ->
 
 
 def _cost(batches: Sequence[MicroBatch], reading: Reading, holds: Holds) -> float:
-    """Return how many nats the labels take, given those before them and what is seen."""
+    """Return minus the log-likelihood of the labels, in nats, given those before them and what is seen."""
     reader, overlap = Reader(reading.domain, reading.vocabulary, reading), Overlap()
     # A cell is a pattern and the label before: how often the label after it is true, of how often.
     cells: list[Ints] = []

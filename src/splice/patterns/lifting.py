@@ -316,7 +316,7 @@ class Patterns:
         return self._table[rows[0], : len(self)]
 
     def places(self, literals: Sequence[Literal]) -> tuple[Indices, Mask]:
-        """Return where the columns of literals are, and which literals are positive."""
+        """Return the row of each literal's atom, and which literals are positive."""
         self._refresh()
         rows = [self._row.setdefault(literal.atom, len(self._row)) for literal in literals]
         self._make_room(len(self._row), len(self))
@@ -370,7 +370,7 @@ class Patterns:
         return true
 
     def fires_at(self, head: Atom, body: Body, columns: Indices) -> Mask:
-        """Return the same for some patterns only."""
+        """Return which of some patterns make a body true."""
         bound = set(head.variables())
         if not all(bound.issuperset(literal.variables()) for literal in body):
             return self.fires(head, body)[columns]
@@ -385,7 +385,7 @@ class Patterns:
         return true
 
     def truths_at(self, rows: Indices, positive: Mask, columns: Indices) -> Mask:
-        """Return the same for literals whose places are known, for some patterns."""
+        """Return which of some patterns make literals true, given their :meth:`places`."""
         self._refresh()
         true: Mask = self._table[rows[:, None], columns] == positive[:, None]
         return true

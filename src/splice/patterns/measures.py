@@ -77,7 +77,7 @@ def split_points(values: Floats, labels: Mask, runs: int, most: int) -> list[Spl
 
 
 def _best(counts: Floats, witness: float) -> tuple[float, int]:
-    """Return what the best cut of some values tells beyond its price, in bits, and where it is.
+    """Return the information gain of the best cut of some values beyond its price, in bits, and its place.
 
     ``counts`` are the false and the true labels of each distinct value, ascending; ``witness`` is
     what a label counts.
@@ -102,7 +102,7 @@ def _best(counts: Floats, witness: float) -> tuple[float, int]:
 
 
 def _bits(counts: Floats) -> Floats:
-    """Return how many bits labels take where this is how many of each sort there are."""
+    """Return the entropy of labels times their number, in bits, from how many of each sort there are."""
     total = counts.sum(axis=-1, keepdims=True)
     share = np.divide(counts, total, out=np.ones_like(counts), where=counts > 0)
     bits: Floats = -(counts * np.log2(share)).sum(axis=-1)

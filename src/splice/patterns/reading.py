@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 class BatchMemo(Generic[_T]):
-    """Something for each of some batches; batches with other labels are still the same.
+    """Values by batch; a batch with other labels is still the same.
 
     What is ``lasting`` can be taken again and again; else once, and only until more is kept.
     """
@@ -55,7 +55,7 @@ _ROWS: Final = 20_000
 
 
 class Prefetcher:
-    """Examples and their patterns, under each of some liftings, of this batch and later ones."""
+    """Partitions and lifts batches, under each of some liftings: one by one, or a block of them in advance."""
 
     def __init__(
         self, visibility: Visibility, liftings: Sequence[Lifting], *, lasting: bool = False

@@ -103,9 +103,9 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def information(held: Floats, fired: Floats, all_held: float, total: float) -> Floats:
-    """Return how much it tells about what holds next that something is true, in nats.
+    """Return the information gain of conditions about what holds next, in nats.
 
-    ``fired`` says how often each thing was true, and ``held`` after how many of these the fluent held.
+    ``fired`` says how often each condition was true, and ``held`` after how many of these the fluent held.
 
     >>> information(np.array([5.0, 5.0]), np.array([5.0, 10.0]), 5.0, 10.0).round(3).tolist()
     [0.693, 0.0]

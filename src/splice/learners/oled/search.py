@@ -252,42 +252,39 @@ class RuleSearch:
         for initiates, rows in theory:
             if not initiates:
                 ended |= self._fires(rows)
-        often = self.window.count(np.ones(len(self.window.pattern), bool), len(ended))
+        count = self.window.count(np.ones(len(self.window.pattern), bool), len(ended))
         readable: list[tuple[bool, Conjunction]] = []
         for initiates, rows in theory:
-            counts = self._fires(rows) & ~ended
+            effective = self._fires(rows) & ~ended
             says_nothing = initiates and not any(self._conditions[row].positive for row in rows)
-            cover = self._cover(counts, often) if says_nothing else ()
+            cover = self._cover(effective, count) if says_nothing else ()
             readable += [
-                (True, self._shortened((row, *rows), counts & self._true[row], ended))
+                (True, self._shortened((row, *rows), effective & self._true[row], ended))
                 for row in cover
             ] or [(initiates, rows)]
         return list(dict.fromkeys(readable))
 
-    def _cover(self, counts: Mask, often: Ints) -> tuple[int, ...]:
+    def _cover(self, where: Mask, count: Ints) -> tuple[int, ...]:
         """Return a few positive conditions of which one is true in each of some patterns; none if they fail.
 
         Greedy, by the transitions that are not covered yet; of equals the most special one.
         """
-        left, chosen = counts.copy(), list[int]()
+        uncovered, chosen = where.copy(), list[int]()
         positive = [row for row, b in enumerate(self._conditions) if b.positive]
-        while left.any() and positive and len(chosen) < _COVER:
-            best = max(
-                positive,
-                key=lambda row: (
-                    int(often[left & self._true[row]].sum()),
-                    -int(self._true[row].sum()),
-                ),
-            )
-            chosen.append(best)
-            left &= ~self._true[best]
-        return () if left.any() else tuple(chosen)
 
-    def _shortened(self, rows: Conjunction, counts: Mask, ended: Mask) -> Conjunction:
+        def covers(row: int) -> tuple[int, int]:
+            return int(count[uncovered & self._true[row]].sum()), -int(self._true[row].sum())
+
+        while uncovered.any() and positive and len(chosen) < _COVER:
+            chosen.append(max(positive, key=covers))
+            uncovered &= ~self._true[chosen[-1]]
+        return () if uncovered.any() else tuple(chosen)
+
+    def _shortened(self, rows: Conjunction, effective: Mask, ended: Mask) -> Conjunction:
         """Return a body without what changes nothing where it is not terminated; the first stays."""
         for left_out in rows[1:]:
             fewer = tuple(row for row in rows if row != left_out)
-            if np.array_equal(self._fires(fewer) & ~ended, counts):
+            if np.array_equal(self._fires(fewer) & ~ended, effective):
                 rows = fewer
         return rows
 

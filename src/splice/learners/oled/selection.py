@@ -108,7 +108,7 @@ def says(
 
 
 def price_of(window: TransitionWindow) -> float:
-    """Return the F1 that a literal must earn: chance is as the root of the positive points."""
+    """Return the F1 that a literal must earn; beyond ``PLENTY`` it falls as chance does, with the root."""
     positives = max(int(np.count_nonzero(window.after)), 1)
     return PRICE * math.sqrt(min(1.0, PLENTY / positives))
 
@@ -226,7 +226,7 @@ class TheorySearch:
         return [best[rule] for rule in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
 
     def _foremost(self, *, initiates: bool) -> list[ChosenRule]:
-        """Return rules of a kind: the most precise, and those that are right most often, or at edges."""
+        """Return the rules of a kind to pair: the most precise, and those right most often, at all points or at edges."""
         rules = [
             rule for rule in self.bodies if self.candidates[rule.candidate].initiates == initiates
         ]

@@ -48,9 +48,7 @@ class _Effect:
     weight: float
 
 
-def read_templates(
-    axioms: Iterable[Statement], changes: Iterable[str] = CHANGES, schema: Schema | None = None
-) -> Templates:
+def read_templates(axioms: Iterable[Statement], changes: Iterable[str] = CHANGES) -> Templates:
     """Return what axioms tell a learner of some changes.
 
     >>> from splice.events.weighted.axioms import standard_axioms
@@ -61,7 +59,7 @@ def read_templates(
     for name in changes:
         if name not in CHANGES:
             raise UnknownName("template", name, CHANGES)
-    effects = [effect for axiom in axioms for effect in _effects(axiom, schema or Schema())]
+    effects = [effect for axiom in axioms for effect in _effects(axiom, Schema())]
     explaining = [effect for effect in effects if effect.happens and effect.change in changes]
     for name in changes:
         if not any(name == effect.change for effect in explaining):
