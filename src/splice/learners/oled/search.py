@@ -30,13 +30,14 @@ from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import is_threshold
 
 _CONDITIONS: Final = 60
-"""So many conditions bodies are made of: those that tell most about what holds, or about what begins."""
+"""So many conditions bodies are made of: those that tell most about what holds, or about what begins. F1 of unseen
+sequences was .802, .880, .912 and .912 with 20, 40, 60 and 120 (``python -m benchmarks.bounds``)."""
 
 _KINDS: Final = (True, False)
 """Rules initiate, or terminate."""
 
 _WIDER: Final = 24
-"""So many of them may speak of others than the head does."""
+"""So many of them may speak of others than the head does; a join is solved for each. Plazas need none."""
 
 _DEARER: Final = 4.0
 """A literal has to earn so many times what it has to where rules were decided one by one: a search that may

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from splice.logic.theory import Statement
 from splice.patterns.lifting import Body, Patterns
 from splice.patterns.numeric import with_comparisons
 
-_PROMISING = 6
-"""So many undecided refinements of each rule may join the theory, if their effect is good."""
+_PROMISING: Final = 6
+"""So many undecided refinements of each rule may join the theory, if their effect is good. Without any, the F1 of
+unseen sequences of four plazas was .014 lower (``python -m benchmarks.bounds``)."""
 
 
 @dataclass(frozen=True, eq=False)
