@@ -14,6 +14,7 @@ from splice.stream.plain import Plain
 
 _NAME: Final = re.compile(r"(\d{8,})\.checkpoint")
 _KEPT: Final = 3
+"""So many are kept: where the newest is damaged, one before it is gone on with."""
 
 
 class Generations:

@@ -43,8 +43,10 @@ _POINTS: Final = ["sequence", "fluent", "time", "label"]
 _SPANS: Final = ["sequence", "fluent", "start", "end", "label"]
 _FACTS: Final = ["sequence", "constant", "function"]
 _MOST_ARGUMENTS: Final = 32
+"""So many columns of arguments are looked for in a row; a feed has no header that says how many there are."""
 _FAR_HINT: Final = f"times lie between {-FARTHEST:,} and {FARTHEST:,}"
 _LINE: Final = (1 << LINE_BITS) - 1
+"""The bits of a row's number that are its line; those above them are the number of its table."""
 _MOST_SHOWN: Final = 80
 
 

@@ -28,6 +28,7 @@ _LONG: Final = {
 }
 
 _WIDTH: Final = 96
+"""Characters in a line of sentences: a screen of 100 with a margin."""
 _LONGEST: Final = 30
 """So many characters of a fluent's name are shown."""
 

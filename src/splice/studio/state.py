@@ -31,6 +31,7 @@ from splice.studio.project import THEORY, Project
 from splice.studio.rulebook import RuleBook, checked_rules, read_rules
 
 _MOST_QUESTIONS: Final = 200
+"""So many questions are given at once, whatever a page asks for."""
 
 
 class Studio:

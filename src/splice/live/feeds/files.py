@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from splice.live.feeds import Address
 
 _BLOCK: Final = 1 << 20
+"""Bytes that are read at once: some thousands of rows, a portion of the process."""
 _ENDINGS: Final = (".ndjson", ".jsonl")
 _TABLES: Final = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 _TAIL: Final = 1 << 16
+"""Bytes that are read at first to find the last lines; twice as many whenever these do not hold them."""
 _NUMBERS: Final = 1 << 63
+"""No row has a larger number: those of a state are below it."""
 
 
 class Lines:

@@ -23,6 +23,7 @@ from splice.live.feeds.files import whole_lines
 _REMEMBERED: Final = 1 << 16
 """So many rows back an identity is known: as many messages as MQTT can have under way."""
 _FILE_BYTES: Final = 1 << 26
+"""A file is not continued beyond this size, so that those that were read to their end may be deleted."""
 _ENDING: Final = ".ndjson"
 _NAME: Final = re.compile(r"[1-9][0-9]{0,17}\.ndjson")
 

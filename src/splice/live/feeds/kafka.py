@@ -21,14 +21,20 @@ from confluent_kafka import (
 )
 
 from splice.errors import SpliceError
-from splice.live.feeds.seam import Item, NumberedRow, Unreachable, last_number
+from splice.live.feeds.seam import (
+    ANSWER_SECONDS,
+    WAIT_SECONDS,
+    Item,
+    NumberedRow,
+    Unreachable,
+    last_number,
+)
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
 _PORTION: Final = 2000
-_SECONDS: Final = 10.0
-_WAIT: Final = 0.05
+"""So many messages are asked for at once; fewer are given when the wait is over."""
 _NOT_THERE: Final = (
     KafkaError._UNKNOWN_TOPIC,
     KafkaError._UNKNOWN_PARTITION,
@@ -80,7 +86,7 @@ class KafkaFeed:
         try:
             consumer.assign([topic])
             while True:
-                messages = consumer.consume(_PORTION, _WAIT)
+                messages = consumer.consume(_PORTION, WAIT_SECONDS)
                 if not messages:
                     yield None
                 for message in messages:
@@ -123,11 +129,13 @@ class KafkaSink:
         consumer = _consumer(self._address)
         topic, partition = self._address.path, _partition(self._address)
         try:
-            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), _SECONDS)
+            low, high = consumer.get_watermark_offsets(
+                TopicPartition(topic, partition), ANSWER_SECONDS
+            )
             # What ends a log may be a mark of a transaction, which no consumer sees.
             for offset in range(high - 1, max(low, high - 5) - 1, -1):
                 consumer.assign([TopicPartition(topic, partition, offset)])
-                message = consumer.poll(_SECONDS)
+                message = consumer.poll(ANSWER_SECONDS)
                 if message is not None and message.error() is None:
                     return last_number(message.value() or b"", self.name)
         except KafkaException as error:
@@ -142,7 +150,9 @@ class KafkaSink:
         """Append rows in their order; return when all are acknowledged by all replicas."""
         if self._producer is None:
             settings = {**_settings(self._address), "enable.idempotence": True, "log_level": 0}
-            self._producer = Producer({**settings, "message.timeout.ms": int(1000 * _SECONDS)})
+            self._producer = Producer(
+                {**settings, "message.timeout.ms": int(1000 * ANSWER_SECONDS)}
+            )
         failed: list[str] = []
 
         def delivered(error: Any, _: Any) -> None:
@@ -159,7 +169,7 @@ class KafkaSink:
                     on_delivery=delivered,
                 )
                 self._producer.poll(0)
-            left = self._producer.flush(3 * _SECONDS)
+            left = self._producer.flush(3 * ANSWER_SECONDS)
         except (KafkaException, BufferError) as error:
             left, failed = 1, [str(error)]
         if left or failed:

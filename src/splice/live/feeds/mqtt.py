@@ -20,14 +20,13 @@ from paho.mqtt.enums import CallbackAPIVersion
 from splice.errors import SpliceError
 from splice.live.feeds.files import FolderFeed
 from splice.live.feeds.journal import Journal
-from splice.live.feeds.seam import Item, NumberedRow, Unreachable
+from splice.live.feeds.seam import ANSWER_SECONDS, WAIT_SECONDS, Item, NumberedRow, Unreachable
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
-_SECONDS: Final = 10.0
-_WAIT: Final = 0.05
 _PORTION: Final = 5000
+"""So many messages are taken before the journal is synced and they are acknowledged."""
 _KEEP_ALIVE: Final = 60
 
 
@@ -68,9 +67,9 @@ def _connect(client: mqtt.Client, address: Address) -> None:
 
 def _await(client: mqtt.Client, address: Address, answers: list[Any]) -> None:
     """Wait for the broker's answer, and see that it is no refusal."""
-    until = time.monotonic() + _SECONDS
+    until = time.monotonic() + ANSWER_SECONDS
     while not answers:
-        if client.loop(_WAIT) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > until:
+        if client.loop(WAIT_SECONDS) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > until:
             raise Unreachable(f"'{address}' does not answer")
     if answers[0].is_failure:
         raise SpliceError(f"'{address}' refuses: {answers[0]}")
@@ -120,7 +119,7 @@ class MqttFeed:
     def _receive(self, client: mqtt.Client, journal: Journal) -> None:
         """Take in what the broker has; it is acknowledged when it is on the disk."""
         # Wait for the first message alone; after it, take what is there until nothing new comes.
-        wait, before = _WAIT, -1
+        wait, before = WAIT_SECONDS, -1
         while before < len(self._messages) < _PORTION:
             before = len(self._messages)
             status = client.loop(wait)
@@ -166,9 +165,9 @@ class MqttSink:
             _connect(client, self._address)
             self._client = client
         sent = [client.publish(self._address.path, row, qos=1) for _, row in rows]
-        until = time.monotonic() + _SECONDS
+        until = time.monotonic() + ANSWER_SECONDS
         while not all(message.is_published() for message in sent):
-            if client.loop(_WAIT) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > until:
+            if client.loop(WAIT_SECONDS) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > until:
                 self._client = None
                 raise Unreachable(f"'{self.name}' does not answer")
 

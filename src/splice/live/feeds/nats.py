@@ -17,7 +17,14 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import APIError, NotFoundError
 
 from splice.errors import SpliceError
-from splice.live.feeds.seam import Item, NumberedRow, Unreachable, last_number
+from splice.live.feeds.seam import (
+    ANSWER_SECONDS,
+    WAIT_SECONDS,
+    Item,
+    NumberedRow,
+    Unreachable,
+    last_number,
+)
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PORTION: Final = 1000
-_WAIT: Final = 0.05
-_SECONDS: Final = 10.0
 
 
 class _Connection:
@@ -70,7 +75,7 @@ class _Connection:
                 connect_timeout=5,
                 error_cb=_silent,
             )
-            self._js = self._nats.jetstream(timeout=_SECONDS)
+            self._js = self._nats.jetstream(timeout=ANSWER_SECONDS)
         return self._js
 
     def close(self) -> None:
@@ -153,7 +158,7 @@ class NatsFeed:
 
 async def _fetched(subscription: Any) -> list[Any]:
     try:
-        messages: list[Any] = await subscription.fetch(_PORTION, timeout=_WAIT)
+        messages: list[Any] = await subscription.fetch(_PORTION, timeout=WAIT_SECONDS)
     except TimeoutError:  # the client's own, or asyncio's where the machine is busy
         return []
     return messages

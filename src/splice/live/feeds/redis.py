@@ -20,13 +20,12 @@ from redis.exceptions import TimeoutError as Slow
 from redis.retry import Retry
 
 from splice.errors import OutputError, SpliceError
-from splice.live.feeds.seam import Item, NumberedRow, Unreachable
+from splice.live.feeds.seam import ANSWER_SECONDS, Item, NumberedRow, Unreachable
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
 _PORTION: Final = 2000
-_SECONDS: Final = 10.0
 _DIGITS: Final = 9
 """No database has a longer number."""
 
@@ -44,8 +43,8 @@ def _client(address: Address) -> Any:
         username=address.user,
         password=address.password,
         ssl=address.options.get("tls") == "true",
-        socket_timeout=_SECONDS,
-        socket_connect_timeout=_SECONDS,
+        socket_timeout=ANSWER_SECONDS,
+        socket_connect_timeout=ANSWER_SECONDS,
         retry=Retry(NoBackoff(), 0),  # who asks tries again, and tells of it
         protocol=2,
     )

@@ -11,6 +11,12 @@ from splice.errors import OutputError, SpliceError
 MOST_BYTES: Final = 1 << 20
 """The longest row that is read; of a longer one the beginning is kept, to be told."""
 
+WAIT_SECONDS: Final = 0.05
+"""So long a feed waits for a row before it says that there is none: time for the other feed, and for checkpoints."""
+
+ANSWER_SECONDS: Final = 10.0
+"""So long a broker may take to answer; then it is unreachable, which is told and tried again."""
+
 Item: TypeAlias = tuple[str, bytes] | None
 """A place and the row there; None: nothing is there at the moment."""
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from splice.live.feeds.files import Lines
-from splice.live.feeds.seam import Item, NumberedRow
+from splice.live.feeds.seam import WAIT_SECONDS, Item, NumberedRow
 
 if TYPE_CHECKING:
     from splice.live.feeds import Address
 
 _BLOCK: Final = 1 << 16
-_WAIT: Final = 0.05
 
 
 class StandardInput:
@@ -28,7 +27,7 @@ class StandardInput:
         """Yield the lines as they come; None where none came for a moment."""
         lines, handle = Lines(), sys.stdin.fileno()
         while True:
-            if not select.select([handle], [], [], _WAIT)[0]:
+            if not select.select([handle], [], [], WAIT_SECONDS)[0]:
                 yield None
                 continue
             data = os.read(handle, _BLOCK)
