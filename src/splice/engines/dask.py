@@ -72,7 +72,7 @@ class DaskEngine:
         self._client = client
         self._opened = ExitStack()
         self.notes = _doubts(client.scheduler.address)
-        """What somebody should know of this cluster."""
+        """Warnings about this cluster."""
         _check_versions(client)
 
     @classmethod

@@ -34,7 +34,7 @@ _MOMENT: Final = 0.5
 
 @dataclass(eq=False, slots=True)
 class _Task(Promise[R]):
-    """A task, what it waits for, who waits for it, and what came of it."""
+    """A task: how many results it waits for, the tasks that wait for its own, and its outcome."""
 
     number: int
     name: str
@@ -115,7 +115,7 @@ class LocalEngine:
         self._ready, self._idle, self._busy = [], [], {}
 
     def submit(self, work: Callable[..., R], *args: object, name: str = "") -> Promise[R]:
-        """Promise what a function gives; it is called when somebody asks for results."""
+        """Promise what a function gives; it is called when results are asked for."""
         task = _Task(self._made, name, work, args)
         self._made += 1
         for arg in args:

@@ -41,7 +41,7 @@ from splice.stream.source import Source, one_sequence
 from splice.stream.times import TimeFormat
 
 _LEARNED: Final = ("learned_", "domain_", "theory_", "verdict_", "rules_", "_fitted")
-"""What is there once something was learned."""
+"""Attributes of a fitted estimator."""
 
 
 class NotFitted(SpliceError, AttributeError):

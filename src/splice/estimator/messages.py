@@ -29,7 +29,7 @@ _OPTION: Final = re.compile(r"--([a-z][a-z-]*[a-z])( [a-z0-9.]+)?")
 
 
 def warn(text: str) -> None:
-    """Tell something that is no error, at the line that called the package."""
+    """Warn at the line that called the package."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and not _is_outside(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
@@ -41,7 +41,7 @@ def _is_outside(file: str) -> bool:
 
 
 def warned(watch: Watch, frames: Frames) -> Callable[[Event], None]:
-    """Let what a run over frames tells be warnings; all events go to whoever watches."""
+    """Return a watcher that makes warnings of notices, and passes all events on."""
     if isinstance(watch, type) or not callable(watch):
         raise SpliceError(
             f"watch must be called with events, which {watch!r} is not for",

@@ -155,7 +155,7 @@ class Adaptation:
         self._emit_completed(revision.completion, rows, revision.number)
 
     def _emit_completed(self, done: Completion, rows: Indices, number: Ints) -> None:
-        """Say labels: whoever keeps the last row of each ``id`` has what is known."""
+        """Emit labels; the last row of each ``id`` is what is known of it."""
         if not self._completed:
             return
         queries, times = done.batch.queries, self._vocabulary.times
@@ -211,7 +211,7 @@ class Adaptation:
             self._trial = Trial(answer.newcomer, old, self._rules.rival(new))
 
     def _switch(self) -> None:
-        """Let the other one of a trial speak, or end the trial; say so."""
+        """Recognise by the other rules of a trial, or end the trial; emit which."""
         trial = self._trial
         assert trial is not None
         old, new = trial.f1

@@ -127,7 +127,7 @@ class Clocks:
     def _leap(
         self, time: Ints, waiting: list[int], verdict: npt.NDArray[np.int8]
     ) -> tuple[int, list[int]]:
-        """Move to the earliest of the rows that wait; return the time, and who waits further."""
+        """Move to the earliest of the rows that wait; return the time, and the rows that wait on."""
         now = int(time[waiting].min())
         near = time[waiting] <= now + self.ahead
         taken = np.asarray(waiting)[near]

@@ -1,4 +1,4 @@
-"""The machine of a live run: rows in, rows out, and a state that can be kept and taken up again.
+"""The machine of a live run: rows in, rows out, and a state that can be kept and restored.
 
 It opens nothing and waits for nothing. What it says depends on the rows and their order alone, not
 on the portions in which they arrive (several sequences that arrive at once, and what is said before

@@ -162,6 +162,6 @@ class Intake:
 
 
 def _described(row: RawRow) -> dict[str, Any]:
-    """Return a row for those who look into what went wrong."""
+    """Return a row as the channels of late and dead rows have it."""
     shown = row.text[:_SHOWN_BYTES].decode("utf-8", "replace")
     return {"feed": row.feed, "place": row.place, "row": shown, "bytes": len(row.text)}

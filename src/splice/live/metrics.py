@@ -1,4 +1,4 @@
-"""What a live run tells those who watch over it: numbers for Prometheus, and whether it is well."""
+"""Monitoring of a live run: numbers for Prometheus, and whether it is healthy."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Outbox:
     last: dict[str, int] = field(default_factory=dict)
 
     def put(self, channel: Channel, **columns: Any) -> None:
-        """Say something."""
+        """Append a row to a channel, with its next number."""
         # Rows are encoded once, here: what is sent again after a crash is the same to the byte.
         number = self.last[channel] = self.last.get(channel, 0) + 1
         text = json.dumps({"n": number, **columns}, ensure_ascii=False, separators=(",", ":"))

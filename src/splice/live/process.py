@@ -47,7 +47,7 @@ _ANNOUNCED: Final = {
 
 
 def ignore(event: str, fields: Mapping[str, Any]) -> None:
-    """Tell nobody."""
+    """Drop an event."""
 
 
 @dataclass

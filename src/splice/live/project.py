@@ -81,7 +81,7 @@ class Project:
         return load_theory(self.rules) if self.rules else Theory()
 
     def last_state(self) -> Plain | None:
-        """Return the newest state that is whole, whoever wrote it; None where there is none."""
+        """Return the newest state that is whole, of whatever run; None where there is none."""
         return Generations(self.state, {}).peek()
 
 

@@ -1,4 +1,4 @@
-"""The last rows that a live run has said, in a file for those who look on.
+"""The last rows that a live run has said, in a file that a page reads.
 
 What goes to a broker cannot be looked at without one. So the last rows of each channel are kept beside the
 checkpoints, too. The file is no part of the state: nothing is lost with it.

@@ -130,7 +130,7 @@ class Decoder:
 
     @property
     def domain(self) -> Domain:
-        """What the atoms mean; what nobody declared is in it once it was seen."""
+        """What the atoms mean; undeclared predicates are in it once they were seen."""
         return self._kinds.domain
 
     def decode(self, rows: Sequence[bytes]) -> Decoded:

@@ -74,7 +74,7 @@ class Waiting:
     def _batch(
         self, domain: Domain, events: AtomTable, labels: AtomTable, facts: AtomTable, times: Ints
     ) -> MicroBatch:
-        """Return a batch with every query atom about those who are in it, labelled or not."""
+        """Return a batch with all query atoms over the constants in it, labelled or not."""
         parts = [t for t in (facts, events, labels, self._expanded(times)) if len(t)]
         table = AtomTable.concat(parts, self.vocabulary).sorted()
         table = table.take(np.sort(unique_rows(table.key())[0]))

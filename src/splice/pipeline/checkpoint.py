@@ -90,7 +90,7 @@ def _spelled(value: object) -> str:
 def open_checkpoint(
     checkpointing: Checkpointing, identity: Mapping[str, str], watch: Watch
 ) -> Keeper:
-    """Take up an interrupted run, or make sure that a new one is in nobody's way."""
+    """Resume an interrupted run, or begin one where no other can be resumed."""
     keeper = Keeper(checkpointing.path, identity, checkpointing.every)
     try:
         if not checkpointing.resume:

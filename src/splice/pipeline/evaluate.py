@@ -71,7 +71,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """Scores, and what somebody should know of the two sides.
+    """Scores, and what limits their meaning.
 
     ``predicted`` and ``labelled`` are the sequences that the two sides mention, ``unknown`` counts atoms of
     labelled data that have no label where one was predicted.

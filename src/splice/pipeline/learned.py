@@ -82,7 +82,7 @@ class LearnOptions(Checked):
 
     @property
     def closed(self) -> bool:
-        """Whether what nobody labelled is false to the learner."""
+        """Whether the learner takes atoms without a label for false."""
         factory = self.learner
         reads = (
             factory.options.unlabelled if isinstance(factory, LearnerChoice) else Unlabelled.FALSE
@@ -246,7 +246,7 @@ class Learned:
 
     @property
     def growing(self) -> int:
-        """How many rules the learner works on that say something, in the theory or not."""
+        """How many rules with a condition the learner works on, in the theory or not."""
         return self.learner.growing
 
     @property

@@ -1,4 +1,4 @@
-"""Finished parts of a run, in a folder beside its output: whoever dies, the run can go on.
+"""Finished parts of a run, in a folder beside its output: where a worker or the run itself is killed, the run can go on.
 
 ::
 
@@ -97,7 +97,7 @@ class PartFiles(Keeper):
 def open_part_files(
     checkpointing: Checkpointing, identity: Mapping[str, str], watch: Watch
 ) -> PartFiles:
-    """Take up an interrupted run, or make sure that a new one is in nobody's way."""
+    """Resume an interrupted run, or begin one where no other can be resumed."""
     files = PartFiles(checkpointing.path, identity)
     if not checkpointing.resume:
         files.make_room(force=checkpointing.force)

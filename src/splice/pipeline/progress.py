@@ -63,7 +63,7 @@ class LearnedBatch(Advanced):
 
     @property
     def rules(self) -> int:
-        """How many rules there are that say something."""
+        """How many rules with a condition there are."""
         return self.learned.growing
 
 
@@ -83,7 +83,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something of the input is odd, and no error."""
+    """A problem of the input that is no error."""
 
     problem: Problem
 
@@ -97,7 +97,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Something that nobody said was found out from the input."""
+    """Something that neither domain nor options say was found out from the input."""
 
     text: str
 
@@ -164,7 +164,7 @@ def ignore(event: Event) -> None:
 
 
 def follow(items: Iterable[T], stage: Stage, watch: Watch, total: int | None = None) -> Iterator[T]:
-    """Pass the steps of a stage on, and tell of each when it has been dealt with."""
+    """Yield the steps of a stage, and tell the watcher of each when the consumer asks for the next."""
     watch(Begun(stage, total))
     try:
         for item in items:

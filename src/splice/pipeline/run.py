@@ -301,7 +301,7 @@ class _Run:
         self.number, self._done = number, 0
 
     def next_round(self) -> bool:
-        """Let what was learned teach back, if it has something new to say and rounds are left."""
+        """Begin another round of teaching back, where the theory has changed and rounds are left; return whether."""
         learned, rounds_before = self._learned, len(self.teaching.rounds)
         going = self.teaching.go_on(learned.theory, len(learned.rules))
         learned.rounds = list(self.teaching.rounds)

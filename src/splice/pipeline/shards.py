@@ -211,7 +211,7 @@ class RelabelledSource(WrappedSource):
 
 @dataclass(frozen=True, slots=True)
 class LabelCounting:
-    """Whose labels are counted, for whom, and in which part."""
+    """What counting the labels of a part takes: the input, the profile and its mode, the cut."""
 
     opened: OpenSource
     profile: Profile

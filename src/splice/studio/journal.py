@@ -136,7 +136,7 @@ class Journal:
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    """Let nobody else write; where the system has no such locks, trust that nobody does."""
+    """Lock the file against other processes, where the system has such locks."""
     try:
         import fcntl  # noqa: PLC0415  (not on every system)
     except ImportError:

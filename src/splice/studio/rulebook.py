@@ -100,7 +100,7 @@ class RuleBook:
 
 
 def _effective(statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return the statements without rules that end what none begins: nobody can recognise by them."""
+    """Return the statements without rules that end what none begins: a program cannot be made of these."""
     begun = {_fluent(s) for s in statements if not _ends(s)}
     return tuple(s for s in statements if not _ends(s) or _fluent(s) in begun)
 

@@ -110,7 +110,7 @@ class Studio:
             return entry
 
     def _replay(self) -> None:
-        """Take up the answers of the journal; those that fit nothing are told."""
+        """Apply the answers of the journal; count those that fit nothing in the input as trouble."""
         labels, codes = self._input.copy(), self.session.vocabulary.sequences
         lost = 0
         for entry in self.project.journal.active():

@@ -1,4 +1,4 @@
-"""A trial: rules learned since a change beside those learned before it; who is better on labels speaks.
+"""A trial: rules learned since a change beside those learned before it; the better ones on labels are used.
 
 An alarm may be false, and whoever has just begun to learn knows less than whoever has not. So both learn on and are
 scored on the same labels before they learn from them. The rules in use are those of whoever is better of late, and after
@@ -24,7 +24,7 @@ from splice.stream.table import AtomTable
 _LATE: Final = 20
 """Both are compared by their F1 on so many batches of late in which something held."""
 _FIRST: Final = 5
-"""Before so many of them since the newcomer learned anew, whoever speaks goes on."""
+"""Before so many of them since the newcomer learned anew, the rules in use stay."""
 _LAST: Final = 60
 """After so many of them the trial ends."""
 _MARGIN: Final = 0.02
@@ -33,7 +33,7 @@ _MARGIN: Final = 0.02
 
 @dataclass
 class Trial:
-    """What was learned before a change and since, each at work and heard by nobody.
+    """What was learned before a change and since: both recognise, and emit nothing.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Trial:
         self.relearned = self.learner.batches
 
     def step(self, code: int, batch: MicroBatch) -> bool:
-        """Compare on a batch of a sequence, then learn from it; return whether another one speaks now."""
+        """Compare on a batch of a sequence, then learn from it; return whether the other rules are used now."""
         before = self.ahead
         old, new = self.old.compare(code, batch), self.new.compare(code, batch)
         if old and new and (old.positive or new.positive):
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def theory(self) -> Theory:
-        """The rules of whoever speaks."""
+        """The rules that are used: those of the better side."""
         return self.new.theory if self.ahead else self.old.theory
 
     @property

@@ -50,7 +50,7 @@ class Address:
     password: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        """Return the address without who asks: it is told, and kept in checkpoints."""
+        """Return the address without user and password: it is printed, and kept in checkpoints."""
         if self.scheme in ("-", "file"):
             return self.path or "-"
         port = f":{self.port}" if self.port else ""
@@ -65,7 +65,7 @@ class Address:
         return value
 
     def check_options(self, *expected: str) -> None:
-        """Refuse options that nobody knows: a misspelt one would be taken for its default."""
+        """Refuse unknown options: a misspelt one would be taken for its default."""
         for name in self.options:
             if name not in expected:
                 hint = did_you_mean(name, expected) or f"{self.scheme} knows {', '.join(expected)}"

@@ -154,7 +154,7 @@ class MqttSink:
         self._client: mqtt.Client | None = None
 
     def last(self) -> int | None:
-        """Return None: nobody can tell what was published."""
+        """Return None: a topic does not say what was published."""
         return None
 
     def send(self, rows: Sequence[NumberedRow]) -> None:
