@@ -249,6 +249,7 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
     entities = _entities(events)
     if not named or not entities:
         return []
+    # A place, such as (meet, 0), is about entities if some name there is one's.
     met = {place for place, names in named.items() if entities.intersection(names)}
     doubtful = [place for place in named if place in met] if met else list(named)
     return [

@@ -242,7 +242,7 @@ def _opened(
 ) -> Source:
     """Return an input as a source, its events at time-points; tables see to that themselves."""
     source = read(described, options)
-    if options.every == AUTO_STEP:
+    if options.every == AUTO_STEP:  # which only a reading can tell; then the input is opened again
         clock = replace(described.domain.clock, step=inferred_step(source))
         described = replace(described, domain=replace(described.domain, clock=clock))
         source = read(described, options)

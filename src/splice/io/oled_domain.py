@@ -76,7 +76,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One line: ``path`` leads to the number that a comparison is about."""
+    """One line of a mode file.
+
+    Parameters
+    ----------
+    keyword
+        ``modeh``, ``modeb``, ...
+    atom
+        What it speaks of.
+    positive
+        Whether that may stand in a rule as it is, or negated.
+    path
+        The places that lead to the number which a comparison is about.
+    """
 
     keyword: Token
     atom: Node
@@ -196,6 +208,8 @@ class _Builder:
 
     def _note(self, node: Node, *, is_function: bool, keyword: str, returns: str) -> None:
         """Learn the types and the markers of a predicate or a function, and of those inside."""
+        # A place that holds a function has no type in the file: it gets that of the Event Calculus, or one
+        # that is called after the place. What stands there is new, since the function is bound as a whole.
         usual = None if is_function else EVENT_CALCULUS.get(node.signature)
         types, markers = [], []
         for i, arg in enumerate(node.args):

@@ -77,7 +77,7 @@ class _Writer:
         body = [x for x in rule.body if x.atom.predicate != FLUENT_OF]
         body = body if static else sorted(body, key=_place)
         types = self._types(rule)
-        if head.predicate != TERMINATED_AT:
+        if head.predicate != TERMINATED_AT:  # who says what a fluent ranges over is what begins it
             self._heads.setdefault(*_grounded(fluent, types))
         conditions = [self._literal(x, time, types, static=static) for x in body]
         if not static and not any(x.positive and x.atom.predicate == HAPPENS_AT for x in body):

@@ -133,7 +133,17 @@ def _axioms(definition: Definition, program: Program) -> str:
 
 
 def format_asp_facts(program: Program, table: AtomTable, domain: Domain | None = None) -> str:
-    """Return the atoms of one sequence that the rules of a program ask for, and its time line."""
+    """Return the atoms of one sequence that the rules of a program ask for, and its time line.
+
+    Parameters
+    ----------
+    program
+        The rules.
+    table
+        The atoms of the sequence.
+    domain
+        Says over what fluents range.
+    """
     if len(np.unique(table.sequence)) > 1:
         raise SpliceError("a program for clingo has one time line", "choose one sequence")
     check_inputs(program, table.vocabulary)
@@ -235,6 +245,8 @@ def _ranges(program: Program, bodies: _Bodies, table: AtomTable, domain: Domain)
     begin = int(table.time[table.time != NO_TIME].min(initial=0)) if len(table) else 0
     lines: dict[str, None] = {}
     for fluent in bodies.fluents():
+        # Each relation gives some arguments their entities, and since when those are known; the fluent is
+        # there from the latest of these times on. Rows of two relations fit where they agree on an argument.
         relations, tests = entities.ranges(fluent)
         rows = [range(len(relation)) for relation in relations]
         for chosen in product(*rows):

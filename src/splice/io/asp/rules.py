@@ -82,7 +82,17 @@ lasts({k},S,E) :- begun({k},S,T), follows(E,T), not during({k},E).
 
 
 def format_statement(statement: Statement, program: Program, number: int) -> Iterator[str]:
-    """Yield the rules that say what one rule of a program says; ``number`` tells it from others."""
+    """Yield the rules that say what one rule of a program says.
+
+    Parameters
+    ----------
+    statement
+        The rule.
+    program
+        The program that it belongs to.
+    number
+        What tells it from the others of the program.
+    """
     rule = statement.content
     assert isinstance(rule, Rule)
     if statement.weight is not None and not statement.is_hard:
@@ -122,6 +132,8 @@ class _Rule:
         """Yield an initiation or a termination."""
         head = self._rule.head.atom
         body = [self.literal(x) for x in self._rule.body]
+        # clingo wants each variable of a rule in some positive literal. What no condition binds of a fluent
+        # that ends ranges over the fluents that ever began; a time that none binds, over all points.
         bound = {v for x in self._rule.body if _binds(x) for v in x.variables()}
         if head.predicate == TERMINATED_AT and not set(head.args[0].variables()) <= bound:
             body.append(f"known({self.term(head.args[0])})")
@@ -132,6 +144,8 @@ class _Rule:
 
     def static(self, number: int) -> Iterator[str]:
         """Yield a rule over intervals: a row for each way to bind it, then point by point."""
+        # row(7,(X,Y)) is a way to bind rule 7, and during((7,"I",(X,Y)),T) says that T lies in the interval
+        # that the rule calls I there. The operations on intervals are then rules about single points.
         conditions, variables = self._conditions()
         row = ",".join(map(self.term, variables))
         row = f"({row},)" if len(variables) == 1 else f"({row})"

@@ -108,6 +108,7 @@ def _walk(
     functions: dict[Signature, None],
 ) -> None:
     """Note what stands at a position of a statement."""
+    # A variable is one of its statement only: (3, X) and (4, X) may have different types.
     if isinstance(term, Variable):
         groups.join(position, (number, term))
     elif isinstance(term, Function) and term.functor in ARITHMETIC:
@@ -172,8 +173,16 @@ def lomrf_theory(
 ) -> Theory:
     """Return a theory that LoMRF understands: rules made hard unless weighted, axioms, a schema.
 
-    A theory that has axioms keeps them. ``schema`` declares what the theory's own does not; what
-    neither declares is inferred from the rules.
+    A theory that has axioms keeps them.
+
+    Parameters
+    ----------
+    theory
+        The theory.
+    schema
+        Declares what the theory's own schema does not; what neither declares is inferred from the rules.
+    simultaneous
+        What the axioms say of a fluent that is initiated and terminated at once.
     """
     problems = {
         statement.problem(message, hint)

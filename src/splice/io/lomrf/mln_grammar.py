@@ -93,6 +93,8 @@ class MlnParser(LineCursor):
 
     def _is_predicate(self) -> bool:
         """Whether a declaration follows: plain lower-case names, and not declared before."""
+        # ``Close(id,id,time)`` on a line of its own is a declaration, and a formula over variables once there
+        # is one: LoMRF's language does not tell the two apart otherwise.
         if not self.at_kind("name") or not self.token.text[:1].isupper():
             return False
         name = self.schema.internal_name(self.token.text)
@@ -242,7 +244,7 @@ class MlnParser(LineCursor):
     # formulas, loosest first
 
     def _joined_by(self, *signs: str) -> Token | None:
-        """Read an operator, also one that starts the next line."""
+        """Read an operator, also one that starts the next line: then the statement goes on there."""
         index = self.index
         while self.tokens[index].kind == "newline":
             index += 1
@@ -251,7 +253,7 @@ class MlnParser(LineCursor):
         if token.text not in signs or token.kind == "quoted":
             return None
         if starts_line and token.text == "v" and self.tokens[index + 1].text == "=":
-            return None
+            return None  # the next line declares a type that is called v
         self.index = index + 1
         self.skip_newlines()
         return token

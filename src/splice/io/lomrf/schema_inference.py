@@ -32,7 +32,14 @@ def extend_schema(
 ) -> Schema:
     """Return the schema with what a file adds to it.
 
-    ``measured`` positions hold numbers that name nothing, so they share no type with others.
+    Parameters
+    ----------
+    raw
+        The file.
+    schema
+        What is known before.
+    measured
+        Positions whose numbers name nothing: they share no type with others.
     """
     problems = [*_predicate_conflicts(raw, schema), *_function_conflicts(raw, schema)]
     if problems:

@@ -40,20 +40,17 @@ class RowMaker:
         """Return the rows of a chunk, by table, in their order."""
         parts: dict[str, list[pl.DataFrame]] = {}
         for code in np.unique(chunk.kind).tolist():
-            written = self._how(code)
+            if code not in self._written:
+                kind = self._source.vocabulary.kinds[code]
+                self._written[code] = _written(kind, self._source.domain)
+            written = self._written[code]
             rows = np.flatnonzero(chunk.kind == code)
             frame = self._frame(chunk.take(rows), rows, written)
             parts.setdefault(written.table, []).append(frame)
         return {
-            name: pl.concat(some, how="diagonal").sort("row").drop("row")
-            for name, some in parts.items()
+            name: pl.concat(frames, how="diagonal").sort("row").drop("row")
+            for name, frames in parts.items()
         }
-
-    def _how(self, code: int) -> _Written:
-        if code not in self._written:
-            kind = self._source.vocabulary.kinds[code]
-            self._written[code] = _written(kind, self._source.domain)
-        return self._written[code]
 
     def _frame(self, table: AtomTable, rows: Ints, written: _Written) -> pl.DataFrame:
         sequences = pl.Series([name_text(name) for name in table.vocabulary.sequences])

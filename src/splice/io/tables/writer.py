@@ -10,6 +10,7 @@ bounded; the source is read once.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -87,15 +88,20 @@ class _Writer:
         domain = self._source.domain
         schema = schema_of(domain.schema, self._source.vocabulary.kinds)
         domain = replace(domain, schema=schema)
-        self._tables["events"].quote(_colliding(domain, self._tables["events"].names))
+        colliding = _colliding(domain, self._tables["events"].names)
         for name, spool in self._tables.items():
             if spool.rows:
-                spool.write(folder / f"{name}{style.endings[0]}", style)
+                frame = spool.frame(colliding if name == "events" else ())
+                style.write(frame, folder / f"{name}{style.endings[0]}")
         if not any(spool.rows for spool in self._tables.values()):
             # An empty stream is a table without rows, which a format without a header cannot say.
             style = style if style.header else next(f for f in FORMATS.values() if f.header)
-            self._tables["events"].write(folder / f"events{style.endings[0]}", style)
+            style.write(self._tables["events"].frame(), folder / f"events{style.endings[0]}")
         return domain
+
+
+_Event = tuple[str, int, bool]
+"""The name of an event, whether it is one or an atom of a predicate, and whether it has no arguments."""
 
 
 class _Spool:
@@ -103,13 +109,12 @@ class _Spool:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.rows = 0
-        self.names: set[tuple[str, int, bool]] = set()
+        self.names: set[_Event] = set()
         self._folder = folder
         self._head = _HEADS[name]
         self._is_labels = name == "labels"
         self._waiting: list[pl.DataFrame] = []
         self._parts: list[Path] = []
-        self._quoted: list[tuple[str, int, bool]] = []
         self._columns: dict[str, None] = {}
         self._all_true = True
 
@@ -129,24 +134,16 @@ class _Spool:
             pl.concat(self._waiting, how="diagonal").write_parquet(self._parts[-1])
             self._waiting = []
 
-    def quote(self, names: list[tuple[str, int, bool]]) -> None:
-        """Remember the events whose names must be quoted to be read as what they are."""
-        self._quoted = names
-
-    def write(self, path: Path, style: TableFormat) -> None:
-        """Write the table."""
-        style.write(self._frame(), path)
-
-    def _frame(self) -> pl.LazyFrame:
+    def frame(self, quoted: Sequence[_Event] = ()) -> pl.LazyFrame:
+        """Return the table, the names of some events in quotes to be read as what they are."""
         frames = [pl.scan_parquet(part) for part in self._parts]
         frames += [frame.lazy() for frame in self._waiting]
         if not frames:
             return pl.LazyFrame(schema=self._head)
         rows = pl.concat(frames, how="diagonal")
-        for name, happens, bare in self._quoted:
+        for name, happens, bare in quoted:
             same = (pl.col("event") == name) & (pl.col("happens") == happens)
-            quoted = pl.lit(name if name.startswith("'") else f"'{name}'")
-            event = pl.when(same & (pl.col("bare") == bare)).then(quoted)
+            event = pl.when(same & (pl.col("bare") == bare)).then(pl.lit(f"'{name}'"))
             rows = rows.with_columns(event.otherwise(pl.col("event")).alias("event"))
         label = pl.when(pl.col("label") != 0).then(pl.col("label") > 0).alias("label")
         args = sorted((n for n in self._columns if n.startswith("arg")), key=lambda n: int(n[3:]))
@@ -154,7 +151,7 @@ class _Spool:
         return rows.select(*shown, *([] if self._all_true and not self._is_labels else [label]))
 
 
-def _colliding(domain: Domain, names: set[tuple[str, int, bool]]) -> list[tuple[str, int, bool]]:
+def _colliding(domain: Domain, names: set[_Event]) -> list[_Event]:
     """Return the events whose plain names would be read as something else."""
     kinds = KindMaker(domain, Vocabulary())
     functions = {decl.name for decl in domain.schema.functions}
