@@ -6,7 +6,7 @@ vocabularies; atoms are the same if their sequence, kind, constants and time hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from splice.notebook import html_table
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, check_source, collect
 from splice.stream.table import NO_TIME, AtomTable
-from splice.stream.vocabulary import NO_CODE, Vocabulary
+from splice.stream.vocabulary import NO_CODE, Kind, Symbols, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,35 +174,33 @@ def _fluents(truth: Recognised, predicted: AtomTable | Recognised) -> AtomTable:
 
 def _translated(table: AtomTable, to: AtomTable) -> AtomTable:
     """Return a table in another one's vocabulary, which grows by what it lacks."""
-    old, new = table.vocabulary, to.vocabulary
-    codes = zip(_kind_codes(table, to), old.kinds, strict=True)
-    kinds = [new.kind(kind) if code is None else code for code, kind in codes]
-    constants = new.constants.codes(list(old.constants))
-    sequences = new.sequences.codes(list(old.sequences))
-    return _recoded(table, new, kinds, constants, sequences)
+    vocabulary = to.vocabulary
+    by_template = {str(kind.template): code for code, kind in enumerate(vocabulary.kinds)}
 
+    def kind_code(kind: Kind) -> int:
+        code = by_template.get(str(kind.template))
+        return vocabulary.kind(kind) if code is None else code
 
-def _kind_codes(table: AtomTable, to: AtomTable) -> list[int | None]:
-    """Return the code that each kind of a table has in another one's vocabulary."""
-    by_text = {str(kind.template): code for code, kind in enumerate(to.vocabulary.kinds)}
-    return [by_text.get(str(kind.template)) for kind in table.vocabulary.kinds]
+    return _recoded(table, vocabulary, kind_code, Symbols.code)
 
 
 def _recoded(
     table: AtomTable,
     vocabulary: Vocabulary,
-    kinds: Sequence[int],
-    constants: Iterable[int],
-    sequences: Iterable[int],
+    kind_code: Callable[[Kind], int],
+    code: Callable[[Symbols, str], int],
 ) -> AtomTable:
-    """Return a table in the codes of another vocabulary, given the new code of each old one."""
-    codes = np.array([*constants, -1], np.int32)
+    """Return a table in the codes of another vocabulary, given what looks up kinds and names there."""
+    old = table.vocabulary
+    kinds = [kind_code(kind) for kind in old.kinds]
+    constants = [code(vocabulary.constants, name) for name in old.constants]
+    sequences = [code(vocabulary.sequences, name) for name in old.sequences]
     return AtomTable(
         vocabulary,
         np.array([*sequences, -1], np.int32)[table.sequence],
         table.time,
         np.array([*kinds, -1], np.int32)[table.kind],
-        np.where(table.args >= 0, codes[table.args], -1).astype(np.int32),
+        np.array([*constants, -1], np.int32)[table.args],  # -1, no argument, is the last one
         table.truth,
     )
 
@@ -228,20 +226,23 @@ def _name(table: AtomTable, row: int) -> str:
 
 def labels_in(truth: AtomTable, queries: AtomTable) -> LabelArray:
     """Return the label that ``truth`` gives to each atom of ``queries``, unknown where none."""
-    # Both sides are grouped together: rows of a group are the same atom, whichever side they stand on.
-    _, group = unique_rows(np.concatenate(_shared_keys(truth, queries)))
-    label = np.zeros(int(group.max(initial=-1)) + 1, np.int8)
-    label[group[: len(truth)]] = truth.truth
-    return label[group[len(truth) :]]
+    row = _matching_rows(*_shared_keys(truth, queries))
+    return np.append(truth.truth, np.int8(UNKNOWN))[row]
 
 
 def rows_in(fluents: AtomTable, queries: AtomTable) -> Ints:
     """Return which row of ``fluents`` each query atom is about, whatever its time; -1: none."""
-    keys = np.concatenate(_shared_keys(fluents, queries))
-    _, group = unique_rows(np.delete(keys, _TIME, axis=1))
+    keys = _shared_keys(fluents, queries)
+    return _matching_rows(*(np.delete(key, _TIME, axis=1) for key in keys))
+
+
+def _matching_rows(keys: Ints, queries: Ints) -> Ints:
+    """Return the last row of ``keys`` that is equal to each row of ``queries``; -1: none is."""
+    # Both sides are grouped together: rows of a group are the same atom, whichever side they stand on.
+    _, group = unique_rows(np.concatenate((keys, queries)))
     row = np.full(int(group.max(initial=-1)) + 1, -1, np.int64)
-    row[group[: len(fluents)]] = np.arange(len(fluents))
-    return row[group[len(fluents) :]]
+    row[group[: len(keys)]] = np.arange(len(keys))
+    return row[group[len(keys) :]]
 
 
 _TIME: Final = 1
@@ -250,13 +251,12 @@ _TIME: Final = 1
 
 def _shared_keys(table: AtomTable, to: AtomTable) -> tuple[Ints, Ints]:
     """Return the keys of two tables' atoms, both in the numbers of the second's vocabulary."""
-    old, new = table.vocabulary, to.vocabulary
+    by_template = {str(kind.template): code for code, kind in enumerate(to.vocabulary.kinds)}
     recoded = _recoded(
         table,
-        new,
-        [NO_CODE if code is None else code for code in _kind_codes(table, to)],
-        map(new.constants.known_code, old.constants),
-        map(new.sequences.known_code, old.sequences),
+        to.vocabulary,
+        lambda kind: by_template.get(str(kind.template), NO_CODE),
+        Symbols.known_code,
     )
     keys = recoded.key(), to.key()
     width = max(key.shape[1] for key in keys)
