@@ -109,7 +109,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     def _blocks(self, kind: _Kind) -> list[tuple[Atom, RuleBlock]]:
         """Return the rules of a kind side by side, by head; made anew after a rule came or changed.
 
-        Rules about one fluent are never true in situations of another, so each has a block: the work
+        Rules about one fluent are never true in patterns of another, so each has a block: the work
         grows with the fluents, not with their square.
         """
         rules: dict[Atom, list[RuleState]] = {}

@@ -102,11 +102,10 @@ class Distinct:
 
 
 class Candidates:
-    """Clauses by number, found by searching each situation once.
+    """Clauses by number, found by searching each pattern once.
 
-    A situation is a pattern: wherever it is seen, the same paths lead away from the fluent, so
-    the search is done over its lifted atoms. Only what shares its constants with the fluent is
-    part of a pattern.
+    Wherever a pattern is seen, the same paths lead away from the fluent, so the search is done over
+    its lifted atoms. Only what shares its constants with the fluent is part of a pattern.
     """
 
     def __init__(self, patterns: Patterns, modes: Modes, options: OslaOptions) -> None:
@@ -125,7 +124,7 @@ class Candidates:
         self._width = 0
 
     def search(self, predicate: str, pattern: int) -> tuple[int, ...]:
-        """Return the clauses that explain a change in a situation."""
+        """Return the clauses that explain a change in a pattern."""
         key = predicate, pattern
         if key not in self._explaining:
             seen, options = self._patterns.store[pattern].rule, self._options

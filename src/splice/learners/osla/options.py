@@ -83,7 +83,7 @@ class OslaOptions(LearnerOptions):
     free
         Whether paths may leave variables open.
     max_paths
-        The most clauses that one situation gives, the short ones first; modes give fewer.
+        The most clauses that one pattern gives, the short ones first; modes give fewer.
     growing
         The most clauses about a fluent that are worked on side by side; those that tell least give way.
     initial
