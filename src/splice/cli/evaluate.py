@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from splice.cli.console import Format, emit, note, print_reading
+from splice.cli.console import Format, emit, note
 from splice.cli.options import (
     SEVERAL_FILES,
     EngineOption,
@@ -18,13 +18,11 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.cli.progress import RunProgress
-from splice.engines.choice import check_choice, chosen_engine
 from splice.evaluation.confusion import By
 from splice.evaluation.recognition import Scores
 from splice.inputs.open import InputOptions
 from splice.io.intervals import holds_intervals
-from splice.pipeline.evaluate import Comparison, Evaluated, evaluate_shards
-from splice.pipeline.evaluate import evaluate as run
+from splice.pipeline.evaluate import Comparison, Evaluated, evaluate_input
 from splice.stream.summary import CLOSING_HINT, one_sided_text
 
 
@@ -75,17 +73,12 @@ def evaluate(
     A query atom that PREDICTED does not mention counts as false. Both sides may be a file of
     intervals (csv, ndjson, json, parquet), .db files or tables.
     """
-    check_choice(engine, shards)
     if stream is not None and not holds_intervals(Path(truth)):
         note("--stream says nothing here: TRUTH has its own time-points")
     comparison = Comparison(predicted, truth, options, stream, by, tolerance)
-    if shards > 1:
-        with chosen_engine(engine, jobs, lambda text: note(f"warning: {text}")) as workers:
-            evaluated = evaluate_shards(comparison, shards, workers, RunProgress())
-    else:
-        evaluated = run(comparison)
-        for report in evaluated.reports:
-            print_reading(report)
+    evaluated = evaluate_input(
+        comparison, shards=shards, jobs=jobs, engine=engine, watch=RunProgress()
+    )
     _print_strangers(evaluated, predicted)
     scores = evaluated.scores
     if by is not By.INTERVALS:  # where nothing holds, there is no interval

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from splice.cli.console import Format, emit, note, print_reading, say, tracked
+from splice.cli.console import Format, emit, note, say
 from splice.cli.formats import one_of
 from splice.cli.options import (
     EngineOption,
@@ -21,27 +20,14 @@ from splice.cli.options import (
     with_input_options,
 )
 from splice.cli.progress import RunProgress
-from splice.engines.choice import check_choice, chosen_engine
 from splice.errors import SpliceError, plural
 from splice.events.crisp.program import Simultaneous
 from splice.events.points import Step
-from splice.events.recognise import Recognition
-from splice.events.recognise import recognise as run
-from splice.events.theory_check import SeenAtoms, SeenSource, other_convention, unmatched
-from splice.inputs.open import InputOptions, Queries, input_paths, open_input
-from splice.inputs.registry import DATASETS
-from splice.inputs.theories import load_theory
-from splice.inputs.write import with_progress
-from splice.io.domain_file import DOMAIN_FILE
-from splice.io.intervals import (
-    format_intervals,
-    interval_format,
-    write_intervals,
-)
+from splice.inputs.open import InputOptions, input_paths
+from splice.io.intervals import format_intervals, interval_format, write_intervals
 from splice.io.outputs import check_file
 from splice.io.tables.files import FORMATS
-from splice.logic.theory import Theory
-from splice.pipeline.recognise_shards import recognise_shards
+from splice.pipeline.recognise import RecognisedInput, recognise_input
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,69 +116,38 @@ def recognise(
         out_format = out_format or interval_format(out)
         rules_file = (Path(theory),) if Path(theory).exists() else ()
         check_file(out, (*input_paths(data), *rules_file), force=force)
-    rules = load_theory(theory)
-    options = _with_schema(options, theory, rules, data)
-    check_choice(engine, shards)
-    if rules.holds is not None and (
-        warning := other_convention(
-            rules, open_input(data, options, queries=Queries.WRITTEN).domain
-        )
-    ):
-        note(f"warning: {warning}")
-    choices: dict[str, Any] = {
-        "window": window,
-        "step": step,
-        "probabilities": probabilities,
-        "simultaneous": simultaneous,
-        "successor": Step(time_step) if time_step else None,
-        "given": given or (),
-    }
-    if shards > 1:
-        with chosen_engine(engine, jobs, lambda text: note(f"warning: {text}")) as workers:
-            parts = recognise_shards(rules, data, options, shards, workers, choices, RunProgress())
-        for method in sorted(parts.unproved):
-            note(f"the answer is not proved to be the best ({method})")
-        frame, seen = parts.intervals(fluents), parts.seen
-    else:
-        seen = SeenAtoms()
-        stream = open_input(data, options, queries=Queries.WRITTEN)
-        source = with_progress(SeenSource(stream, seen), tracked, "recognising")
-        recognition = run(rules, source, **choices)
-        _print_convention(recognition, simultaneous, all_shown=bool(fluents))
-        times = source.vocabulary.times
-        frame = recognition.intervals(fluents)
-        frame = frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"]))
-        print_reading(source.report)
-    for text in unmatched(rules, seen):
-        note(f"warning: {text}")
-    _deliver(frame, style, out, out_format)
-
-
-def _with_schema(options: InputOptions, name: str, theory: Theory, data: str) -> InputOptions:
-    """Let the schema of a ``.mln`` say what the input means, where nothing else does."""
-    described = (
-        options.domain
-        or options.schema
-        or any(not path.exists() or (path / DOMAIN_FILE).is_file() for path in input_paths(data))
+    recognised = recognise_input(
+        theory,
+        data,
+        options,
+        fluents,
+        shards=shards,
+        jobs=jobs,
+        engine=engine,
+        watch=RunProgress(),
+        window=window,
+        step=step,
+        probabilities=probabilities,
+        simultaneous=simultaneous,
+        successor=Step(time_step) if time_step else None,
+        given=given or (),
     )
-    if described or data in DATASETS or not theory.schema.predicates:
-        return options
-    return replace(options, schema=Path(name), partial=True)
+    _print_convention(recognised, simultaneous, all_shown=bool(fluents))
+    _deliver(recognised.frame, style, out, out_format)
 
 
 def _print_convention(
-    recognition: Recognition, simultaneous: Simultaneous, *, all_shown: bool
+    recognised: RecognisedInput, simultaneous: Simultaneous, *, all_shown: bool
 ) -> None:
     """Tell how a weighted theory was solved, and which fluents are not shown."""
-    if recognition.inference is not None:
-        inference = recognition.inference
+    if inference := recognised.inference:
         if simultaneous is not Simultaneous.TERMINATE:
             note("--simultaneous says nothing here: weights decide what wins")
         note(f"solved as: {inference.method.value}; {inference.structure.reason}", detail=True)
-        if not inference.optimal:
-            note(f"the answer is not proved to be the best ({inference.method.value})")
-    if not all_shown and recognition.shown != recognition.defined:
-        names = ", ".join(sorted(recognition.shown))
+    for method in sorted(recognised.unproved):
+        note(f"the answer is not proved to be the best ({method})")
+    if not all_shown and recognised.shown != recognised.defined:
+        names = ", ".join(sorted(recognised.shown))
         note(f"the domain asks for {names}; --fluent shows others", detail=True)
 
 

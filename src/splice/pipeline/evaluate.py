@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
 from splice.evaluation.confusion import By, Confusion
@@ -19,13 +20,13 @@ from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.pipeline.holdout import total
-from splice.pipeline.progress import Read, Stage, Watch, follow, ignore
+from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard, sequence_sizes
 from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport, Source, collect
 from splice.stream.table import AtomTable
 
-__all__ = ["Comparison", "Evaluated", "evaluate", "evaluate_shards"]
+__all__ = ["Comparison", "Evaluated", "evaluate", "evaluate_input", "evaluate_shards"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,39 @@ def evaluate(
     unknown = int((predicted.truth == UNKNOWN).sum()) if isinstance(predicted, AtomTable) else 0
     scores = score(labelled, predicted, by=comparison.by, tolerance=comparison.tolerance)
     return Evaluated(scores, _sequences(mentioned), _sequences(labelled), unknown, reports)
+
+
+def evaluate_input(
+    comparison: Comparison,
+    *,
+    shards: int = 1,
+    jobs: int = 2,
+    engine: EngineChoice = LOCAL,
+    watch: Watch = ignore,
+) -> Evaluated:
+    """Return how right what was predicted is: all that ``splice evaluate`` does.
+
+    Parameters
+    ----------
+    comparison
+        What is compared.
+    shards
+        In how many parts the sequences are worked on.
+    jobs
+        How many processes work on them.
+    engine
+        Who works on them.
+    watch
+        Called with each event of the run.
+    """
+    check_choice(engine, shards)
+    if shards > 1:
+        with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
+            return evaluate_shards(comparison, shards, workers, watch)
+    evaluated = evaluate(comparison)
+    for report in evaluated.reports:
+        watch(Read(report))
+    return evaluated
 
 
 def evaluate_shards(

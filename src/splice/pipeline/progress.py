@@ -32,6 +32,7 @@ class Stage(StrEnum):
     COUNT_SHARDS = "counting labels, part by part"
     COMPLETE_SHARDS = "completing, part by part"
     LEARN_SHARDS = "learning, part by part"
+    RECOGNISE = "recognising"
     RECOGNISE_SHARDS = "recognising, part by part"
     EVALUATE_SHARDS = "evaluating, part by part"
 
