@@ -150,7 +150,19 @@ def questions(
     strategy: QueryStrategy = DEFAULT_STRATEGY,
     rng: np.random.Generator | None = None,
 ) -> list[Question]:
-    """Return so many questions about a session's stream, the best first."""
+    """Return questions about a session's stream, the best first.
+
+    Parameters
+    ----------
+    session
+        The stream and the labels so far.
+    budget
+        How many questions.
+    strategy
+        How they are picked.
+    rng
+        Where random choices come from (default: the same ones each time).
+    """
     count: object = budget  # from a notebook it may be anything
     if not isinstance(count, int | np.integer) or count < 0:
         raise SpliceError(f"budget must be a number of questions, not {budget!r}", "such as 5")

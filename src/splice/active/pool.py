@@ -21,9 +21,16 @@ from splice.stream.table import AtomTable
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """The stretches of a stream, as columns; ``of`` says to which each query atom belongs.
+    """The stretches of a stream, as columns.
 
-    ``first`` is an atom of each stretch, ``start`` and ``end`` its time, half-open.
+    Parameters
+    ----------
+    of
+        The stretch of each query atom.
+    first
+        An atom of each stretch.
+    start, end
+        Its time, half-open.
     """
 
     of: Indices

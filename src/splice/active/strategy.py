@@ -52,7 +52,16 @@ def greedy(
 ) -> list[Pick]:
     """Pick one stretch after the other: scores change with what was picked before.
 
-    ``score`` gives all stretches their scores, ``take`` is told which was picked and says why.
+    Parameters
+    ----------
+    pool
+        What may be picked.
+    count
+        How many stretches.
+    score
+        Gives all stretches their scores.
+    take
+        Is called with each stretch that is picked, changes what scores follow from, and says why.
     """
     left = pool.askable.copy()
     picks: list[Pick] = []

@@ -243,8 +243,16 @@ class Prequential:
 
     Recognition needs to know what held before, so it is not batches that are tested: the theory
     that there is when a sequence begins is run over the sequence from its beginning, and what it
-    says is counted against the labels that were given. Of a sequence with more than so many ``atoms``
-    only the beginning counts, so memory is bounded. The last few sequences make the score.
+    says is counted against the labels that were given.
+
+    Parameters
+    ----------
+    learner
+        The learner; its theory is asked for when a sequence begins.
+    sequences
+        So many of the last sequences make the score.
+    atoms
+        Of a sequence with more atoms only the beginning counts, so memory is bounded.
     """
 
     def __init__(

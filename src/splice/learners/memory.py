@@ -147,15 +147,24 @@ class Stretches:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """Transitions as chains of points, each one longer than the run of transitions it has."""
+    """Transitions as chains of points, each one longer than the run of transitions it has.
+
+    Parameters
+    ----------
+    pattern
+        What was seen at each point; at the last of a chain it does not matter.
+    offsets
+        The first point of each chain, and the end of the last.
+    after
+        The point at which each transition ends.
+    fixed
+        The rewards of points whose state is given: infinite, or minus infinite; 0 elsewhere.
+    """
 
     pattern: Codes
-    """What was seen at each point; at the last of a chain it does not matter."""
     offsets: Ints
     after: Ints
-    """The point at which each transition ends."""
     fixed: Floats
-    """The rewards of points whose state is given: infinite, or minus infinite; 0 elsewhere."""
 
     @classmethod
     def of(cls, pattern: Ints, begins: Mask, held: Mask) -> Chains:
@@ -204,7 +213,19 @@ _FEW: Final = 10_000
 
 @dataclass(frozen=True, eq=False)
 class BatchTransitions:
-    """Transitions of one batch: the ground atom, what was seen, from when to when, what held next."""
+    """Transitions of one batch, as columns.
+
+    Parameters
+    ----------
+    ground
+        The number of the ground query atom, in its memory.
+    pattern
+        What was seen.
+    time, until
+        The two time-points.
+    before, after
+        Whether the fluent held at them.
+    """
 
     ground: Codes
     pattern: Codes

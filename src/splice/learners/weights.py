@@ -34,12 +34,25 @@ HARD_INERTIA = Inertia()
 def learn_weights(
     initiates: Mask, fires: Mask, start: Floats, window: TransitionWindow, how: AdaGrad
 ) -> Floats:
-    """Return weights for rules; ``fires`` has a row a rule and a column a pattern.
+    """Return weights for rules.
 
     Each ground atom is a step: the gradient is how much more often a rule is true in the most
     probable states than in the labelled ones. Steps may lead astray, so the weights are returned that
     recognised the window best, after some pass or before all; it begins with the given weights,
     and once more with terminations so heavy that they win, as they do in a crisp theory.
+
+    Parameters
+    ----------
+    initiates
+        Which rules initiate.
+    fires
+        Where rules fire: a row a rule, a column a pattern.
+    start
+        The weights to begin with.
+    window
+        What is remembered about the query atom of the rules.
+    how
+        The steps, and how many passes of them.
     """
     positive = np.maximum(start, _LEAST)
     crisp = np.where(initiates, positive, positive + positive[initiates].sum())

@@ -48,8 +48,19 @@ class SplitPoint(NamedTuple):
 def split_points(values: Floats, labels: Mask, runs: int, most: int) -> list[SplitPoint]:
     """Return the cuts that tell most about labels, the best one first.
 
-    ``runs`` is how many runs of equal labels there are in time. Cost: a sort, then linear for each cut.
+    Cost: a sort, then linear for each cut.
 
+    Parameters
+    ----------
+    values, labels
+        Numbers, and the label beside each.
+    runs
+        How many runs of equal labels there are in time.
+    most
+        How many cuts are returned at most.
+
+    Examples
+    --------
     >>> values = np.array([1, 2, 3, 4, 5, 6, 7, 8] * 10, float)
     >>> [(cut.low, cut.high) for cut in split_points(values, values > 5, runs=20, most=3)]
     [(5.0, 6.0)]

@@ -34,9 +34,17 @@ _TYPES = 1024
 class Examples:
     """Query atoms and, for each, the rows of the evidence that belong to it.
 
-    ``example`` and ``row`` are pairs, ordered by example and then by row. ``entities`` are the
-    typed constants of the query atoms and ``leaves`` those of the evidence, as one code each
-    (-1 where there is none).
+    Parameters
+    ----------
+    queries
+        The query atoms, an example each.
+    evidence
+        What can be seen of the batch: true atoms and facts.
+    example, row
+        Pairs of an example and a row of the evidence, ordered by example and then by row.
+    entities, leaves
+        The typed constants of the query atoms, and of the evidence, as one code each (:func:`typed`);
+        -1 where there is none.
     """
 
     queries: AtomTable

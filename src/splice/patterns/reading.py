@@ -55,7 +55,17 @@ _ROWS: Final = 20_000
 
 
 class Prefetcher:
-    """Partitions and lifts batches, under each of some liftings: one by one, or a block of them in advance."""
+    """Partitions and lifts batches: one by one, or a block of them in advance.
+
+    Parameters
+    ----------
+    visibility
+        What can be seen of the stream.
+    liftings
+        How examples are lifted: each gives patterns of its own.
+    lasting
+        Whether what was prefetched is kept for later readers.
+    """
 
     def __init__(
         self, visibility: Visibility, liftings: Sequence[Lifting], *, lasting: bool = False

@@ -27,12 +27,20 @@ from splice.stream.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Pairs of consecutive time-points of ground query atoms.
+    """Pairs of consecutive time-points of ground query atoms, in the order of ground atom and time.
 
-    ``query`` and ``follow`` are the rows of the query atom at the two time-points in
-    ``batch.queries``, ``seen`` is the one of them at which changes count, and ``pattern`` what was seen
-    there; ``before`` and ``after`` are the labels at the two. Transitions stand in the order of ground
-    atom and time.
+    Parameters
+    ----------
+    batch
+        The batch, with the time-point before it if there was one.
+    query, follow
+        The rows of the query atom at the two time-points, in ``batch.queries``.
+    seen
+        The one of the two at which changes count.
+    pattern
+        The pattern of what was seen there.
+    before, after
+        The labels at the two.
     """
 
     batch: MicroBatch
@@ -111,7 +119,15 @@ class Overlap:
 
 
 class Reader:
-    """Turns batches into transitions, over one store of patterns."""
+    """Turns batches into transitions, over one store of patterns.
+
+    Parameters
+    ----------
+    domain, vocabulary
+        What the atoms of the stream mean, and its dictionary.
+    shared
+        A reading of the same stream, which serves here as well where it sees the same.
+    """
 
     def __init__(
         self, domain: Domain, vocabulary: Vocabulary, shared: Reading | None = None

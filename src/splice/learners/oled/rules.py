@@ -33,7 +33,23 @@ from splice.stats import hoeffding_bound
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A decision of the past: what the rule became, when, and why."""
+    """A decision of the past: what the rule became, when, and why.
+
+    Parameters
+    ----------
+    batch
+        The batch after which it was taken.
+    body
+        The body that the rule got.
+    n
+        The transitions that were seen since its candidates were made.
+    score, best, second
+        What the rule was worth, what its best candidate, and what the best of the others.
+    gap, bound
+        The mean gap between the last two, and the Hoeffding bound.
+    early
+        Taken for its effect on recognition: it is not the bound that has decided.
+    """
 
     batch: int
     body: Body
@@ -44,7 +60,6 @@ class Event:
     gap: float
     bound: float
     early: bool = False
-    """Taken for its effect on recognition: it is not the bound that has decided."""
 
     @property
     def tie(self) -> bool:

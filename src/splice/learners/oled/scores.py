@@ -43,6 +43,9 @@ class Counts:
 def initiation_counts(fired: Floats, total: Floats, points: Points) -> Counts:
     """Return the counts of initiation rules (table B.3 of OLED).
 
+    ``fired`` counts the transitions at which a rule fires, ``total`` all that it could see, by labels before and
+    after in the last axis; before it there may be an axis of rules.
+
     >>> counts = initiation_counts(np.array([4., 1., 0., 5.]), np.array([9., 2., 1., 6.]), Points.ALL)
     >>> float(counts.tp), float(counts.fp), float(counts.fn)
     (6.0, 4.0, 2.0)
@@ -56,7 +59,7 @@ def initiation_counts(fired: Floats, total: Floats, points: Points) -> Counts:
 def termination_counts(
     fired: Floats, total: Floats, how: TerminationCounts, points: Points = Points.ALL
 ) -> Counts:
-    """Return the counts of termination rules.
+    """Return the counts of termination rules; ``fired`` and ``total`` are as for initiations.
 
     By ends alone (``STARTS``) a rule is right where it fires and the fluent ends there.
 

@@ -56,19 +56,27 @@ _DOUBT: Final = 5
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A rule that may join the theory: the patterns that make each of its literals true.
+    """A rule that may join the theory.
 
-    The rows of ``fires_if`` are parts of the body that can be left out (all but the last one).
+    Parameters
+    ----------
+    initiates
+        Whether it initiates; else it terminates.
+    fires_if
+        A row for each part of its body, which patterns make it true. Parts can be left out, but one stays.
+    length
+        The literals that are no rows of their own, the head among them.
+    binding
+        The variables that each row binds.
+    bound
+        The variables that must be bound: if they are not, that takes one more literal.
     """
 
     initiates: bool
     fires_if: Mask
     length: int
-    """The literals that are no rows of their own, the head among them."""
     binding: tuple[frozenset[Variable], ...] = ()
-    """The variables that each row binds."""
     bound: frozenset[Variable] = frozenset()
-    """The variables that must be bound: if they are not, that takes one more literal."""
 
     @classmethod
     def of(cls, head: Atom, initiates: bool, body: Sequence[Literal], true: Mask) -> Candidate:

@@ -34,7 +34,21 @@ unseen sequences of four plazas was .014 lower (``python -m benchmarks.bounds``)
 
 @dataclass(frozen=True, eq=False)
 class TheorySelection:
-    """What a theory is made of: the rules of a learner, and what it remembers."""
+    """What a theory is made of.
+
+    Parameters
+    ----------
+    rules
+        The rules that are being learned.
+    patterns, memory
+        What was seen, and the transitions that are remembered.
+    options
+        The choices of the learner.
+    batches
+        How many batches were learned from.
+    modes
+        What bodies may have in them.
+    """
 
     rules: Sequence[RuleState]
     patterns: Patterns

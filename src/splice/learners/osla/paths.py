@@ -189,9 +189,20 @@ def find_paths(
     free: FreeVariables = FreeVariables.FORBIDDEN,
     limit: int | None = None,
 ) -> list[Path]:
-    """Return the paths of at most some atoms that begin with one of the starts.
+    """Return the paths that begin with one of the starts, short ones first.
 
-    Short ones come first, and at most ``limit`` of them from each start.
+    Parameters
+    ----------
+    starts
+        The atoms that paths begin with.
+    graph
+        The true atoms.
+    length
+        The most atoms of a path.
+    free
+        Whether a path may have a constant that stands in one place only.
+    limit
+        The most paths from each start.
     """
     paths: dict[frozenset[Atom], Path] = {}
     for start in starts:

@@ -25,19 +25,31 @@ _Set = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Clauses about one query atom: their kind, where they fire, their weights and lengths."""
+    """Clauses about one query atom.
+
+    Parameters
+    ----------
+    initiates
+        Which of them initiate.
+    fires
+        Where they fire: a row a clause, a column a pattern.
+    right, wrong
+        How often each was right when it fired, and how often wrong.
+    missed
+        How often each would have been right, and did not fire.
+    length
+        How many literals each has.
+    rarity
+        The log-odds that the fluent does not hold.
+    """
 
     initiates: Mask
     fires: Mask
-    """A row a clause, a column a pattern."""
     right: Ints
-    """How often each was right when it fired, and how often wrong."""
     wrong: Ints
     missed: Ints
-    """How often each would have been right, and did not fire."""
     length: Ints
     rarity: float = 0.0
-    """The log-odds that the fluent does not hold."""
 
     @property
     def odds(self) -> Floats:

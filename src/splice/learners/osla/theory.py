@@ -25,9 +25,16 @@ from splice.patterns.lifting import Patterns
 class Contribution:
     """What a clause of the theory contributes.
 
-    ``right`` and ``wrong`` count its firings by what held next, ``missed`` where it would have
-    been right and did not fire; ``effect`` is the F1 over what is remembered that would be lost
-    without it.
+    Parameters
+    ----------
+    clause
+        Its number.
+    right, wrong
+        Its firings, by what held next.
+    missed
+        How often it would have been right and did not fire.
+    effect
+        The F1 over what is remembered that would be lost without it.
     """
 
     clause: int
