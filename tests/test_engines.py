@@ -262,7 +262,7 @@ def test_a_run_on_a_cluster_gives_the_same_bytes_whoever_dies(
 )
 def test_an_address_elsewhere_without_tls_is_warned_of(address: str, warned: bool) -> None:
     module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
-    assert any("not encrypted" in note for note in module._doubts(address)) == warned
+    assert any("not encrypted" in note for note in module._security_notes(address)) == warned
 
 
 @pytest.mark.parametrize("choice", ["loca", "local:2", "ray", ""])

@@ -71,7 +71,7 @@ class DaskEngine:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._opened = ExitStack()
-        self.notes = _doubts(client.scheduler.address)
+        self.notes = _security_notes(client.scheduler.address)
         """Warnings about this cluster."""
         _check_versions(client)
 
@@ -153,8 +153,8 @@ class DaskEngine:
             yield value
 
 
-def _doubts(address: str) -> list[str]:
-    """Say what is risky about a scheduler's address."""
+def _security_notes(address: str) -> list[str]:
+    """Return what is risky about a scheduler's address."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     try:

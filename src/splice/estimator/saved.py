@@ -60,7 +60,7 @@ def to_plain(value: Any) -> Any:
             if field.init
         }
         return {_CLASS: _place(type(value)), "fields": plain_fields}
-    raise _stranger(type(value))
+    raise _cannot_be_saved(type(value))
 
 
 def from_plain(value: Any) -> Any:
@@ -72,7 +72,7 @@ def from_plain(value: Any) -> Any:
     if _CLASS not in value:
         return {key: from_plain(item) for key, item in value.items()}
     try:
-        return _made(value)
+        return _instance(value)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, SpliceError):
             raise
@@ -81,7 +81,7 @@ def from_plain(value: Any) -> Any:
         ) from None
 
 
-def _made(value: dict[str, Any]) -> Any:
+def _instance(value: dict[str, Any]) -> Any:
     if value[_CLASS] == "float":
         return float(value["value"])
     cls = _class(str(value[_CLASS]))
@@ -94,7 +94,7 @@ def _made(value: dict[str, Any]) -> Any:
 
 def _place(cls: type) -> str:
     if cls.__module__.partition(".")[0] != _PACKAGE or "." in cls.__qualname__:
-        raise _stranger(cls)
+        raise _cannot_be_saved(cls)
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
@@ -111,7 +111,7 @@ def _class(place: str) -> type[Any]:
     return cls
 
 
-def _stranger(cls: type) -> SpliceError:
+def _cannot_be_saved(cls: type) -> SpliceError:
     return SpliceError(
         f"a value of {cls.__module__}.{cls.__qualname__} cannot be saved",
         "only what comes with the package can; give your own again when you load",

@@ -91,7 +91,7 @@ class LiveEngine:
         self.counts = {**dict.fromkeys(COUNTS, 0), **counts}
         self._intake = Intake(
             Decoder("row", self._domain, vocabulary, settings.time_unit),
-            Clocks(settings.lateness, settings.far),
+            Clocks(settings.lateness, settings.ahead_limit),
             out,
             self.counts,
         )

@@ -126,7 +126,7 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) 
     return {
         **{f"feed of {name}": feed for name, feed in feeds.items()},
         "lateness": str(settings.lateness),
-        "ahead": str(settings.far),
+        "ahead": str(settings.ahead_limit),
         "learner": "none" if learn is None else str(learn.learner),
         "profile": "none" if learn is None or learn.profile is None else learn.profile.name,
         "patience": "none" if learn is None else str(learn.patience),

@@ -35,10 +35,10 @@ _STUCK: Final = 30.0
 """A process that has not come round for so many seconds, and more than its checkpoints take, is stuck."""
 
 
-def figures(process: Process) -> dict[str, float]:
+def gauges(process: Process) -> dict[str, float]:
     """Return the numbers of the moment that are no counts."""
     engine, now = process.engine, time.time()
-    gauges: dict[str, float] = {
+    values: dict[str, float] = {
         "rules": len(engine.theory),
         "sequences_open": len(engine.clocks.latest),
         "uptime_seconds": now - process.started,
@@ -47,10 +47,10 @@ def figures(process: Process) -> dict[str, float]:
         "resident_bytes": resident_bytes(),
     }
     if engine.learner:
-        gauges["rows_waiting"] = engine.learner.waiting_rows
+        values["rows_waiting"] = engine.learner.waiting_rows
     if engine.score.f1 is not None:
-        gauges["f1"] = engine.score.f1
-    return gauges
+        values["f1"] = engine.score.f1
+    return values
 
 
 def resident_bytes() -> int:
@@ -73,7 +73,7 @@ def _lines(process: Process) -> Iterator[str]:
         yield f"# HELP splice_{name}_total {_WORDS.get(name, name)}"
         yield f"# TYPE splice_{name}_total counter"
         yield f"splice_{name}_total {value}"
-    for name, number in figures(process).items():
+    for name, number in gauges(process).items():
         yield f"# TYPE splice_{name} gauge"
         yield f"splice_{name} {number:g}"
 

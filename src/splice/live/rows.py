@@ -80,8 +80,8 @@ class Decoded:
     marks: list[Mark] = field(default_factory=list)
 
 
-class _Given(FileTable):
-    """Stands for the table of a part: its rows are those of the moment."""
+class _RowTable(FileTable):
+    """A table of the rows that are decoded at the moment, as readers of files have one."""
 
     def __init__(self, name: str, names: Sequence[str]) -> None:
         self.path = Path(name)
@@ -148,7 +148,7 @@ class Decoder:
         ]
         data = b"\n".join(lines) + b"\n"
         if not data.strip():
-            return self._nothing(bad)
+            return self._empty(bad)
         block = Block(self._name, data, 0)
         chunk = read_block(block, [*_COLUMNS, ARGUMENTS])
         bad += [Bad(p.place.line, p.message, p.hint) for p in chunk.problems]
@@ -186,7 +186,7 @@ class Decoder:
             marks,
         )
 
-    def _nothing(self, bad: list[Bad]) -> Decoded:
+    def _empty(self, bad: list[Bad]) -> Decoded:
         none = AtomTable.empty(self.vocabulary)
         return Decoded(none, none, none, np.empty(0, np.int64), bad)
 
@@ -195,7 +195,7 @@ class Decoder:
         if not chosen.any():
             return []
         given = part.table
-        assert isinstance(given, _Given)
+        assert isinstance(given, _RowTable)
         given.chunk = chunk if chosen.all() else chunk.filter(chosen)
         problems = list[Problem]()
         try:
@@ -207,7 +207,7 @@ class Decoder:
 
     def _part(self, names: Sequence[str], role: Any, time_unit: str | None) -> AtomReader:
         return AtomReader(
-            _Given(self._name, names),
+            _RowTable(self._name, names),
             TableSpec(self._name, role),
             self._kinds,
             self.vocabulary,

@@ -65,7 +65,7 @@ class LiveSettings:
             )
 
     @property
-    def far(self) -> int:
+    def ahead_limit(self) -> int:
         """How far ahead of its clock a row needs a second opinion."""
         ahead = max(1000 * self.lateness, 100_000) if self.ahead is None else self.ahead
         return min(ahead, LATEST)

@@ -187,7 +187,7 @@ class Teaching:
         if done is not None and before is not None:
             self.changed += int(np.count_nonzero(done.labels != before.labels))
 
-    def go_on(self, theory: Theory, rules: int) -> bool:
+    def advance(self, theory: Theory, rules: int) -> bool:
         """End a round that gave a theory; return whether it votes in another one."""
         if self.round:
             self.rounds.append(Round(self.round, self.changed, rules))

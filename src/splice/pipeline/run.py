@@ -303,7 +303,7 @@ class _Run:
     def next_round(self) -> bool:
         """Begin another round of teaching back, where the theory has changed and rounds are left; return whether."""
         learned, rounds_before = self._learned, len(self.teaching.rounds)
-        going = self.teaching.go_on(learned.theory, len(learned.rules))
+        going = self.teaching.advance(learned.theory, len(learned.rules))
         learned.rounds = list(self.teaching.rounds)
         for round_ in learned.rounds[rounds_before:]:
             self._watch(Taught(round_))
