@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -98,3 +99,18 @@ def test_what_is_kept_changes_nothing(
     assert [str(rule) for rule in kept.rules] == [str(rule) for rule in anew.rules]
     assert kept.learner.to_state() == anew.learner.to_state()
     assert kept.verdict == anew.verdict
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_stream_is_kept_up_to_a_bound(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = masked_plaza(60)
+    rows = len(source.table)
+    monkeypatch.setattr(run_source, "KEPT_ROWS", rows if kept else rows - 1)
+    stream = run_source.RunStream(source, 25, keep=True)
+    assert (stream.reading() is not None) == kept
+    first, second = list(stream), list(stream)
+    assert [
+        batch.table.args is again.table.args for batch, again in zip(first, second, strict=True)
+    ] == ([kept] * len(first))
+    for batch, again in zip(first, batches(source, TimePoints(25)), strict=True):
+        np.testing.assert_array_equal(batch.table.key(), again.table.key())
