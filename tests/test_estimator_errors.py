@@ -407,7 +407,7 @@ def test_labels_of_a_part_without_events_are_refused() -> None:
 def test_that_nothing_was_learned_is_told() -> None:
     events = pl.DataFrame({"time": range(40), "event": "tick", "arg1": "a"})
     labels = pl.DataFrame(
-        {"time": range(40), "fluent": "f(a)", "label": [t % 7 in (1, 2, 4) for t in range(40)]}
+        {"time": range(40), "fluent": "f(a)", "label": [t % 7 == 1 for t in range(40)]}
     )
     with pytest.warns(splice.SpliceWarning, match="no rule was good enough; what may help"):
         splice.RuleLearner().fit(events, labels)

@@ -33,9 +33,9 @@ def one_at_a_time(values: Floats, group: Ints, missing: Mask) -> Floats:
     none with ``1 / (1 + sum(o))``. The surest atom of a group stays true if it was; all others are false.
     Given labels (where nothing is ``missing``) stay as they are; beside one that is true all else is false.
 
-    >>> values = np.array([0.8, 0.6, -0.5, 0.8])
+    >>> values = np.array([0.8, 0.5, -0.5, 0.8])
     >>> one_at_a_time(values, np.array([0, 0, 0, 1]), np.ones(4, bool)).round(2).tolist()
-    [0.25, -0.44, -0.95, 0.8]
+    [0.35, -0.55, -0.95, 0.8]
     """
     chance = np.clip((1 + values) / 2, _SURE, 1 - _SURE)
     given = np.where(values > 0, np.inf, 0.0)
