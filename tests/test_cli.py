@@ -517,3 +517,14 @@ def test_a_run_that_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -
     assert process.returncode == 130
     assert b"interrupted" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_its_cells(splice: Command, tmp_path: Path) -> None:
+    fluent = (
+        "a_fluent_with_a_name_that_is_far_longer_than_what_a_terminal_of_eighty_columns_can_show"
+    )
+    rows = f"fluent,start,end,label\n{fluent},0,9,true\n{fluent},9,20,false\n"
+    (tmp_path / "labels.csv").write_text(rows)
+    (tmp_path / "events.csv").write_text("time,event\n" + "".join(f"{t},e\n" for t in range(20)))
+    told = splice("evaluate", tmp_path / "labels.csv", tmp_path)
+    assert any(fluent in line and "1.000" in line for line in told.out.splitlines()), told

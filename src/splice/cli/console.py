@@ -34,6 +34,9 @@ _LINE_EVERY = 10.0
 _LONGEST = 10_000
 """So many characters of a message or a cell are shown to people."""
 
+_NO_EDGE = 1_000_000
+"""Characters in a line where no terminal folds them."""
+
 _SHOWN_ALIKE = 3
 """How many equal problems are told with their places; the others are counted."""
 
@@ -189,10 +192,17 @@ def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     )
     for name in rows[0] if rows else ():
         numeric = all(isinstance(row[name], int | float) for row in rows)
-        table.add_column(_plain(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            _plain(name),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=numeric,
+        )
     for row in rows:
         table.add_row(*(_plain(_cell(cell)) for cell in row.values()))
-    Console(no_color=_no_color(), highlight=False).print(table)
+    # A file or a pipe has no edge at which a cell must be folded.
+    edge = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _NO_EDGE
+    Console(no_color=_no_color(), highlight=False, width=edge).print(table)
 
 
 def _plain(text: str) -> Text:
