@@ -54,6 +54,51 @@ def test_the_layout_without_configuration(tmp_path: Path) -> None:
     assert [len(batch.queries) for batch in batches(source, TimePoints(1))] == [1, 1, 2]
 
 
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet"])
+@pytest.mark.parametrize("query", ["HoldsAt/2", "Meet/3"])
+def test_arguments_of_labels_may_stand_in_columns(form: str, query: str, tmp_path: Path) -> None:
+    domain = parse_domain(f'[target]\nquery = "{query}"\n', "domain.toml").domain
+    names = ["meet"] if query == "Meet/3" else ["meet", "alone", "watched"]
+    together, apart = list[dict[str, object]](), list[dict[str, object]]()
+    for name, args in zip(names, [("A", "f(B)"), ("John Doe",), ()], strict=False):
+        span = {"start": 1, "end": 3, "label": None if name == "watched" else "false"}
+        quoted = [arg if "(" in arg else f"'{arg}'" for arg in args]
+        together.append({"fluent": f"{name}({','.join(quoted)})" if args else name, **span})
+        apart.append({"fluent": name, **span, **{f"arg{i}": arg for i, arg in enumerate(args, 1)}})
+    answers = []
+    for number, rows in enumerate((together, apart)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "events.csv").write_text("time,event\n1,a\n2,a\n")
+        frame = pl.from_dicts(rows, infer_schema_length=None).cast(pl.String)
+        frame = frame.with_columns(pl.col("start", "end").cast(pl.Int64))
+        getattr(frame, f"write_{form}")(folder / f"labels.{form}")
+        answers.append(said(TableSource(folder, domain)))
+    assert answers[0] == answers[1]
+    assert sum("!" in atom for atom in answers[0]) == 2 * len(names)
+
+
+def test_arguments_that_a_fluent_has_twice_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("time,event\n1,a\n")
+    (tmp_path / "labels.csv").write_text("fluent,arg1,arg2,time\nmeet(A),B,,1\nmeet,,B,1\n")
+    with pytest.raises(InputError) as refused:
+        said(TableSource(tmp_path))
+    first, second = refused.value.problems
+    assert (first.place.line, first.message) == (2, "the fluent has its arguments already")
+    assert (second.place.line, second.message) == (3, "arg1 is empty and arg2 is not")
+
+
+def test_columns_that_nobody_reads_are_told(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("time,event,arg1,speed\n1,a,x,7\n")
+    (tmp_path / "labels.csv").write_text("fluent,vehicle,time\nstops,x,1\n")
+    source = TableSource(tmp_path)
+    assert said(source) == ["main: happensAt(a(x),1)", "main: holdsAt(stops,1)"]
+    assert source.report.notes == [
+        "events.csv: nothing is read from 'speed'; arguments are arg1, arg2, ...",
+        "labels.csv: nothing is read from 'vehicle'; arguments are arg1, arg2, ...",
+    ]
+
+
 def test_a_domain_turns_names_into_predicates(tmp_path: Path) -> None:
     domain = load_domain("caviar-move").domain
     (tmp_path / "events.csv").write_text(

@@ -62,6 +62,7 @@ def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
     sides = (one_sided_text(surveyed.labels, "false"), one_sided_text(surveyed.labels, "true"))
     warnings = [f"{sides[0]}: {CLOSING_HINT}"] if sides[0] else []
     warnings += [f"{sides[1]}: nothing can say when it holds"] if sides[1] else []
+    warnings += tables.report.notes
     return [*warnings, *surveyed.warnings(source.domain.clock), *_switches(seen)]
 
 

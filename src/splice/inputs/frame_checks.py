@@ -18,6 +18,7 @@ from splice.errors import InputError, Problem, did_you_mean
 from splice.io.dataframes import cell_place
 from splice.io.tables.cells import read_cell
 from splice.io.tables.frame_table import Frames, FrameTable
+from splice.io.tables.frames import ARGUMENTS, select
 from splice.io.tables.values import is_timestamp, is_zoned
 from splice.logic.terms import Constant, Function
 
@@ -240,12 +241,9 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
     An argument of a fluent none of whose values is in the events is no entity but a value, as in
     ``speed(anna,high)``, unless no argument is: then the two frames do not speak of the same.
     """
-    fluents = labels.column("fluent")
-    assert fluents is not None
-    named: dict[tuple[str, int], dict[str, int]] = {}
-    for text, row in _first_rows(fluents):
-        for place, name in _arguments(text):
-            named.setdefault(place, {}).setdefault(name, row)
+    named: dict[tuple[str, int], dict[str, tuple[str, int]]] = {}
+    for place, name, where in _label_arguments(labels):
+        named.setdefault(place, {}).setdefault(name, where)
     entities = _entities(events)
     if not named or not entities:
         return []
@@ -253,17 +251,30 @@ def _strange_entities(events: FrameTable, labels: FrameTable) -> list[Problem]:
     met = {place for place, names in named.items() if entities.intersection(names)}
     doubtful = [place for place in named if place in met] if met else list(named)
     return [
-        _at(
-            labels,
-            "fluent",
-            row,
-            f"no event is about '{name}'",
-            _nearest(name, entities),
-        )
+        _at(labels, column, row, f"no event is about '{name}'", _nearest(name, entities))
         for place in doubtful
-        for name, row in named[place].items()
+        for name, (column, row) in named[place].items()
         if name not in entities
     ][:_SHOWN]
+
+
+def _label_arguments(
+    labels: FrameTable,
+) -> Iterator[tuple[tuple[str, int], str, tuple[str, int]]]:
+    """Yield whom labels are about: the place of an argument, its name, and the cell that says so first.
+
+    Arguments stand in fluents, ``meet(anna,bob)``, or in columns of their own.
+    """
+    fluents = labels.column("fluent")
+    assert fluents is not None
+    for text, row in _first_rows(fluents):
+        for place, name in _arguments(text):
+            yield place, name, ("fluent", row)
+    for number, column in enumerate(select(labels.names, [ARGUMENTS])):
+        cells = labels.column(column)
+        assert cells is not None
+        for text, row in _first_rows(cells):
+            yield (column, number), text, (column, row)
 
 
 def _nearest(name: str, entities: set[str]) -> str:

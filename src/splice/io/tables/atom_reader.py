@@ -118,6 +118,11 @@ class AtomReader:
         """The predicate of every atom of the table, or None where rows differ."""
         return self._columns.predicate
 
+    @property
+    def unread(self) -> str:
+        """The columns that nobody reads, in words."""
+        return self._columns.unread
+
     def rows(
         self, bad: BadRows, *, ordered: bool = False, span: Span | None = None
     ) -> Iterator[Rows]:

@@ -62,7 +62,7 @@ class Cell:
     Parameters
     ----------
     term
-        Its term, with :data:`HOLE` at each leaf; ground in a column of names.
+        Its term, with :data:`HOLE` at each leaf; a constant of a column of names or terms as it is.
     literal
         Whether the text was quoted.
     """
@@ -73,8 +73,8 @@ class Cell:
 
 Shape = Cell | Fault | None
 Reading = Literal["cell", "term", "name", "text"] | Callable[[str], Term]
-"""How a column is read: as cells, as terms that must parse, as names that decide the kind, as texts,
-which are never functions, or as whoever calls says it."""
+"""How a column is read: as cells, as names that decide the kind, as such names that must parse (terms),
+as texts, which are never functions, or as whoever calls says it."""
 
 
 class CellColumn:
@@ -149,7 +149,7 @@ class CellColumn:
         term = self._term(text)
         if not isinstance(term, Constant | Function | Variable):
             return term, []
-        if self._reading == "name":
+        if self._reading in ("name", "term") and isinstance(term, Constant):
             return Cell(term, text.strip().startswith("'")), list(leaves(term))
         return Cell(_template(term)), list(leaves(term))
 

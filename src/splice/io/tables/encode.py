@@ -247,7 +247,7 @@ class EventPlanner:
 
 
 class LabelPlanner:
-    """Rows ``fluent``: an atom of the query predicate."""
+    """Rows ``fluent,arg1,arg2,...``: an atom of the query predicate; most tables have no arguments apart."""
 
     def __init__(self, kinds: KindMaker, domain: Domain, fluent: str, time: str) -> None:
         self._kinds = kinds
@@ -257,25 +257,24 @@ class LabelPlanner:
         self._time = time
 
     def __call__(self, cells: Sequence[Shape], timed: bool) -> Plan:
-        cell = cells[0]
+        cell, *arguments = cells
         if not isinstance(cell, Cell):
             raise FaultError(Fault(self._fluent, "the fluent is empty", "such as meet(ID1,ID3)"))
         if not timed:
             raise FaultError(Fault(self._time, "the time is empty", "a label holds at some time"))
+        term, leaves = _applied(cell.term, _arguments(arguments), 0, "fluent")
         if self._query == Signature(HOLDS_AT, 2):
-            args: tuple[Term, ...] = (cell.term, _TIME)
-            leaves = tuple(_cell_leaves(0, cell.term))
+            args: tuple[Term, ...] = (term, _TIME)
             decl = self._kinds.predicate(HOLDS_AT, 2, self._fluent, timed=True)
         else:
-            inner = cell.term.args if isinstance(cell.term, Function) else ()
-            self._check_name(cell.term)
+            inner = term.args if isinstance(term, Function) else ()
+            self._check_name(term)
             decl = self._kinds.predicate(self._query.name, len(inner) + 1, self._fluent, timed=True)
             args = with_time(decl, list(inner))
-            skip = 0 if isinstance(cell.term, Function) else 1
-            leaves = tuple(_cell_leaves(0, cell.term))[skip:]
+            leaves = leaves if isinstance(term, Function) else leaves[1:]
         if decl.time is None:
             raise FaultError(Fault(self._fluent, f"{decl} has no time", "declare its type 'time'"))
-        return Plan(self._kinds.kind(decl, args, self._fluent), leaves)
+        return Plan(self._kinds.kind(decl, args, self._fluent), tuple(leaves))
 
     def _check_name(self, term: Term) -> None:
         name = term.functor if isinstance(term, Function) else term.name

@@ -13,11 +13,8 @@ import polars as pl
 
 from splice.errors import InputError, Place, SpliceError
 from splice.io.dataframes import AnyFrame, FrameColumns, cell_place, is_frame
-from splice.io.tables.cells import read_cell
-from splice.io.tables.frames import ARGUMENTS, CHUNK_ROWS, Chunk, Locate, Table, select
+from splice.io.tables.frames import CHUNK_ROWS, Chunk, Locate, Table, select
 from splice.logic.lexer import unquote
-from splice.logic.syntax import ground_text
-from splice.logic.terms import Constant, Function
 from splice.stream.times import UNITS, TimeFormat
 
 _TIMES: Final = ("time", "start", "end")
@@ -130,7 +127,6 @@ class FrameTable:
         """What a column was said to be called, by its usual name."""
         self._originals: Mapping[str, str] = originals
         """What the frame calls each column, by its usual name."""
-        self._fluents: pl.Series | None = None
 
     @property
     def names(self) -> Sequence[str]:
@@ -163,20 +159,9 @@ class FrameTable:
         return columns
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return some columns under their usual names.
-
-        A fluent whose arguments stand in columns of their own is put together: of ``meet`` with
-        ``arg1`` and ``arg2``, ``meet(anna,bob)``.
-        """
+        """Return some columns under their usual names."""
         original = self.columns.select([self._originals[name] for name in names])
-        frame = original.rename(dict(zip(original.columns, names, strict=True)))
-        args = select(self.names, [ARGUMENTS]) if "fluent" in names else []
-        if not args:
-            return frame
-        if self._fluents is None:
-            cells = self.columns.select([self._originals[name] for name in ("fluent", *args)])
-            self._fluents = _with_arguments(cells)
-        return frame.with_columns(self._fluents.alias("fluent"))
+        return original.rename(dict(zip(original.columns, names, strict=True)))
 
     def chunks(
         self, columns: Sequence[str] | None = None, chunk_rows: int = CHUNK_ROWS
@@ -265,30 +250,6 @@ class Frames:
     def open(self, path: Path) -> Table:
         """Return a frame as a table, by its name."""
         return self.tables[str(path)]
-
-
-def _with_arguments(cells: pl.DataFrame) -> pl.Series:
-    """Return fluents with their arguments: the first column and those after it, as one text."""
-    names = ["fluent", *(f"arg{i}" for i in range(1, cells.width))]
-    texts = cells.rename(dict(zip(cells.columns, names, strict=True))).cast(pl.String)
-    distinct = texts.unique(maintain_order=True)
-    made = [_fluent_text(row[0], [arg for arg in row[1:] if arg]) for row in distinct.rows()]
-    texts = texts.join(
-        distinct.with_columns(made=pl.Series(made, dtype=pl.String)),
-        on=names,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    return texts["made"]
-
-
-def _fluent_text(name: str | None, args: Sequence[str]) -> str | None:
-    if name is None or not args or "(" in name:
-        return name
-    terms = [(arg.strip(), read_cell(arg)) for arg in args]  # as the events' cells are read
-    texts = [ground_text(t) if isinstance(t, Constant | Function) else arg for arg, t in terms]
-    return f"{name.strip()}({','.join(texts)})"
 
 
 def _as_time(ticks: pl.Series, like: pl.Series | None, times: TimeFormat) -> pl.Series:

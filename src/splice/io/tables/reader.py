@@ -141,9 +141,16 @@ class TableSource(InferredSource):
         """Yield the atoms in order."""
         self._infer_types()
         labels, left_out = self._labels
-        self._report = replace(left_out, examples=[*left_out.examples])
+        self._report = replace(left_out, examples=[*left_out.examples], notes=[*self._unread()])
         chunks = merged(self._events(), labels, self._vocabulary, self._locate, self._only)
         yield from without_duplicates(chunks, self._locate, self._report)
+
+    def _unread(self) -> Iterator[str]:
+        """Yield which columns of files nobody reads; frames of programs have others for other ends."""
+        for reader in () if isinstance(self._inputs, Frames) else self._readers:
+            if columns := reader.unread:
+                name = reader.table.path.name
+                yield f"{name}: nothing is read from {columns}; arguments are arg1, arg2, ..."
 
     def index(self) -> SequenceIndex | None:
         """Return where sequences stand, if reading can begin there: in one CSV or Parquet file of events.

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from splice.errors import InputError, Problem
-from splice.io.layout import AtomPattern, Column, TableSpec, pattern_columns
+from splice.io.layout import AtomPattern, Column, Role, TableSpec, pattern_columns
 from splice.io.tables.cells import Reading
 from splice.io.tables.encode import (
     EventPlanner,
@@ -23,6 +23,13 @@ from splice.logic.schema import PredicateDecl
 from splice.stream.vocabulary import Vocabulary
 
 _ARGUMENT: Final = re.compile(r"arg[0-9]+\Z")
+_TIMED: Final = {"sequence", "time", "start", "end", "label", "probability"}
+_USUAL: Final[dict[Role, set[str]]] = {
+    "events": _TIMED | {"event"},
+    "labels": _TIMED | {"fluent"},
+    "functions": {"constant", "function"},
+}
+"""The columns that zero configuration knows, beside ``arg1, ...``."""
 
 
 class TableColumns:
@@ -70,18 +77,17 @@ class TableColumns:
         assert isinstance(role, str)
         problems = missing_columns(self._table, needed[role], f"a table of {role}")
         numbers = [int(name[3:][:9]) for name in names if _ARGUMENT.match(name)]
-        if role != "labels" and numbers and sorted(numbers) != list(range(1, len(numbers) + 1)):
+        if numbers and sorted(numbers) != list(range(1, len(numbers) + 1)):
             hint = "arguments are the columns arg1, arg2, ..."
             place = self._table.place()
             problems.append(
                 Problem(place, "an argument's column is missing", ",".join(names), hint)
             )
-        usual = {"sequence", "time", "start", "end", "event", "label", "probability"}
-        if role == "events" and not numbers and set(names) - usual:
+        if role == "events" and not numbers and self.unread:
             place = self._table.place()
-            lost = ", ".join(f"'{name}'" for name in names if name not in usual)
             hint = "call the arguments of events arg1, arg2, ..., or describe the columns in domain.toml"
-            problems.append(Problem(place, f"nothing is read from {lost}", ",".join(names), hint))
+            message = f"nothing is read from {self.unread}"
+            problems.append(Problem(place, message, ",".join(names), hint))
         if problems:
             raise InputError(problems)
         return TableSpec(
@@ -92,6 +98,16 @@ class TableColumns:
             start="start" if role != "functions" and interval else None,
             end="end" if role != "functions" and interval else None,
         )
+
+    @property
+    def unread(self) -> str:
+        """The columns that nobody reads, in words; none where a layout chooses them."""
+        role = self._described.atom
+        if isinstance(role, AtomPattern):
+            return ""
+        known = _USUAL[role]
+        spare = [n for n in self._table.names if n and n not in known and not _ARGUMENT.match(n)]
+        return ", ".join(f"'{name}'" for name in spare)
 
     @cached_property
     def _declared(self) -> tuple[PredicateDecl, str | None]:
@@ -140,7 +156,7 @@ class TableColumns:
             problems = missing_columns(self._table, columns, "this layout")
             if problems:
                 raise InputError(problems)
-        elif spec.atom != "labels":
+        else:
             columns.append(ARGUMENTS)
         return columns
 
@@ -177,7 +193,7 @@ class TableColumns:
     def is_argument(self, name: str) -> bool:
         """Whether a column is one of ``arg1, ...``."""
         return (
-            self.spec.atom in ("events", "functions")
+            not isinstance(self.spec.atom, AtomPattern)
             and name.startswith("arg")
             and name not in self.cells
         )
