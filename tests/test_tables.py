@@ -99,6 +99,23 @@ def test_columns_that_nobody_reads_are_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_column_for_each_sensor_as_the_docs_describe_it(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parent.parent / "docs/how-to/own-data.md"
+    text = page.read_text("utf-8").split("<!-- wide -->\n```toml\n")[1].split("```")[0]
+    (tmp_path / "domain.toml").write_text(text)
+    (tmp_path / "readings.csv").write_text("minute,temperature,door\n1,20.5,0\n2,21,1\n")
+    (tmp_path / "labels.csv").write_text("fluent,start,end,label\nheating,1,3,true\n")
+    assert said(TableSource(tmp_path)) == [
+        "main: happensAt(temperature(20.5),1)",
+        "main: holdsAt(heating,1)",
+        "main: happensAt(temperature(21),2)",
+        "main: happensAt(door,2)",
+        "main: holdsAt(heating,2)",
+    ]
+    with pytest.raises(InputError, match="a column for each sensor"):
+        said(TableSource([tmp_path / "readings.csv", tmp_path / "labels.csv"]))
+
+
 def test_a_domain_turns_names_into_predicates(tmp_path: Path) -> None:
     domain = load_domain("caviar-move").domain
     (tmp_path / "events.csv").write_text(

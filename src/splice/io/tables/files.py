@@ -84,6 +84,10 @@ def open_table(path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIM
 
 ROLES: Final[tuple[Role, ...]] = ("events", "labels", "functions")
 _COLUMNS: Final[dict[Role, str]] = {"functions": "function", "labels": "fluent", "events": "event"}
+_UNDESCRIBED: Final = (
+    "describe the table in a domain.toml; a column for each sensor makes events of its own, such as "
+    'atom = "Happens(temperature({temperature}),{time})"'
+)
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 Found = Iterator[tuple[Table, TableSpec]]
@@ -217,7 +221,7 @@ def _role_of(path: Path, table: Table) -> Role:
             Place(str(path), 1, 1),
             "neither events nor labels: there is no column 'event' or 'fluent'",
             ",".join(table.names),
-            near or "describe the table in a domain.toml",
+            near or _UNDESCRIBED,
         )
     )
 

@@ -306,7 +306,10 @@ class TableSource(InferredSource):
         place = reader.table.place()
         if not self._evidence:
             if reader.is_interval:
-                hint = "an interval labels the time-points at which events stand"
+                hint = (
+                    "an interval labels the time-points at which events stand: in a table that is "
+                    "called events, is named beside this one, or that a domain.toml describes"
+                )
                 raise InputError(Problem(place, "intervals and no events", "", hint))
             return
         split = self._evidence[0].has_sequence
