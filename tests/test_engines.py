@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from splice.engines.local import LocalEngine
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
+from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.complete import complete
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Advanced, Event, Watch, ignore
@@ -184,11 +186,70 @@ def test_a_cluster_that_does_not_fit_is_refused(
         module.DaskEngine.at("127.0.0.1:9")
     with pytest.raises(EngineError, match="there is no scheduler file"):
         module.DaskEngine.at(str(tmp_path / "none.json"))
+    for text in ("{", "{}", "[1]"):
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(EngineError, match="is not what a scheduler writes"):
+            module.DaskEngine.at(str(tmp_path / "bad.json"))
     monkeypatch.setattr(module, "_versions", lambda: {"splice-cer": "9.9"})
     with pytest.raises(
         EngineError, match=r"worker tcp://.* has splice-cer .*, and here it is 9\.9"
     ):
         module.DaskEngine(dask._client)
+
+
+@pytest.mark.parametrize(
+    ("address", "said", "hint"),
+    [
+        ("", "missing port number", "is it running"),
+        ("localhost:one", "invalid literal", "is it running"),
+        ("ftp://localhost:1", "unknown address scheme", "is it running"),
+        ("tls://localhost:1", "ssl_context", "name its certificates"),
+    ],
+)
+def test_an_address_that_cannot_be_one_is_told_at_once(address: str, said: str, hint: str) -> None:
+    """And no client is left behind, which would try to close itself for twenty seconds."""
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    with pytest.raises(EngineError, match=rf"no Dask scheduler answers at .*{said}") as refused:
+        module.DaskEngine.at(address)
+    assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize("greeting", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(100)])
+def test_what_is_no_scheduler_is_told(greeting: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never says a word, and two that say something else."""
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    monkeypatch.setattr(module, "_PATIENCE", 0.3)
+    talks = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            talk, _ = server.accept()
+            talk.sendall(greeting)
+            talks.append(talk)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(EngineError, match="no Dask scheduler answers at tcp://127"):
+            module.DaskEngine.at(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+    talks[0].close()
+
+
+def test_a_scheduler_that_is_not_there_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is told before anything is read, and the next run begins as if this one had not been."""
+    module = pytest.importorskip("splice.engines.dask", exc_type=SpliceError)
+    monkeypatch.setattr(module, "_PATIENCE", 0.3)
+    source = make_plaza(sequences=3, people=2, frames=50, seed=2).source
+    write_source(source, tmp_path / "some", "csv")
+    place = Checkpointing(tmp_path / "rules.parts")
+    with pytest.raises(EngineError, match="no Dask scheduler answers"):
+        learn(tmp_path / "some", shards=2, engine="dask://127.0.0.1:9", checkpoint=place)
+    out = tmp_path / "out"
+    with pytest.raises(EngineError, match="no Dask scheduler answers"):
+        complete(tmp_path / "some", out=out, shards=2, engine="dask://127.0.0.1:9")
+    assert [path.name for path in tmp_path.iterdir()] == ["some"]
 
 
 def test_a_part_that_ends_its_dask_worker_is_named(dask: DaskEngine, tmp_path: Path) -> None:

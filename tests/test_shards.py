@@ -10,6 +10,7 @@ import subprocess
 import sys
 from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -445,6 +446,23 @@ def test_a_run_in_parts_goes_on_with_those_that_are_done(
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert [rule.as_json() for rule in learned.rules] == [rule.as_json() for rule in whole.rules]
     assert (learned.examples, learned.given) == (whole.examples, whole.given)
+    learned.discard_checkpoint()
+    assert not place.exists()
+
+
+def test_a_run_that_ended_before_its_first_part_stands_in_no_way(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    class Gone(LocalEngine):
+        def submit(self, *_: object, **__: object) -> Any:
+            raise KeyboardInterrupt
+
+    place = tmp_path / "t.rules.parts"
+    checkpoint = Checkpointing(place)
+    with pytest.raises(KeyboardInterrupt):
+        learn(folders[0], choices=DECIDED, shards=3, engine=Gone(1), checkpoint=checkpoint)
+    assert [path.name for path in place.iterdir()] == ["run.checkpoint"]
+    learned = learn(folders[0], choices=DECIDED, shards=3, jobs=1, checkpoint=checkpoint)
     learned.discard_checkpoint()
     assert not place.exists()
 

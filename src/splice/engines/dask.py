@@ -6,24 +6,26 @@ them runs code there. A cluster that is made here listens on this machine alone,
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import json
 import logging
 import platform
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from splice.engines.engine import EngineError, Promise, WorkerLost, call
 
 try:
     import dask.config
-    from distributed import Client, Future, KilledWorker, LocalCluster
-    from distributed.comm.core import CommClosedError
+    from distributed import Client, Future, KilledWorker, LocalCluster, Security
+    from distributed.comm.core import CommClosedError, connect
 except ImportError as error:
     raise EngineError(
         f"the engine dask needs a package that is not there: {error.name}",
@@ -95,28 +97,16 @@ class DaskEngine:
     def at(cls, place: str) -> Self:
         """Talk to a scheduler that is there, by its address or by the file that it wrote."""
         file = Path(place)
-        if place.endswith(".json") and not file.is_file():
-            raise EngineError(
-                f"there is no scheduler file '{place}'",
-                f"start one: dask scheduler --scheduler-file {place}",
-            )
+        if place.endswith(".json") or file.is_file():
+            place = _address_in(file)
+        address = place if "://" in place else f"tcp://{place}"
+        _check_answer(address)
         with ExitStack() as stack:
-            if file.is_file():
-                return cls._of(stack, scheduler_file=place)
-            return cls._of(stack, place if "://" in place else f"tcp://{place}")
+            return cls._of(stack, address)
 
     @classmethod
-    def _of(cls, stack: ExitStack, *place: Any, **more: Any) -> Self:
-        try:
-            client = stack.enter_context(
-                Client(*place, **more, timeout=_PATIENCE, set_as_default=False)
-            )
-        except (OSError, ValueError) as error:
-            where = " ".join(map(str, (*place, *more.values())))
-            raise EngineError(
-                f"no Dask scheduler answers at {where}: {error}".rstrip(": "),
-                "is it running, and reachable from here? `dask scheduler` prints its address",
-            ) from error
+    def _of(cls, stack: ExitStack, where: LocalCluster | str) -> Self:
+        client = stack.enter_context(Client(where, timeout=_PATIENCE, set_as_default=False))
         engine = cls(client)
         engine._opened = stack.pop_all()
         return engine
@@ -151,6 +141,44 @@ class DaskEngine:
                     "start it again, and go on with --resume",
                 ) from error
             yield value
+
+
+def _address_in(file: Path) -> str:
+    """Return the address that a scheduler has written into its file."""
+    start = f"start one: dask scheduler --scheduler-file {file}"
+    if not file.is_file():
+        raise EngineError(f"there is no scheduler file '{file}'", start)
+    try:
+        return str(json.loads(file.read_bytes())["address"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise EngineError(f"'{file}' is not what a scheduler writes", start) from error
+
+
+def _check_answer(address: str) -> None:
+    """Refuse an address where no scheduler answers, before there is a client.
+
+    A client that could not connect may not be able to close itself either: it then tries for twenty seconds.
+    """
+
+    async def ask() -> None:
+        safety = Security().get_connection_args("client")
+        comm = await asyncio.wait_for(connect(address, timeout=_PATIENCE, **safety), 2 * _PATIENCE)
+        await comm.close()
+
+    # In a thread of its own, since a notebook has a loop running in this one.
+    with ThreadPoolExecutor(1) as thread:
+        error = thread.submit(asyncio.run, ask()).exception()
+    if error is None:
+        return
+    reason = str(error)
+    hint = "is it running, and reachable from here? `dask scheduler` prints its address"
+    if isinstance(error, TypeError):
+        hint = "name its certificates in Dask's settings (distributed.comm.tls), also on this side"
+    elif isinstance(error, MemoryError):  # bytes of another protocol, taken for a length
+        reason = "what listens there says something else"
+    raise EngineError(
+        f"no Dask scheduler answers at {address}: {reason}".rstrip(": "), hint
+    ) from error
 
 
 def _security_notes(address: str) -> list[str]:

@@ -109,10 +109,10 @@ def open_checkpoint(
 
 
 @contextmanager
-def guarded(keeper: Keeper | None, watch: Watch) -> Iterator[None]:
+def guarded(keeper: Keeper | None, watch: Watch) -> Iterator[Keeper | None]:
     """Tell that an interrupted run can go on; forget it where its input is bad."""
     try:
-        yield
+        yield keeper
     except BaseException as error:
         if keeper and keeper.saved and isinstance(error, InputError):
             keeper.remove()

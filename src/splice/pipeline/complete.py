@@ -130,31 +130,33 @@ def complete(
     opened = with_measures(opener(data, options), mode)
     true = None if truth is None else opener(truth, options)
     source = opened()
-    findings, profile, calibration = _settled(profile, source, batch_size, mode, watch)
-    task = _ShardTask(opened, profile, mode, batch_size, true, out is not None, revise)
 
     def write(completed: Source) -> None:
         if out is not None:
             usual = TABLES.formats[0] if name is None else format_of_input(name)
             write_source(completed, out, out_format or usual)
 
-    if shards > 1:
-        files = None
-        if out is not None and name is not None:
-            identity = _identity(name, options, task, name_of(truth) if truth else None, shards)
-            place = out.with_name(out.name + PARTS)
-            files = open_part_files(Checkpointing(place, resume, force), identity, watch)
-        with (
-            guarded(files, watch),
-            chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers,
-        ):
-            parts = located_shards(shards, source, *([true()] if true else ()))
-            counts, labels = _complete_in_shards(task, parts, source.domain, workers, files, watch)
+    files, labels = None, None
+    # Whoever works is asked for first: one that is not there is told before anything is read.
+    with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
+        findings, profile, calibration = _settled(profile, source, batch_size, mode, watch)
+        task = _ShardTask(opened, profile, mode, batch_size, true, out is not None, revise)
+        if shards == 1:
+            counts = _complete_whole(source, task, write, watch)
+        else:
+            if out is not None and name is not None:
+                identity = _identity(name, options, task, name_of(truth) if truth else None, shards)
+                place = out.with_name(out.name + PARTS)
+                files = open_part_files(Checkpointing(place, resume, force), identity, watch)
+            with guarded(files, watch):
+                parts = located_shards(shards, source, *([true()] if true else ()))
+                counts, labels = _complete_in_shards(
+                    task, parts, source.domain, workers, files, watch
+                )
+    if labels is not None:
         write(RelabelledSource(source, labels))
-        if files is not None:
-            files.remove()
-    else:
-        counts = _complete_whole(source, task, write, watch)
+    if files is not None:
+        files.remove()
     watch(Read(source.report))
     counts.verdict = findings.verdict(counts.labels, None)
     counts.calibration = calibration

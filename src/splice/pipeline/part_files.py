@@ -74,7 +74,8 @@ class PartFiles(Keeper):
     def make_room(self, *, force: bool = False) -> None:
         """Refuse to begin where an interrupted run could go on; forced, forget that run."""
         there = self.path.exists()
-        super().make_room(force=force)
+        # Where no part was done, nothing can go on: the scheduler was not there, say.
+        super().make_room(force=force or not self.done())
         if there:
             self.remove()
 

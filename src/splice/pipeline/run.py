@@ -126,20 +126,11 @@ def learn(
     options, choices = options or InputOptions(), choices or LearnOptions()
     check_choice(engine, shards)
     check_rounds(choices.rounds, choices.profile, choices.run_mode, shards)
-    keeper: Keeper | None = None
-    if checkpoint is not None:
-        name = name_of(data)
-        if name is None:
-            raise SpliceError(
-                "a source has no name, so a checkpoint cannot say what the run was about",
-                "write it to a folder, and learn from there",
-            )
-        identity = run_identity(name, options, choices.identity())
-        if shards > 1:
-            keeper = open_part_files(checkpoint, {**identity, "shards": str(shards)}, watch)
-        else:
-            keeper = open_checkpoint(checkpoint, identity, watch)
-    with guarded(keeper, watch):
+    with (
+        # Whoever works is asked for first: one that is not there is told before anything is read.
+        chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers,
+        guarded(_keeper(data, options, choices, checkpoint, shards, watch), watch) as keeper,
+    ):
         opened = opener(data, options)
         source = opened()
         check_query(source.domain.query)
@@ -157,8 +148,7 @@ def learn(
         spent = time.perf_counter() - begun
         if shards > 1:
             stream.forget()
-            with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
-                learned = _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
+            learned = _learn_in_shards(opened, options, choices, shards, workers, keeper, watch)
         else:
             learned = _learn_in_passes(
                 stream, options, choices, keeper, watch, test_first=test_first
@@ -167,6 +157,29 @@ def learn(
         learned.findings = findings
         learned.seconds += spent
         return learned
+
+
+def _keeper(
+    data: Input,
+    options: InputOptions,
+    choices: LearnOptions,
+    checkpoint: Checkpointing | None,
+    shards: int,
+    watch: Watch,
+) -> Keeper | None:
+    """Keep the run where it is asked to be kept, and take up one that was interrupted."""
+    if checkpoint is None:
+        return None
+    name = name_of(data)
+    if name is None:
+        raise SpliceError(
+            "a source has no name, so a checkpoint cannot say what the run was about",
+            "write it to a folder, and learn from there",
+        )
+    identity = run_identity(name, options, choices.identity())
+    if shards > 1:
+        return open_part_files(checkpoint, {**identity, "shards": str(shards)}, watch)
+    return open_checkpoint(checkpoint, identity, watch)
 
 
 def _learn_in_shards(
