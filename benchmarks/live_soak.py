@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import redis
 from redis.exceptions import RedisError
@@ -206,13 +207,20 @@ def memory(events: int, learning: bool) -> None:
         engine.out.clear()
         done += len(portion)
         if done - printed >= step or done == events:
-            printed, size = done, len(json.dumps(engine.to_state()))
+            printed, state = done, engine.to_state()
             print(
-                f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {size:,} bytes, "
+                f"{done:,} events: {resident_bytes() / 1e6:,.0f} MB, state {len(json.dumps(state)):,} bytes, "
                 f"{engine.counts['batches']:,} batches learned from, {engine.counts['given']:,} labels, "
-                f"{engine.counts['completed']:,} completed; {time.process_time():.0f} s of processor time",
+                f"{engine.counts['completed']:,} completed{grown(state) if learning else ''}; "
+                f"{time.process_time():.0f} s of processor time",
                 flush=True,
             )
+
+
+def grown(state: dict[str, Any]) -> str:
+    """Tell what a learner's state has that could grow."""
+    learner = state["adaptation"]["learner"]["learner"]
+    return f", {len(learner['patterns']):,} patterns, {len(learner['rules']):,} rules in the making"
 
 
 def labels_for(portion: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
