@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "splice"
 
 LAYERS = (
-    ("arrays", "errors", "kernels", "notebook", "threads"),
+    ("arrays", "display", "errors", "kernels", "threads"),
     ("labels", "limits", "options", "states", "stats"),
     ("logic",),
     ("stream",),

@@ -91,6 +91,17 @@ class Problem:
             lines.append(f"hint: {printable(self.hint, _SHOWN_MESSAGE)}")
         return "\n".join(lines)
 
+    def as_json(self) -> dict[str, str | int]:
+        """Return it under the names that the command promises."""
+        return {
+            "file": self.place.file,
+            "line": self.place.line,
+            "column": self.place.column,
+            "message": self.message,
+            "text": self.text.strip(),
+            "hint": self.hint,
+        }
+
 
 def grouped(problems: Iterable[Problem]) -> list[list[Problem]]:
     """Return problems of a file together that differ only in what they quote and count.

@@ -6,8 +6,6 @@ is written out. Data that goes to a file or a pipe is left alone.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import sys
@@ -16,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from splice.display import cell_text, csv_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -120,7 +120,7 @@ def emit(
         for row in rows:
             say(_json(row))
     elif style is Format.CSV:
-        say(_csv(rows), end="")
+        say(csv_text(rows), end="")
     else:
         _table(rows, title)
 
@@ -149,17 +149,7 @@ def print_problems(
         doubts = f", {len(warnings)} {plural('warning', len(warnings))}" if warnings else ""
         print(f"{printable(name, _LONGEST)}: {count}{doubts}")
         return
-    rows = [
-        {
-            "file": problem.place.file,
-            "line": problem.place.line,
-            "column": problem.place.column,
-            "message": problem.message,
-            "text": problem.text.strip(),
-            "hint": problem.hint,
-        }
-        for problem in problems
-    ]
+    rows = [problem.as_json() for problem in problems]
     emit(rows, style, {"input": name, "problems": rows, "warnings": list(warnings)})
 
 
@@ -167,16 +157,6 @@ def _json(value: Any) -> str:
     """Return JSON on one line; what a terminal would obey is escaped, which means the same."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        plain = {k: str(v).lower() if isinstance(v, bool) else v for k, v in row.items()}
-        writer.writerow(plain)
-    return buffer.getvalue()
 
 
 def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
@@ -199,7 +179,7 @@ def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
             no_wrap=numeric,
         )
     for row in rows:
-        table.add_row(*(_plain(_cell(cell)) for cell in row.values()))
+        table.add_row(*(_plain(cell_text(cell, none="none")) for cell in row.values()))
     # A file or a pipe has no edge at which a cell must be folded.
     edge = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _NO_EDGE
     Console(no_color=_no_color(), highlight=False, width=edge).print(table)
@@ -212,14 +192,6 @@ def _plain(text: str) -> Text:
     from splice.errors import printable
 
     return Text(printable(text, _LONGEST))
-
-
-def _cell(cell: object) -> str:
-    if isinstance(cell, bool) or cell is None:
-        return str(cell).lower()
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
 def is_watched() -> bool:

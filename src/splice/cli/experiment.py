@@ -127,9 +127,10 @@ def _finish(rows: list[Row], folder: Path, table: Path | None, style: Format) ->
 
 
 def _print(rows: list[Row], table: Path | None, style: Format, measure: str | None = None) -> None:
+    from splice.display import csv_text
     from splice.errors import UnknownName
     from splice.io.outputs import write_text
-    from splice.lab.experiments.tables import to_csv, wide
+    from splice.lab.experiments.tables import wide
     from splice.lab.figures.results import by_setting
 
     measures = [name for name in (rows[0] if rows else ()) if f"{name}_sd" in rows[0]]
@@ -138,7 +139,7 @@ def _print(rows: list[Row], table: Path | None, style: Format, measure: str | No
     column = measure or (measures[0] if measures else "f1")
     across = next((name for name in ("size", "answers") if rows and name in rows[0]), "level")
     if table is not None:
-        write_text(table, to_csv(rows))
+        write_text(table, csv_text(rows))
         note(f"wrote {table}")
     if style is Format.TABLE:
         for title, shown in by_setting(wide(rows, across, column)):

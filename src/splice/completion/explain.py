@@ -18,8 +18,8 @@ from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import weighted
+from splice.display import preformatted
 from splice.logic.atoms import Atom, Rule
-from splice.notebook import preformatted
 from splice.patterns.lifting import PatternStore
 from splice.patterns.numeric import stream_text
 from splice.patterns.partition import Examples

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
+from splice.display import html_table, preformatted
 from splice.errors import did_you_mean
 from splice.estimator.inspection import Inspection
 from splice.estimator.messages import in_keywords, warn, warned
@@ -22,7 +23,6 @@ from splice.io.checkpoints import read_checkpoint, write_checkpoint
 from splice.io.dataframes import AnyFrame, FrameKind
 from splice.io.tables.frame_table import Frames
 from splice.learners.learned_rule import rule_text
-from splice.notebook import html_table, preformatted
 from splice.pipeline.completed import completed_frame
 from splice.pipeline.incremental import learn_more
 from splice.pipeline.learned import Learned

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from splice.arrays import Ints, padded, unique_rows
+from splice.display import html_table
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import By, Confusion, cases
 from splice.events.crisp.recognition import Recognised
@@ -20,7 +21,6 @@ from splice.events.fluents import fluent_of
 from splice.events.recognise import Recognition
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.logic.schema import HOLDS_AT
-from splice.notebook import html_table
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, check_source, collect
 from splice.stream.table import NO_TIME, AtomTable

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from splice.display import preformatted
 from splice.events.fluents import fluent_of
 from splice.logic.atoms import Literal, Rule
 from splice.logic.theory import Statement
 from splice.logic.words import in_words
-from splice.notebook import preformatted
 
 _WIDTH = 100
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from splice.display import preformatted
 from splice.errors import Place, Problem, SpliceError
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.canonical import canonical_key
@@ -27,7 +28,6 @@ from splice.logic.domain import Holds
 from splice.logic.formulas import Formula, Not, as_clause, atoms_of
 from splice.logic.schema import CHANGES, Schema
 from splice.logic.subsumption import equivalent
-from splice.notebook import preformatted
 
 _NOWHERE: Final = Place("<theory>")
 

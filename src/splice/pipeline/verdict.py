@@ -12,8 +12,8 @@ from html import escape
 from textwrap import wrap
 from typing import Any, Final
 
+from splice.display import cell_text, html_table
 from splice.evaluation.confusion import Confusion
-from splice.notebook import html_table
 
 ALONE: Final = "given labels alone"
 
@@ -227,8 +227,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "" if value is None else f"{value:,}"
+    text = cell_text(value)
+    long = isinstance(value, str) and len(text) > _LONGEST
+    return f"{text[: _LONGEST - 3]}..." if long else text

@@ -14,6 +14,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from splice.display import cell_text
 from splice.report.document import Cell, Figure, Report, Role, RuleEntry, Table, Timeline
 from splice.report.figures import FAINT, PALETTE, Spec, figure_spec, timeline_spec
 
@@ -61,7 +62,7 @@ def _templates() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     environment.globals["asset"] = _asset
     environment.filters |= {
-        "cell": _cell,
+        "cell": cell_text,
         "colour_key": _colour_key,
         "column_classes": _column_classes,
         "kind": lambda section: type(section).__name__,
@@ -110,16 +111,6 @@ def _column_class(name: str, cells: Sequence[Cell]) -> str:
     if filled and all(isinstance(c, int | float) and not isinstance(c, bool) for c in filled):
         return "number"
     return "text logic" if name in _LOGIC else "text"
-
-
-def _cell(cell: Cell) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return f"{cell:.3f}" if isinstance(cell, float) else cell
 
 
 def _rule_facts(rule: RuleEntry) -> Iterator[tuple[str, str]]:

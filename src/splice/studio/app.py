@@ -24,7 +24,6 @@ from splice.labels import UNKNOWN
 from splice.studio import why
 from splice.studio.columns import in_window
 from splice.studio.live import LiveView
-from splice.studio.rulebook import plain_problem
 from splice.studio.state import Studio
 
 Shown = TypeVar("Shown")
@@ -237,7 +236,7 @@ def _answered(work: Callable[[], Any]) -> Response:
     except SpliceError as error:
         problems = error.problems if isinstance(error, InputError) else ()
         body = {"error": error.message, "hint": error.hint}
-        return JSONResponse({**body, "problems": [plain_problem(p) for p in problems]}, 422)
+        return JSONResponse({**body, "problems": [p.as_json() for p in problems]}, 422)
     return result if isinstance(result, Response) else JSONResponse(result)
 
 

@@ -9,12 +9,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from splice.display import csv_text
 from splice.errors import SpliceError
 from splice.inputs.open import Inputs, input_paths
 from splice.io.outputs import new_file, sweep
@@ -66,13 +65,9 @@ class Project:
                     "move it away and start again: it is made from the journal",
                 )
 
-    def write_labels(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def write_labels(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the labels, whole or not at all."""
-        buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-        self.write(LABELS, buffer.getvalue())
+        self.write(LABELS, csv_text(rows, _COLUMNS))
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the project, whole or not at all."""

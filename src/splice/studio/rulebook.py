@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.errors import InputError, SpliceError, UnknownName
 from splice.events.fluents import fluent_of
 from splice.events.theory_check import theory_problems
 from splice.logic.atoms import Rule
@@ -43,18 +43,6 @@ def checked_rules(text: str, domain: Domain, beside: Theory) -> list[Rule]:
     if problems:
         raise InputError(problems)
     return rules
-
-
-def plain_problem(problem: Problem) -> dict[str, Any]:
-    """Return a problem as JSON has it."""
-    place = problem.place
-    return {
-        "line": place.line,
-        "column": place.column,
-        "message": problem.message,
-        "text": problem.text,
-        "hint": problem.hint,
-    }
 
 
 class RuleBook:

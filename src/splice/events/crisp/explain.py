@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from splice.display import preformatted
 from splice.errors import SpliceError, did_you_mean
 from splice.events.crisp.program import Definition, Program, without_labels
 from splice.events.crisp.recognition import CrispRecognition
@@ -20,7 +21,6 @@ from splice.logic.schema import HOLDS_AT
 from splice.logic.subsumption import match
 from splice.logic.terms import Constant, Term, Variable
 from splice.logic.theory import Statement, rules_of
-from splice.notebook import preformatted
 from splice.stream.table import AtomTable
 from splice.stream.times import TimeFormat
 

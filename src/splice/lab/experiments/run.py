@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from splice.display import csv_text
 from splice.engines.choice import LOCAL, EngineChoice
 from splice.errors import InputError, OutputError, Place, Problem, SpliceError, UnknownName
 from splice.inputs.open import input_paths
@@ -29,7 +30,7 @@ from splice.io.text import files_in, read_text, sum_of
 from splice.lab.experiments import active, completion, learning, scale
 from splice.lab.experiments.grid import Cell, Progress, Result, digest, read_result, run_grid
 from splice.lab.experiments.spec import ce_of, check_plain, datasets
-from splice.lab.experiments.tables import Row, published, summarise, to_csv
+from splice.lab.experiments.tables import Row, published, summarise
 from splice.states import anything, check_state, each, mapping, record, text
 
 KINDS: Final[dict[str, ModuleType]] = {
@@ -181,7 +182,7 @@ def _finish(
     results = run_grid(cells, _work(experiment), folder / "cells", jobs, progress, engine)
     rows = _table(experiment, list(zip(cells, results, strict=True)))
     sweep(folder / "table.csv")
-    write_text(folder / "table.csv", to_csv(rows))
+    write_text(folder / "table.csv", csv_text(rows))
     return rows
 
 

@@ -10,7 +10,6 @@ none is drawn.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,12 +184,3 @@ def _by_setting(rows: list[Row], names: Sequence[str]) -> list[Row]:
 def _short(value: float, digits: int = 3) -> str:
     text = f"{value:.{digits}f}"
     return text.removeprefix("0") if 0 <= value < 1 else text
-
-
-def to_csv(rows: Sequence[Row]) -> str:
-    """Return rows as CSV; what there is none of is empty."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
