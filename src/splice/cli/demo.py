@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from splice.arrays import Indices, unique_rows
+from splice.arrays import Indices
 from splice.cli.console import Format, emit, note, say, tracked
 from splice.cli.options import Force, Printed, Seed
 from splice.cli.report import ReportOption, check_report, write_report
@@ -119,20 +119,12 @@ def _lanes(table: AtomTable, domain: Domain) -> dict[str, LabelArray]:
     """Return the labels of each fluent instance over the time-points of one sequence."""
     times = np.unique(table.time[table.time != NO_TIME])
     queries = table.take(query_rows(table, domain))
-    keys = np.concatenate((queries.kind[:, None], queries.args), axis=1)
-    first, which = unique_rows(keys)
+    first, which = queries.instances()
     slots: Indices = np.searchsorted(times, queries.time)
     lanes = {}
     for number, row in enumerate(first.tolist()):
         rows = np.flatnonzero(which == number)
         labels = np.zeros(len(times), np.int8)
         labels[slots[rows]] = queries.truth[rows]
-        lanes[_fluent(queries, row)] = labels
+        lanes[queries.name(row)] = labels
     return lanes
-
-
-def _fluent(queries: AtomTable, row: int) -> str:
-    """Name a fluent as people do: ``meet(ID1,ID3)``."""
-    kind = queries.vocabulary.kinds[int(queries.kind[row])]
-    names = queries.vocabulary.constants.names(queries.args[row, : kind.arity].tolist())
-    return f"{kind.functor or kind.predicate}({','.join(names)})"

@@ -240,7 +240,7 @@ def _lifted(examples: Examples, visibility: Visibility, measured: Mask) -> Ints:
 
 def _with_history(now: Floats, queries: AtomTable, history: int) -> Floats:
     """Return rows beside those of the same atom at earlier time-points, zeros where there is none."""
-    _, atom = unique_rows(np.column_stack((queries.kind, queries.args)))
+    _, atom = queries.instances()
     order = np.lexsort((queries.time, atom))
     blocks = [now]
     for back in range(1, history + 1):

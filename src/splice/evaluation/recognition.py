@@ -168,7 +168,7 @@ def _fluents(truth: Recognised, predicted: AtomTable | Recognised) -> AtomTable:
         fluents = predicted.take(predicted.truth == TRUE)
     tables = [truth.fluents, _translated(fluents, truth.fluents)]
     table = AtomTable.concat([part for part in tables if len(part)], vocabulary)
-    first, _ = unique_rows(np.column_stack((table.sequence, table.kind, table.args)))
+    first, _ = table.instances()
     return table.take(np.sort(first))
 
 

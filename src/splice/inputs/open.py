@@ -350,7 +350,7 @@ def _signature(text: str, schema: Schema) -> Signature:
     if not match:
         raise SpliceError(
             f"'{text}' is not a query predicate",
-            f"write name/arity, such as {_shown(DEFAULT_QUERY)}",
+            f"write name/arity, such as {DEFAULT_QUERY.spelled}",
         )
     signature = Signature(schema.internal_name(match[1]), int(match[2]))
     if schema.predicates and schema.predicate(signature) is None:
@@ -358,7 +358,3 @@ def _signature(text: str, schema: Schema) -> Signature:
         hint = did_you_mean(text, spellings) or f"the schema has: {', '.join(spellings)}"
         raise SpliceError(f"the schema has no predicate {text}", hint)
     return signature
-
-
-def _shown(signature: Signature) -> str:
-    return f"{Schema().spelling(signature.name)}/{signature.arity}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from splice.arrays import Ints, unique_rows
+from splice.arrays import Ints
 from splice.errors import InputError, Place, Problem, UnknownName
 from splice.events.crisp.intervals import Intervals, covered
 from splice.events.crisp.recognition import Recognised
@@ -124,8 +124,7 @@ def read_intervals(
 
 def _grouped(table: AtomTable, ends: Ints) -> Recognised:
     """Return rows that begin at their time as ground fluents and maximal intervals."""
-    keys = np.column_stack((table.sequence, table.kind, table.args)).astype(np.int64)
-    first, which = unique_rows(keys)
+    first, which = table.instances()
     timeless = replace(table.take(first), time=np.full(len(first), NO_TIME, np.int64), lines=None)
     if not len(table):
         return Recognised(timeless, Intervals.empty())

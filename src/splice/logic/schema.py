@@ -38,6 +38,11 @@ class Signature(NamedTuple):
     def __str__(self) -> str:
         return f"{self.name}/{self.arity}"
 
+    @property
+    def spelled(self) -> str:
+        """As LoMRF files spell it: ``HoldsAt/2``."""
+        return f"{Schema().spelling(self.name)}/{self.arity}"
+
 
 @dataclass(frozen=True, slots=True)
 class TypeDecl:

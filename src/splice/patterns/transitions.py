@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from splice.arrays import Ints, Mask, unique_rows
+from splice.arrays import Ints, Mask
 from splice.labels import FALSE, UNKNOWN, LabelArray, Unlabelled
 from splice.logic.atoms import Rule
 from splice.logic.canonical import canonical
@@ -237,7 +237,7 @@ def consecutive(batch: MicroBatch) -> tuple[Ints, Ints]:
         none = np.empty(0, np.int64)
         return none, none
     point = np.searchsorted(batch.times, queries.time)
-    _, ground = unique_rows(np.column_stack((queries.kind, queries.args)))
+    _, ground = queries.instances()
     order = np.lexsort((point, ground)).astype(np.int64)
     first, second = order[:-1], order[1:]
     follows = (ground[second] == ground[first]) & (point[second] == point[first] + 1)

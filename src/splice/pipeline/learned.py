@@ -21,7 +21,7 @@ from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS, LearnerChoice
 from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY
-from splice.logic.schema import Schema, Signature
+from splice.logic.schema import Signature
 from splice.logic.theory import Statement, Theory
 from splice.options import Checked, option
 from splice.patterns.reading import Reading
@@ -278,13 +278,9 @@ def check_query(query: Signature) -> None:
     """Refuse to learn about anything but fluents."""
     if query != DEFAULT_QUERY:
         raise SpliceError(
-            f"rules about {_shown(query)} cannot be learned",
-            f"they say when fluents begin and end, which are atoms of {_shown(DEFAULT_QUERY)}",
+            f"rules about {query.spelled} cannot be learned",
+            f"they say when fluents begin and end, which are atoms of {DEFAULT_QUERY.spelled}",
         )
-
-
-def _shown(query: Signature) -> str:
-    return f"{Schema().spelling(query.name)}/{query.arity}"
 
 
 def check_learned(
@@ -313,7 +309,7 @@ def _check_input(
     if not learned.examples:
         raise SpliceError(
             "the input has no query atoms, so there is nothing to learn",
-            f"they are the atoms of {_shown(source.domain.query)}, or the rows of labels.csv",
+            f"they are the atoms of {source.domain.query.spelled}, or the rows of labels.csv",
         )
     if not learned.given:
         raise SpliceError(

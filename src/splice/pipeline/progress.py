@@ -37,8 +37,14 @@ class Stage(StrEnum):
     EVALUATE_SHARDS = "evaluating, part by part"
 
 
+class Event:
+    """What a run tells those who watch it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Event):
     """A stage begins; a pass over the input is one."""
 
     stage: Stage
@@ -47,7 +53,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
+class Advanced(Event):
     """A step of a stage is done: a batch, or a part."""
 
     stage: Stage
@@ -69,49 +75,49 @@ class LearnedBatch(Advanced):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Event):
     """A stage ends, or is left early."""
 
     stage: Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(Event):
     """The input has been read to its end once."""
 
     report: ReadReport
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Event):
     """A problem of the input that is no error."""
 
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Event):
     """Something worth knowing of the whole input, in a sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Event):
     """Something that neither domain nor options say was found out from the input."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class Taught(Event):
     """A round of teaching back is over: the labels that the theory changed, and the rules from them."""
 
     round: Round
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Event):
     """A run goes on where an interrupted one stood."""
 
     batch: int
@@ -121,7 +127,7 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
-class ResumedParts:
+class ResumedParts(Event):
     """A run in parts goes on where an interrupted one stood."""
 
     done: int
@@ -129,34 +135,19 @@ class ResumedParts:
 
 
 @dataclass(frozen=True, slots=True)
-class NoCheckpoint:
+class NoCheckpoint(Event):
     """A run was to go on, but there is nothing to go on from: it begins anew."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Event):
     """A run was interrupted, and can be gone on with from here."""
 
     path: Path
 
 
-Event: TypeAlias = (
-    Begun
-    | Advanced
-    | LearnedBatch
-    | Ended
-    | Read
-    | Warned
-    | Notice
-    | Settled
-    | Taught
-    | Resumed
-    | ResumedParts
-    | NoCheckpoint
-    | Stopped
-)
 Watch: TypeAlias = Callable[[Event], None]
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engine
 from splice.engines.engine import Engine
 from splice.errors import UnknownName
-from splice.events.recognise import INTERVAL_SCHEMA, fluent_name, recognise
+from splice.events.recognise import INTERVAL_SCHEMA, Recognition, fluent_name, recognise
 from splice.events.theory_check import SeenAtoms, SeenSource, other_convention, unmatched
 from splice.events.weighted.inference import Inference
 from splice.inputs.open import InputOptions, Inputs, Queries, input_paths, open_input
@@ -27,7 +27,7 @@ from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard
-from splice.stream.source import ChangedSource
+from splice.stream.source import ChangedSource, Source
 
 __all__ = ["RecognisedInput", "recognise_input"]
 
@@ -153,15 +153,22 @@ def _in_one_piece(
         SeenSource(opened(), seen), lambda chunks: follow(chunks, Stage.RECOGNISE, watch)
     )
     recognition = recognise(theory, source, **choices)
-    frame, times = recognition.intervals(fluents), source.vocabulary.times
+    recognised = _recognised(recognition, recognition.intervals(fluents), source, seen)
     watch(Read(source.report))
+    return replace(recognised, inference=recognition.inference)
+
+
+def _recognised(
+    recognition: Recognition, frame: pl.DataFrame, source: Source, seen: SeenAtoms
+) -> RecognisedInput:
+    times, inference = source.vocabulary.times, recognition.inference
+    unproved = [] if inference is None or inference.optimal else [inference.method.value]
     return RecognisedInput(
         frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"])),
         recognition.defined,
         recognition.targets,
         seen,
-        _unproved(recognition.inference),
-        recognition.inference,
+        frozenset(unproved),
     )
 
 
@@ -204,17 +211,5 @@ def _recognise_shard(
     seen = SeenAtoms()
     source = SeenSource(open_shard(opened, shard), seen)
     recognition = recognise(theory, source, **choices)
-    frame, times = recognition.intervals(recognition.defined), source.vocabulary.times
-    return RecognisedInput(
-        frame.with_columns(times.texts(frame["start"]), times.texts(frame["end"])),
-        recognition.defined,
-        recognition.targets,
-        seen,
-        _unproved(recognition.inference),
-    )
-
-
-def _unproved(inference: Inference | None) -> frozenset[str]:
-    if inference is None or inference.optimal:
-        return frozenset()
-    return frozenset([inference.method.value])
+    frame = recognition.intervals(recognition.defined)
+    return _recognised(recognition, frame, source, seen)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from splice.arrays import Indices, Mask, unique_rows
+from splice.arrays import Indices, Mask
 from splice.events.crisp.program import Simultaneous
 from splice.events.evidence import leaves_of
 from splice.labels import FALSE, LabelArray
@@ -38,7 +38,7 @@ def firings(rule: Rule, batch: MicroBatch) -> LabelArray:
     if batch.domain.clock.holds is Holds.FROM:
         return after
     queries = batch.queries
-    _, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
+    _, which = queries.instances()
     order: Indices = np.lexsort((queries.time, which))
     followed = np.flatnonzero(np.diff(which[order]) == 0)
     fired = np.full(len(queries), FALSE, np.int8)

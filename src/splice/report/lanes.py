@@ -13,14 +13,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.arrays import Floats, Indices, Ints, Mask
 from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN, LabelArray
 from splice.learners.learned_rule import LearnedRule
 from splice.logic.atoms import Rule
 from splice.logic.schema import HAPPENS_AT, INITIATED_AT
-from splice.logic.syntax import ground_text
-from splice.logic.terms import Function
 from splice.report.document import Lane, Role, Span, Timeline
 from splice.report.firings import asked_for, firings
 from splice.stats import runs
@@ -114,7 +112,7 @@ def recognised_timeline(table: AtomTable, recognised: Recognised) -> Timeline:
         points = np.searchsorted(times, spans.end[rows]) - np.searchsorted(times, spans.start[rows])
         columns = (spans.start[rows].tolist(), spans.end[rows].tolist(), points.tolist())
         drawn = (Span(a, b, 1.0, n) for a, b, n in zip(*columns, strict=True))
-        lanes.append(Lane(_name(recognised.fluents, row), Role.RECOGNISED, tuple(drawn)))
+        lanes.append(Lane(recognised.fluents.name(row), Role.RECOGNISED, tuple(drawn)))
     entities = {int(c) for row in shown for c in recognised.fluents.args[row] if c >= 0}
     events, events_left_out = _events(table, clock, entities)
     hidden = int((lasting > 0).sum()) - len(lanes)
@@ -165,12 +163,12 @@ _Fluents = list[tuple[list[str], Indices]]
 def _chosen(labelling: Labelling) -> tuple[_Fluents, str]:
     """Return the busiest fluents with their rows, those alike together, and what is left out."""
     queries = labelling.batch.queries
-    first, which = unique_rows(np.concatenate((queries.kind[:, None], queries.args), axis=1))
+    first, which = queries.instances()
     order = np.lexsort((queries.time, which))
     pieces = np.split(order, np.cumsum(np.bincount(which, minlength=len(first)))[:-1])
     busy = _true_anywhere(labelling)
     ranked = sorted(
-        ((-int(busy[rows].sum()), _name(queries, int(rows[0])), rows) for rows in pieces),
+        ((-int(busy[rows].sum()), queries.name(int(rows[0])), rows) for rows in pieces),
         key=lambda item: item[:2],
     )
     groups: dict[bytes, tuple[list[str], Indices]] = {}
@@ -194,17 +192,6 @@ def _appearance(labelling: Labelling, rows: Indices) -> bytes:
     columns.append(np.round(labelling.values, 2) + 0.0)
     columns += [labels for labels in (labelling.recognised, labelling.truth) if labels is not None]
     return b"|".join(column[rows].tobytes() for column in columns)
-
-
-def _name(table: AtomTable, row: int) -> str:
-    """Name what an atom is about, as tables do: ``meet(ID1,ID3)``."""
-    atom = table.atom(row)
-    if atom.args and isinstance(atom.args[0], Function):
-        return ground_text(atom.args[0])
-    # Of a plain predicate all arguments tell it apart, but for the time, which is in a column.
-    kind = table.vocabulary.kinds[int(table.kind[row])]
-    names = [ground_text(term) for i, term in enumerate(atom.args) if i != kind.time]
-    return f"{atom.predicate}({','.join(names)})" if names else atom.predicate
 
 
 def _lanes(
@@ -301,8 +288,8 @@ def _events(
     if happens.any():
         shown &= happens
     evidence = evidence.take(shown | asked_for(rules, evidence, entities))
-    first, which = unique_rows(np.concatenate((evidence.kind[:, None], evidence.args), axis=1))
-    names = [_name(evidence, int(row)) for row in first]
+    first, which = evidence.instances()
+    names = [evidence.name(int(row)) for row in first]
     order = sorted(range(len(first)), key=lambda i: (evidence.args[first[i]].tolist(), names[i]))
     lanes = []
     for number in order[:_EVENTS]:

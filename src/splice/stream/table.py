@@ -15,9 +15,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Codes, IntArray, Ints, Mask, padded
+from splice.arrays import Codes, Indices, IntArray, Ints, Mask, padded, unique_rows
 from splice.labels import TRUE
 from splice.logic.atoms import Atom
+from splice.logic.syntax import ground_text
+from splice.logic.terms import Function
 from splice.stream.vocabulary import Kind, Vocabulary
 
 NO_TIME: Final = np.iinfo(np.int64).min
@@ -153,6 +155,21 @@ class AtomTable:
         """Return a row of numbers for each atom: equal exactly for equal atoms of a sequence."""
         parts = (self.sequence[:, None], self.time[:, None], self.kind[:, None], self.args)
         return np.concatenate(parts, axis=1, dtype=np.int64)
+
+    def instances(self) -> tuple[Indices, Indices]:
+        """Return the first row of each ground fluent or event, and for each row which one it is.
+
+        Rows of one instance differ in their time alone; instances are numbered as they come.
+        """
+        return unique_rows(np.column_stack((self.sequence, self.kind, self.args)))
+
+    def name(self, row: int) -> str:
+        """Return the fluent or event of a row as tables write it, ``meet(ID1,ID3)``; else the atom without its time."""
+        atom, kind = self.atom(row), self.vocabulary.kinds[int(self.kind[row])]
+        if atom.args and isinstance(atom.args[0], Function):
+            return ground_text(atom.args[0])
+        names = [ground_text(term) for i, term in enumerate(atom.args) if i != kind.time]
+        return f"{atom.predicate}({','.join(names)})" if names else atom.predicate
 
     def atom(self, row: int) -> Atom:
         """Return one row as an atom, its time as the input writes it."""

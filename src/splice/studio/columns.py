@@ -15,8 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, unique_rows
-from splice.logic.syntax import ground_text
+from splice.arrays import Floats, Indices, Ints
 from splice.stats import runs
 from splice.stream.table import AtomTable
 
@@ -35,8 +34,7 @@ class Instances:
     @classmethod
     def in_table(cls, table: AtomTable) -> Instances:
         """Find the instances of a table: rows that differ in their time alone."""
-        key = np.column_stack((table.sequence, table.kind, table.args)).astype(np.int64)
-        first, which = unique_rows(key)
+        first, which = table.instances()
         return cls(table, which, first)
 
     def __len__(self) -> int:
@@ -55,7 +53,7 @@ class Instances:
     @cached_property
     def names(self) -> list[str]:
         """The name of each as tables write it: ``meet(ID1,ID2)``, or an atom without its time."""
-        return [_name(self.table, int(row)) for row in self.first]
+        return [self.table.name(int(row)) for row in self.first]
 
     @cached_property
     def numbers(self) -> dict[tuple[int, str], int]:
@@ -66,15 +64,6 @@ class Instances:
     def rows(self, number: int) -> Indices:
         """Return the rows of an instance by time."""
         return self.order[self.starts[number] : self.starts[number + 1]]
-
-
-def _name(table: AtomTable, row: int) -> str:
-    kind = table.vocabulary.kinds[int(table.kind[row])]
-    atom = table.atom(row)
-    if kind.functor:
-        return ground_text(atom.args[0])
-    names = table.vocabulary.constants.names(table.args[row, : kind.arity].tolist())
-    return f"{kind.predicate}({','.join(names)})"
 
 
 def runs_of(

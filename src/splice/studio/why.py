@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.result import Completion
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import fluent_names
 from splice.events.crisp.explain import explain_interval
 from splice.events.crisp.program import compile_program
 from splice.labels import UNKNOWN, LabelArray
@@ -155,14 +157,8 @@ def scores(studio: Studio, theory: Theory | None = None) -> dict[str, Any]:
 
 
 def _by_fluent(studio: Studio) -> dict[str, np.ndarray]:
-    kinds = studio.session.vocabulary.kinds
-    codes = np.unique(studio.session.queries.kind).tolist()
-    names = sorted({kinds[code].functor or kinds[code].predicate for code in codes})
-    kind = studio.session.queries.kind
-    return {
-        name: np.isin(kind, [c for c in codes if (kinds[c].functor or kinds[c].predicate) == name])
-        for name in names
-    }
+    names, which = fluent_names(studio.session.queries)
+    return {name: which == number for number, name in sorted(enumerate(names), key=itemgetter(1))}
 
 
 def _f1(truth: LabelArray, predicted: LabelArray) -> float | None:
