@@ -24,11 +24,12 @@ from splice.completion.profile import PROFILES, profile_of
 from splice.completion.registry import as_plain
 from splice.completion.solver import SOLVERS, Harmonic, LabelSpreading, TinyWeight, Unreached
 from splice.completion.threshold import THRESHOLDS, Zero
+from splice.display import csv_text
 from splice.errors import SpliceError
 from splice.lab.experiments import completion, learning, scale
 from splice.lab.experiments.grid import Cell
 from splice.lab.experiments.run import load, named, resume, rows_of, start
-from splice.lab.experiments.tables import published, summarise, to_csv
+from splice.lab.experiments.tables import published, summarise
 from splice.lab.plaza import make_plaza
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints, batches
@@ -420,7 +421,7 @@ def test_mean_deviation_and_error_are_those_of_a_sample() -> None:
     assert row["difference"] == pytest.approx(2 / 3 - 0.6, abs=1e-4)
     (one,) = summarise(cells[:1], ["level"], ["f1"])
     assert one["f1_sd"] is one["f1_se"] is None
-    assert to_csv([one]).splitlines() == ["level,n,f1,f1_sd,f1_se", "5,1,0.5,,"]
+    assert csv_text([one]).splitlines() == ["level,n,f1,f1_sd,f1_se", "5,1,0.5,,"]
 
 
 # the command

@@ -16,7 +16,7 @@ from splice.cli.recognise import Given, TheoryArgument, TimeStep, Winner
 from splice.errors import SpliceError
 from splice.evaluation.reinitiation import reinitiation_rates
 from splice.events.crisp.program import Simultaneous, compile_program
-from splice.events.fluents import fluent_of
+from splice.events.fluents import defined_fluent
 from splice.events.points import Step
 from splice.events.theory_check import other_convention, theory_problems
 from splice.inputs.domains import load_domain
@@ -61,10 +61,7 @@ def _row(statement: Statement) -> dict[str, Any]:
 
 
 def _fluent(statement: Statement) -> str | None:
-    """Return the fluent that a rule is about, None where it is about none or several."""
-    content = statement.content
-    args = content.head.atom.args if isinstance(content, Rule) else ()
-    fluent = fluent_of(args[0]) if len(args) == 2 else None
+    fluent = defined_fluent(statement)
     return str(fluent) if fluent else None
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import HAPPENS_AT, HOLDS_AT, Signature
 from splice.logic.terms import VALUE, Constant, Function, Term, Variable
+from splice.logic.theory import Statement
 
 HOLDS_FOR: Final = "holdsFor"
 """The predicate of statically determined fluents: a fluent and its intervals."""
@@ -35,6 +36,18 @@ def fluent_of(fluent: Term) -> Signature | None:
             return Signature(name, 0)
         case Function(functor, args):
             return Signature(functor, len(args))
+
+
+def defined_fluent(statement: Statement) -> Signature | None:
+    """Return the fluent that the head of a rule is about; None where there is no such head.
+
+    >>> from splice.logic.syntax import parse_theory
+    >>> [str(defined_fluent(s)) for s in parse_theory("initiatedAt(meet(X,Y),T) :- happensAt(a(X),T).").statements]
+    ['meet/2']
+    """
+    rule = statement.content
+    args = rule.head.atom.args if isinstance(rule, Rule) else ()
+    return fluent_of(args[0]) if len(args) == 2 else None
 
 
 def border_of(atom: Atom) -> tuple[str, Term] | None:

@@ -11,7 +11,7 @@ from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.errors import InputError, SpliceError
-from splice.events.fluents import fluent_of
+from splice.events.fluents import defined_fluent
 from splice.inputs.open import InputOptions
 from splice.io.checkpoints import Keeper
 from splice.io.oled_modes import unseen_modes
@@ -19,7 +19,6 @@ from splice.labels import Unlabelled
 from splice.learners.learned_rule import LearnedRule
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS, LearnerChoice
-from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY
 from splice.logic.schema import Signature
 from splice.logic.theory import Statement, Theory
@@ -334,9 +333,5 @@ def _check_sides(learned: Learned, watch: Watch) -> None:
 
 
 def _fluent_name(statement: Statement) -> str | None:
-    """Return the name of the fluent that a rule is about; None: of all."""
-    if not isinstance(statement.content, Rule):
-        return None
-    head = statement.content.head.atom
-    fluent = fluent_of(head.args[0]) if head.args else None
+    fluent = defined_fluent(statement)
     return fluent.name if fluent else None

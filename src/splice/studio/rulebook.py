@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from splice.errors import InputError, SpliceError, UnknownName
-from splice.events.fluents import fluent_of
+from splice.events.fluents import defined_fluent
 from splice.events.theory_check import theory_problems
 from splice.logic.atoms import Rule
 from splice.logic.canonical import canonical_key
 from splice.logic.domain import Domain
-from splice.logic.schema import TERMINATED_AT, Signature
+from splice.logic.schema import TERMINATED_AT
 from splice.logic.syntax import parse_theory_all
 from splice.logic.theory import Statement, Theory
 from splice.studio.journal import Entry
@@ -89,12 +89,8 @@ class RuleBook:
 
 def _effective(statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """Return the statements without rules that end what none begins: a program cannot be made of these."""
-    begun = {_fluent(s) for s in statements if not _ends(s)}
-    return tuple(s for s in statements if not _ends(s) or _fluent(s) in begun)
-
-
-def _fluent(statement: Statement) -> Signature | None:
-    return fluent_of(statement.atoms()[0].args[0])
+    begun = {defined_fluent(s) for s in statements if not _ends(s)}
+    return tuple(s for s in statements if not _ends(s) or defined_fluent(s) in begun)
 
 
 def _ends(statement: Statement) -> bool:

@@ -12,6 +12,7 @@ from splice.events.fluents import (
     STARTS_WITH,
     binds,
     border_of,
+    defined_fluent,
     fluent_of,
     mentioned_fluents,
 )
@@ -228,12 +229,8 @@ def _loose(variables: Iterable[Variable], literal: Literal) -> Iterator[_Trouble
 
 def _fluent_arities(theory: Theory) -> dict[str, set[int]]:
     arities: dict[str, set[int]] = {}
-    for rule in theory.rules():
-        head = rule.head.atom
-        if head.predicate in _HEADS and len(head.args) == 2:
-            fluent = fluent_of(head.args[0])
-            if fluent is not None:
-                arities.setdefault(fluent.name, set()).add(fluent.arity)
+    for fluent in _heads(theory):
+        arities.setdefault(fluent.name, set()).add(fluent.arity)
     return arities
 
 
@@ -261,9 +258,7 @@ def _heads(theory: Theory) -> dict[Signature, dict[str, Statement]]:
     """Return the first rule of each kind for each fluent."""
     heads: dict[Signature, dict[str, Statement]] = {}
     for statement in theory.statements:
-        if isinstance(statement.content, Rule) and len(statement.content.head.atom.args) == 2:
-            head = statement.content.head.atom
-            fluent = fluent_of(head.args[0])
-            if fluent is not None and head.predicate in _HEADS:
-                heads.setdefault(fluent, {}).setdefault(head.predicate, statement)
+        fluent, predicate = defined_fluent(statement), statement.atoms()[0].predicate
+        if fluent is not None and predicate in _HEADS:
+            heads.setdefault(fluent, {}).setdefault(predicate, statement)
     return heads

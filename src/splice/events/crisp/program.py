@@ -15,7 +15,7 @@ from typing import Final
 
 from splice.errors import InputError, Problem, SpliceError, UnknownName
 from splice.events.crisp.checks import check_statements
-from splice.events.fluents import HOLDS_FOR, border_of, fluent_of, mentioned_fluents
+from splice.events.fluents import HOLDS_FOR, border_of, defined_fluent, fluent_of, mentioned_fluents
 from splice.events.points import Observed, Step, Successor
 from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
@@ -216,11 +216,11 @@ def stated_step(statement: Statement) -> Step | None:
 def _definitions(theory: Theory) -> list[Definition]:
     by_fluent: dict[Signature, dict[str, list[Statement]]] = {}
     for statement in theory.statements:
-        assert isinstance(statement.content, Rule)
-        head = statement.content.head.atom
-        fluent = fluent_of(head.args[0])
+        fluent = defined_fluent(statement)
         assert fluent is not None
-        by_fluent.setdefault(fluent, {}).setdefault(head.predicate, []).append(statement)
+        by_fluent.setdefault(fluent, {}).setdefault(statement.atoms()[0].predicate, []).append(
+            statement
+        )
     return [
         Definition(
             fluent,

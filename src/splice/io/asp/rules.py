@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from splice.errors import InputError
 from splice.events.crisp.program import Program
 from splice.events.crisp.static import ALGEBRA, sources
-from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of, fluent_of
+from splice.events.fluents import HOLDS_FOR, binds, border_of, fluent_of
 from splice.events.universe import FLUENT_OF
 from splice.logic.atoms import Atom, Literal, Rule
 from splice.logic.schema import HOLDS_AT, TERMINATED_AT, Signature
@@ -134,10 +134,10 @@ class _Rule:
         body = [self.literal(x) for x in self._rule.body]
         # clingo wants each variable of a rule in some positive literal. What no condition binds of a fluent
         # that ends ranges over the fluents that ever began; a time that none binds, over all points.
-        bound = {v for x in self._rule.body if _binds(x) for v in x.variables()}
+        bound = {v for x in self._rule.body if binds(x) for v in x.variables()}
         if head.predicate == TERMINATED_AT and not set(head.args[0].variables()) <= bound:
             body.append(f"known({self.term(head.args[0])})")
-        timed = (x for x in self._rule.body if _binds(x) and x.atom.predicate != HOLDS_AT)
+        timed = (x for x in self._rule.body if binds(x) and x.atom.predicate != HOLDS_AT)
         if not any(head.args[1] in x.variables() for x in timed):
             body.append(f"point({self.term(head.args[1])})")
         yield f"{self.atom(head)} :- {', '.join(body)}."
@@ -173,7 +173,7 @@ class _Rule:
                 seen |= dict.fromkeys(atom.args[0].variables())
             elif atom.predicate not in ALGEBRA:
                 conditions.append(self.literal(literal))
-                seen |= dict.fromkeys(literal.variables()) if _binds(literal) else {}
+                seen |= dict.fromkeys(literal.variables()) if binds(literal) else {}
         return conditions, list(seen)
 
     def _instance(self, fluent: Term) -> str:
@@ -275,11 +275,6 @@ class _Rule:
 
     def refuse(self, message: str, hint: str = "") -> NoReturn:
         _refuse(self._statement, message, hint)
-
-
-def _binds(literal: Literal) -> bool:
-    test = literal.atom.is_comparison or literal.atom.predicate == STARTS_WITH
-    return literal.positive and not test
 
 
 def _during(number: int, name: Term, row: str = "R", time: str = "T") -> str:
