@@ -39,17 +39,17 @@ class NearestInTime:
     def complete(self, batch: MicroBatch) -> Completion:
         """Return the given labels, and the nearest one for the rest."""
         queries = batch.queries
-        found = np.zeros(len(queries), np.int8)
+        labels = np.zeros(len(queries), np.int8)
         if not len(queries):
-            return _completion(batch, found)
+            return _completion(batch, labels)
         if self._sequence != int(queries.sequence[0]):
             self._sequence, self._last = int(queries.sequence[0]), {}
         first, which = _atoms(queries)
         order = np.lexsort((queries.time, which))
         keys = [tuple(row) for row in _names(queries.take(first)).tolist()]
-        found[order] = self._nearest(queries.take(order), which[order], keys)
+        labels[order] = self._nearest(queries.take(order), which[order], keys)
         self._remember(queries, which, keys)
-        return _completion(batch, found)
+        return _completion(batch, labels)
 
     def _nearest(self, rows: AtomTable, which: Indices, keys: list[tuple[int, ...]]) -> Ints:
         """Return the nearest label for rows that are ordered by atom and time, 0 for none."""
@@ -58,11 +58,11 @@ class NearestInTime:
             np.array(column, np.int64)[which] for column in zip(*memory, strict=True)
         )
         place = np.arange(len(rows))
-        known = rows.truth != UNKNOWN
+        labelled = rows.truth != UNKNOWN
         start = np.searchsorted(which, which, side="left")
         stop = np.searchsorted(which, which, side="right")
-        left = np.maximum.accumulate(np.where(known, place, -1))
-        right = np.minimum.accumulate(np.where(known, place, len(rows))[::-1])[::-1]
+        left = np.maximum.accumulate(np.where(labelled, place, -1))
+        right = np.minimum.accumulate(np.where(labelled, place, len(rows))[::-1])[::-1]
         has_left, has_right = left >= start, right < stop
         left, right = np.where(has_left, left, 0), np.where(has_right, right, 0)
         earlier = np.where(has_left, rows.truth[left], before)
@@ -74,10 +74,10 @@ class NearestInTime:
 
     def _remember(self, queries: AtomTable, which: Indices, keys: list[tuple[int, ...]]) -> None:
         """Keep the last label of each atom."""
-        known = np.flatnonzero((queries.truth != UNKNOWN) & (queries.time != NO_TIME))
-        known = known[np.argsort(queries.time[known], kind="stable")]
-        rows = zip(which[known].tolist(), queries.time[known].tolist(), strict=True)
-        for (atom, time), label in zip(rows, queries.truth[known].tolist(), strict=True):
+        labelled = np.flatnonzero((queries.truth != UNKNOWN) & (queries.time != NO_TIME))
+        labelled = labelled[np.argsort(queries.time[labelled], kind="stable")]
+        rows = zip(which[labelled].tolist(), queries.time[labelled].tolist(), strict=True)
+        for (atom, time), label in zip(rows, queries.truth[labelled].tolist(), strict=True):
             self._last[keys[atom]] = (time, label)
 
 
@@ -99,15 +99,15 @@ def _atoms(queries: AtomTable) -> tuple[Indices, Indices]:
     return unique_rows(_names(queries))
 
 
-def _completion(batch: MicroBatch, found: npt.NDArray[np.int8]) -> Completion:
+def _completion(batch: MicroBatch, answers: npt.NDArray[np.int8]) -> Completion:
     """Return what was found for the missing labels, false where nothing was."""
     given = batch.labels != UNKNOWN
-    labels = np.where(given, batch.labels, np.where(found == UNKNOWN, FALSE, found))
+    labels = np.where(given, batch.labels, np.where(answers == UNKNOWN, FALSE, answers))
     return Completion(
         batch,
         values=labels.astype(np.float64),
         labels=labels.astype(np.int8),
-        reached=given | (found != UNKNOWN),
+        reached=given | (answers != UNKNOWN),
         given=given,
         patterns=np.zeros(len(labels), np.int64),
     )

@@ -107,9 +107,9 @@ def caching_of(value: object, usual: Caching | None) -> Caching | None:
     of_filter = [each.name for each in fields(judge)]  # type: ignore[arg-type]
     check_key(value, [*(each.name for each in fields(base)), *of_filter], "a cache has no")
     rest = {name: given for name, given in value.items() if name != "filter"}
-    own = {name: _field(judge, name, rest.pop(name)) for name in of_filter if name in rest}
+    judging = {name: _field(judge, name, rest.pop(name)) for name in of_filter if name in rest}
     made = {name: _field(base, name, given) for name, given in rest.items()}
-    return replace(base, filter=replace(judge, **own), **made)  # type: ignore[type-var]
+    return replace(base, filter=replace(judge, **judging), **made)  # type: ignore[type-var]
 
 
 def _field(base: object, name: str, given: object) -> Any:
@@ -143,8 +143,8 @@ class Labelled:
         if len(self.owner) == len(self.labels):
             return similarities
         starts = np.searchsorted(self.owner, np.arange(len(self.labels)))
-        found: Floats = np.maximum.reduceat(similarities, starts, axis=1)
-        return found
+        nearest: Floats = np.maximum.reduceat(similarities, starts, axis=1)
+        return nearest
 
 
 Example = tuple[int, tuple[int, ...], int]
@@ -190,8 +190,8 @@ class LabelCache:
         self._kept = None
         rows = np.stack((classes, (labels > 0).astype(np.int64)), axis=1)
         first, which = unique_rows(rows)
-        found = zip(rows[first].tolist(), np.bincount(which).tolist(), strict=True)
-        for number, ((cls, positive), count) in enumerate(found):
+        counted = zip(rows[first].tolist(), np.bincount(which).tolist(), strict=True)
+        for number, ((cls, positive), count) in enumerate(counted):
             if (cls, bool(positive)) not in self.entries:
                 self._enter(cls, bool(positive), vertices.take(which == number))
             entry = self.entries[cls, bool(positive)]
@@ -231,11 +231,11 @@ class LabelCache:
 
     def counts(self) -> dict[int, tuple[float, float]]:
         """Return the negatives and positives of each pattern."""
-        found: dict[int, tuple[float, float]] = {}
+        counts: dict[int, tuple[float, float]] = {}
         for (cls, positive), entry in self.entries.items():
-            negatives, positives = found.get(cls, (0.0, 0.0))
-            found[cls] = (negatives, entry.count) if positive else (entry.count, positives)
-        return found
+            negatives, positives = counts.get(cls, (0.0, 0.0))
+            counts[cls] = (negatives, entry.count) if positive else (entry.count, positives)
+        return counts
 
     def contradictions(self) -> int:
         """Return how many patterns have been seen with both labels."""
@@ -253,10 +253,10 @@ class LabelCache:
         pairs = zip(negatives.tolist(), positives.tolist(), strict=True)
         return dict(zip(counts, pairs, strict=True))
 
-    def _enter(self, cls: int, positive: bool, own: Vertices) -> None:
+    def _enter(self, cls: int, positive: bool, vertices: Vertices) -> None:
         """Make an entry of the earliest of the examples that have a label for the first time."""
-        earliest = np.flatnonzero(own.time == own.time.min())
-        examples = dict.fromkeys(_example(row, own) for row in earliest.tolist())
+        earliest = np.flatnonzero(vertices.time == vertices.time.min())
+        examples = dict.fromkeys(_example(row, vertices) for row in earliest.tolist())
         self.entries[cls, positive] = Entry(cls, positive, list(examples))
 
     def _forget(self) -> None:

@@ -66,14 +66,14 @@ class Calibration:
 
         ``fluent`` says which of the names each value is about.
         """
-        found = np.full(len(values), np.nan)
+        chances = np.full(len(values), np.nan)
         of = dict(self.curves)
         for number, name in enumerate(names):
             if name in of:
-                own = fluent == number
-                holds = of[name](values[own])
-                found[own] = np.where(labels[own] > 0, holds, 1 - holds)
-        return found
+                of_fluent = fluent == number
+                holds = of[name](values[of_fluent])
+                chances[of_fluent] = np.where(labels[of_fluent] > 0, holds, 1 - holds)
+        return chances
 
 
 LINE: Final = Curve((-1.0, 1.0), (0.0, 1.0))

@@ -239,8 +239,8 @@ class SupervisionCompleter:
         """Return the parts; at first they are made, with a reading of their own where none is shared."""
         if self._parts is None:
             ground = self.profile.distance.ground
-            own = self._reading or Reading(domain, vocabulary, ground=ground)
-            self._parts = Workspace(self.profile, own)
+            reading = self._reading or Reading(domain, vocabulary, ground=ground)
+            self._parts = Workspace(self.profile, reading)
         waiting, self._waiting = self._waiting, ()
         for state in waiting:
             self.merge(state, domain, vocabulary)
@@ -310,9 +310,9 @@ class SupervisionCompleter:
         if parts.chains and layout:
             labels, classes = batch.labels, parts.classes(patterns)
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
-            known = labels != UNKNOWN
-            sure = known.astype(float)
-            parts.chains.remember(layout, values, firm, sure, labels, known, classes, vertices)
+            labelled = labels != UNKNOWN
+            sure = labelled.astype(float)
+            parts.chains.remember(layout, values, firm, sure, labels, labelled, classes, vertices)
 
     def pop_counts(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last time, for ``merge``, and forget them."""
@@ -342,8 +342,8 @@ class SupervisionCompleter:
     ) -> tuple[Examples, Ints, Vertices, LabelCache, Layout | None]:
         """Count the labels of a batch; return its examples, their patterns, and the labels seen."""
         examples, (patterns, *ground) = read
-        own = ground[-1] if ground else patterns
-        vertices = Vertices(own, examples.entities, examples.queries.time)
+        shown = ground[-1] if ground else patterns
+        vertices = Vertices(shown, examples.entities, examples.queries.time)
         cache = parts.cache if self.profile.caching else LabelCache(UNFILTERED)
         layout = parts.chains.layout(batch) if parts.chains else None
         if not self._frozen:
@@ -414,16 +414,16 @@ class SupervisionCompleter:
                     self.profile, self.mode, graph, which, missing, labelled, values, given, votes
                 )
                 solved = problem.solve(chains)
-                found = trust(problem, chains, patterns[missing], parts.lifting.store)
-                sure[missing] = np.round(found, _DIGITS)
+                behind = trust(problem, chains, patterns[missing], parts.lifting.store)
+                sure[missing] = np.round(behind, _DIGITS)
             else:
                 sure[missing] = 0.0
                 false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
                 solved = Solved(false, unreached, np.full(len(values), np.inf))
         values[missing], reached[missing] = np.round(solved.values, _DIGITS) + 0.0, solved.reached
         if parts.chains and layout:
-            known = reached | blind
-            parts.chains.remember(layout, ends, solved.firm, sure, labels, known, classes, vertices)
+            fixed = reached | blind
+            parts.chains.remember(layout, ends, solved.firm, sure, labels, fixed, classes, vertices)
         if batch.domain.exclusive and len(missing):
             values = np.round(one_at_a_time(values, rivals(batch.queries), ~given), _DIGITS) + 0.0
         completed = self._labels(values, labels, missing, reached)
@@ -476,18 +476,18 @@ class SupervisionCompleter:
             verdicts, parts.chains, layout, classes, labels, self.mode, teacher.repeat, votes
         )
         reached = verdicts.taught[classes[missing]]
-        found = self.profile.solver.settled(values[missing], reached, cache.labelled())
-        return Solved(found, reached, np.full(len(labels), np.inf)), past
+        settled = self.profile.solver.settled(values[missing], reached, cache.labelled())
+        return Solved(settled, reached, np.full(len(labels), np.inf)), past
 
     def _chances(
-        self, parts: Workspace, values: Floats, labels: LabelArray, patterns: Ints, told: Mask
+        self, parts: Workspace, values: Floats, labels: LabelArray, patterns: Ints, decided: Mask
     ) -> Floats | None:
         """Return how probably labels are right, as far as held-out labels of their fluents tell."""
         if self.profile.calibration is None:
             return None
         names, fluent = parts.fluents(patterns)
-        found = self.profile.calibration.chances(values, labels, names, fluent)
-        return np.where(told, found, np.nan)
+        chances = self.profile.calibration.chances(values, labels, names, fluent)
+        return np.where(decided, chances, np.nan)
 
     def _labels(
         self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask
@@ -495,8 +495,8 @@ class SupervisionCompleter:
         """Return the given labels, and for the rest those that the threshold gives."""
         completed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
         prior = float((self._seen[1] + 1) / (self._seen.sum() + 2))
-        found = self.profile.threshold.labels(values[missing], prior)
+        decided = self.profile.threshold.labels(values[missing], prior)
         if self.profile.solver.unreached is Unreached.ABSTAIN:
-            found[~reached[missing]] = UNKNOWN
-        completed[missing] = found
+            decided[~reached[missing]] = UNKNOWN
+        completed[missing] = decided
         return completed

@@ -65,7 +65,7 @@ def contradictions(
     kept = np.stack(cache.caching.keeps(table[:, 0], table[:, 1]), axis=1)
     total = table.sum(axis=1)
     bounds = cache.caching.filter.bounds(total)
-    found = [
+    contradictions = [
         Contradiction(
             store[representatives[cls]].rule,
             float(table[i, 0]),
@@ -77,4 +77,4 @@ def contradictions(
         )
         for i, cls in enumerate(counts)
     ]
-    return sorted(found, key=lambda c: (-(c.negatives + c.positives), str(c.rule)))
+    return sorted(contradictions, key=lambda c: (-(c.negatives + c.positives), str(c.rule)))

@@ -174,8 +174,8 @@ class Explanation:
         }
 
     def __str__(self) -> str:
-        said = {True: "true", False: "false", None: "unknown"}[self.label]
-        lines = [f"{self.query} is {said} (value {self.value:+.3f})"]
+        word = {True: "true", False: "false", None: "unknown"}[self.label]
+        lines = [f"{self.query} is {word} (value {self.value:+.3f})"]
         if self.given:
             return f"{lines[0]}: this label was given"
         if not self.evidence:
@@ -184,8 +184,8 @@ class Explanation:
         if not self.reached:
             lines.append("no label reaches it: nothing like it has been labelled so far")
         if self.decisive:
-            told = (f"{stream_text(one.literal)} {one.weight:+.3g}" for one in self.decisive)
-            lines.append("what decides, by the labels so far: " + ", ".join(told))
+            conditions = (f"{stream_text(one.literal)} {one.weight:+.3g}" for one in self.decisive)
+            lines.append("what decides, by the labels so far: " + ", ".join(conditions))
         for neighbour in self.neighbours:
             lines.extend(_told(neighbour))
         lines.extend(_told_peer(peer) for peer in self.peers)
@@ -247,8 +247,8 @@ def explain(scene: Scene, row: int) -> Explanation:
     """Explain the value of the query atom in a row of the batch."""
     done = scene.completion
     evidence = tuple(scene.examples.evidence.atom(int(i)) for i in scene.examples.rows(row))
-    found = np.flatnonzero(scene.missing == row)
-    cls = int(scene.which[found[0]]) if len(found) and scene.graph is not None else None
+    place = np.flatnonzero(scene.missing == row)
+    cls = int(scene.which[place[0]]) if len(place) and scene.graph is not None else None
     return Explanation(
         query=done.batch.queries.atom(row),
         evidence=evidence,
@@ -274,9 +274,9 @@ def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
     weights = weighted(scene.graph, scene.labelled, scene.caching)[cls]
     for j in sorted(np.flatnonzero(scene.graph.linked[cls]), key=lambda j: -weights[j]):
         width = max(scene.vertices.entities.shape[1], scene.labelled.vertices.entities.shape[1])
-        own = scene.vertices.take(np.array([row])).widened(width)
+        vertex = scene.vertices.take(np.array([row])).widened(width)
         others = scene.labelled.vertices.take(scene.labelled.owner == j).widened(width)
-        nearest = scene.similarity.between(own, others)[0].argmax()
+        nearest = scene.similarity.between(vertex, others)[0].argmax()
         other = others.take(np.array([nearest]))
         yield Neighbour(
             rule=scene.store[int(other.pattern[0])].rule,
@@ -284,7 +284,7 @@ def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
             count=float(scene.labelled.counts[j]),
             similarity=float(scene.graph.labelled[cls, j]),
             weight=float(weights[j]),
-            matches=match(scene.similarity, own, other),
+            matches=match(scene.similarity, vertex, other),
         )
 
 
@@ -346,9 +346,9 @@ def _label_follows(scene: Scene, place: int) -> bool:
     return bool(place < len(order) and link[place] > 0 and scene.completion.given[order[place]])
 
 
-def match(similarity: Similarity, own: Vertices, other: Vertices) -> tuple[Match, ...]:
+def match(similarity: Similarity, vertex: Vertices, other: Vertices) -> tuple[Match, ...]:
     """Return how the atoms of two single vertices are matched, and what is left over."""
-    left, right, costs = similarity.costs(own, other)
+    left, right, costs = similarity.costs(vertex, other)
     rows, columns = assignment(costs) if costs.size else ((), ())
     pairs = [
         Match(left[i], right[j], float(costs[i, j])) for i, j in zip(rows, columns, strict=True)

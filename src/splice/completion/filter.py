@@ -92,8 +92,8 @@ class Majority(Filter):
     """Trust the more frequent label at once."""
 
     def decided(self, gap: Floats, total: Floats) -> Mask:
-        found: Mask = gap != 0
-        return found
+        decided: Mask = gap != 0
+        return decided
 
 
 @FILTERS.register("none")

@@ -70,8 +70,8 @@ class Hybrid(LearnedDistance):
         mass = self._mass().measure(seen)
 
         def apart(space: Space, left: Ints, right: Ints) -> Floats:
-            own = self.alpha * structural.apart(space, left, right)
-            return own + (1 - self.alpha) * mass.apart(space, left, right)
+            structure = self.alpha * structural.apart(space, left, right)
+            return structure + (1 - self.alpha) * mass.apart(space, left, right)
 
         return Measure(apart, structural.weights)
 

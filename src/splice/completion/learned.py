@@ -53,11 +53,11 @@ class Seen:
 
     def by_fluent(self, numbers: Iterable[int]) -> dict[int, list[int]]:
         """Return patterns by fluent, in the order of their texts: their numbers depend on which came first."""
-        found: dict[int, list[int]] = {}
+        by_fluent_number: dict[int, list[int]] = {}
         store, fluent = self.space.store, self.space.fluent
         for number in sorted(numbers, key=lambda one: str(store[one].rule)):
-            found.setdefault(int(fluent[number]), []).append(number)
-        return found
+            by_fluent_number.setdefault(int(fluent[number]), []).append(number)
+        return by_fluent_number
 
     def by_labels(self, distance: LearnedDistance) -> Measure:
         """Return a distance that labels alone change, learned anew only where they have."""
@@ -81,11 +81,11 @@ class Measure:
         """Return the structural distance with weights; a fluent without any counts all literals alike."""
 
         def apart(space: Space, left: Ints, right: Ints) -> Floats:
-            found, fluent = np.empty(len(left)), space.fluent[left]
+            apart, fluent = np.empty(len(left)), space.fluent[left]
             for number in np.unique(fluent).tolist():
-                own, chosen = fluent == number, weights.get(number, LiteralScale({}))
-                found[own] = space.structural(number, chosen, left[own], right[own])
-            return found
+                about, chosen = fluent == number, weights.get(number, LiteralScale({}))
+                apart[about] = space.structural(number, chosen, left[about], right[about])
+            return apart
 
         return cls(apart, weights)
 

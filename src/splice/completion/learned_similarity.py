@@ -48,11 +48,11 @@ class Space:
     @property
     def holds(self) -> Mask:
         """Which patterns (rows) have which literals (columns)."""
-        known, size = len(self._holds), (len(self.store), len(self.store.literals))
+        before, size = len(self._holds), (len(self.store), len(self.store.literals))
         if size != self._holds.shape:
             grown = np.zeros(size, bool)
-            grown[:known, : self._holds.shape[1]] = self._holds
-            for number, pattern in enumerate(self.store.patterns[known:], known):
+            grown[:before, : self._holds.shape[1]] = self._holds
+            for number, pattern in enumerate(self.store.patterns[before:], before):
                 grown[number, list(pattern.literals)] = True
             self._holds = grown
         return self._holds
@@ -72,10 +72,10 @@ class Space:
 
     def by_labels(self, distance: LearnedDistance, seen: Seen) -> Measure:
         """Return a distance that labels alone change, learned anew only where they have."""
-        known = self._learned.get(distance)
-        if known is None or known[0] != seen.labels:
-            known = self._learned[distance] = seen.labels, distance.measure(seen)
-        return known[1]
+        measured = self._learned.get(distance)
+        if measured is None or measured[0] != seen.labels:
+            measured = self._learned[distance] = seen.labels, distance.measure(seen)
+        return measured[1]
 
     def _matched(self, chosen: LiteralScale, left: Ints, right: Ints) -> list[float]:
         costs = self._apart()
@@ -97,8 +97,8 @@ class Space:
 
         self._bodies.grow(self.store)
         literals, offsets = self._bodies.literals, self._bodies.offsets
-        found = weighted_distances(literals, offsets, left, right, costs, weights)
-        return list(map(float, found))
+        distances = weighted_distances(literals, offsets, left, right, costs, weights)
+        return list(map(float, distances))
 
 
 class LearnedSimilarity(LiftedSimilarity):
@@ -129,17 +129,17 @@ class LearnedSimilarity(LiftedSimilarity):
         size = len(self._store)
         pairs = np.minimum(left, right) * size + np.maximum(left, right)
         distinct, which = np.unique(pairs, return_inverse=True)
-        found = np.array(self._alike(*np.divmod(distinct, max(size, 1))), np.float64)
-        return found[which.reshape(-1)]
+        alike = np.array(self._alike(*np.divmod(distinct, max(size, 1))), np.float64)
+        return alike[which.reshape(-1)]
 
     def weights(self, pattern: int) -> dict[int, float]:
         """Return the weights of the literals of a pattern, where the distance gives them some."""
-        found = self._measure.weights.get(int(self._space.fluent[pattern]))
-        return {} if found is None else {n: found[n] for n in self._store[pattern].literals}
+        weights = self._measure.weights.get(int(self._space.fluent[pattern]))
+        return {} if weights is None else {n: weights[n] for n in self._store[pattern].literals}
 
     def _compare(self, left: Ints, right: Ints) -> list[float]:
         apart = self._measure.apart(self._space, left, right)
         # Where nothing is seen, nothing can be alike; to mass alone it would be.
         seen: Mask = np.asarray(self._space.holds.any(axis=1))
-        found: list[float] = np.where(seen[left] != seen[right], 1.0, apart).tolist()
-        return found
+        distances: list[float] = np.where(seen[left] != seen[right], 1.0, apart).tolist()
+        return distances

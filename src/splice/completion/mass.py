@@ -86,10 +86,10 @@ class Forest:
     def leaf(self, holds: Mask) -> Ints:
         """Return the leaf of each row in each tree."""
         trees, height = self.asked.shape
-        found = np.repeat(np.arange(trees)[None, :], len(holds), axis=0)
+        leaf = np.repeat(np.arange(trees)[None, :], len(holds), axis=0)
         for level in range(height):
-            found = 2 * found + holds[:, self.asked[:, level]]
-        return found
+            leaf = 2 * leaf + holds[:, self.asked[:, level]]
+        return leaf
 
     def mass(self, left: Mask, right: Mask) -> Floats:
         """Return the mean share of examples at the deepest node of each pair, row by row."""
@@ -102,8 +102,8 @@ class Forest:
         return share
 
     def _below(self, leaves: Ints) -> Floats:
-        found: Floats = self.below[np.searchsorted(self.leaves, leaves)]
-        return found
+        mass: Floats = self.below[np.searchsorted(self.leaves, leaves)]
+        return mass
 
 
 def masses(seen: Seen, trees: int, height: int, seed: int) -> Callable[[Space, Ints, Ints], Floats]:
@@ -114,12 +114,12 @@ def masses(seen: Seen, trees: int, height: int, seed: int) -> Callable[[Space, I
     }
 
     def apart(space: Space, left: Ints, right: Ints) -> Floats:
-        found, fluent, holds = np.ones(len(left)), space.fluent[left], space.holds
+        apart, fluent, holds = np.ones(len(left)), space.fluent[left], space.holds
         for number, forest in forests.items():
-            own = fluent == number
-            if own.any():
-                found[own] = forest.mass(holds[left[own]], holds[right[own]])
-        return found
+            about = fluent == number
+            if about.any():
+                apart[about] = forest.mass(holds[left[about]], holds[right[about]])
+        return apart
 
     return apart
 

@@ -21,10 +21,10 @@ def matching_distances(
 
     The literals of pattern ``i`` are those from ``offsets[i]`` to ``offsets[i + 1]``.
     """
-    found = np.empty(len(left))
+    apart = np.empty(len(left))
     largest = int(np.diff(offsets).max(initial=0))
-    _matching_distances(literals, offsets, left, right, distances, largest, found)
-    return found
+    _matching_distances(literals, offsets, left, right, distances, largest, apart)
+    return apart
 
 
 @compiled
@@ -35,7 +35,7 @@ def _matching_distances(
     right: Ints,
     distances: Floats,
     largest: int,
-    found: Floats,
+    apart: Floats,
 ) -> None:
     cost = np.empty((largest, largest))
     for pair in range(len(left)):
@@ -46,7 +46,7 @@ def _matching_distances(
         for i in range(n):
             for j in range(m):
                 cost[i, j] = distances[literals[offsets[a] + i], literals[offsets[b] + j]]
-        found[pair] = (_least(cost, n, m) + m - n) / m if m else 0.0
+        apart[pair] = (_least(cost, n, m) + m - n) / m if m else 0.0
 
 
 def weighted_distances(
@@ -56,10 +56,10 @@ def weighted_distances(
 
     What :func:`splice.completion.learned.weighted_matching` says of one pair.
     """
-    found = np.empty(len(left))
+    apart = np.empty(len(left))
     largest = int(np.diff(offsets).max(initial=0))
-    _weighted_distances(literals, offsets, left, right, distances, weights, largest, found)
-    return found
+    _weighted_distances(literals, offsets, left, right, distances, weights, largest, apart)
+    return apart
 
 
 @compiled
@@ -71,7 +71,7 @@ def _weighted_distances(
     distances: Floats,
     weights: Floats,
     largest: int,
-    found: Floats,
+    distance_of: Floats,
 ) -> None:
     cost = np.empty((largest, largest))
     for pair in range(len(left)):
@@ -86,12 +86,12 @@ def _weighted_distances(
             other = literals[offsets[b] + j]
             larger += weights[other]
             for i in range(n):
-                own = literals[offsets[a] + i]
-                both = min(weights[own], weights[other])
-                apart = abs(weights[own] - weights[other]) + both * distances[own, other]
+                mine = literals[offsets[a] + i]
+                both = min(weights[mine], weights[other])
+                apart = abs(weights[mine] - weights[other]) + both * distances[mine, other]
                 cost[i, j] = apart - weights[other]  # with a partner it does not cost itself
         most = max(smaller, larger)
-        found[pair] = min((_least(cost, n, m) + larger) / most, 1.0) if most > 0 else 0.0
+        distance_of[pair] = min((_least(cost, n, m) + larger) / most, 1.0) if most > 0 else 0.0
 
 
 @compiled
@@ -126,10 +126,10 @@ def _match(
     owner[m], column = row, m
     while owner[column] >= 0:
         seen[column] = True
-        own, step, nearest = owner[column], np.inf, m
+        matched, step, nearest = owner[column], np.inf, m
         for j in range(m):
             if not seen[j]:
-                reduced = cost[own, j] - row_price[own] - column_price[j]
+                reduced = cost[matched, j] - row_price[matched] - column_price[j]
                 if reduced < slack[j]:
                     slack[j], before[j] = reduced, column
                 if slack[j] < step:

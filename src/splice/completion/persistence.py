@@ -116,8 +116,8 @@ class Persistence:
         for (cls, _, before, now), times in self.counts.items():
             count[fluent[cls], int(before > 0), int(now != before)] += times
         count += (_STAYED, _CHANGED)
-        found: Floats = count[:, :, 1] / count.sum(axis=2)
-        return found
+        share: Floats = count[:, :, 1] / count.sum(axis=2)
+        return share
 
     def odds(self, labels: Mapping[int, tuple[float, float]], size: int) -> Floats:
         """Return the weights of links to each cached pattern, from an equal and another one.

@@ -94,11 +94,13 @@ class Propagation:
 
     def _by_graph(self) -> Solved:
         """Solve classes of vertices: equal ones have equal values."""
-        own = self.profile
-        problem = LabelledGraph(self.graph, self.which, self.labelled, own.connector, own.caching)
-        solved, reached = own.solver.solve(problem)
+        profile = self.profile
+        problem = LabelledGraph(
+            self.graph, self.which, self.labelled, profile.connector, profile.caching
+        )
+        solved, reached = profile.solver.solve(problem)
         if self.votes is not None:
-            labels = weighted(self.graph, self.labelled, own.caching).sum(axis=1)[self.which]
+            labels = weighted(self.graph, self.labelled, profile.caching).sum(axis=1)[self.which]
             solved = 2 * outvoted((1 + solved) / 2, labels, self.votes[self.missing]) - 1
         return Solved(solved, reached, np.full(len(self.values), np.inf))
 
@@ -114,19 +116,19 @@ class Propagation:
             solved, reached = harmonic(system)
             ends = order[chains.layout.ends]
             return Solved(solved, reached, _firmness(system, missing, reached, ends, n))
-        weight, pull, known = np.zeros(n), np.zeros(n), np.ones(n, bool)
+        weight, pull, fixed = np.zeros(n), np.zeros(n), np.ones(n, bool)
         weight[missing] = to_labelled.sum(axis=1)[which]
         pull[missing] = (to_labelled @ self.labelled.labels)[which]
         if self.votes is not None:
             worth = worth_of(self.votes[missing])
             weight[missing] += worth
             pull[missing] += worth * (2 * np.nan_to_num(self.votes[missing]) - 1)
-        known[missing] = False
+        fixed[missing] = False
         solved, reached, firm = solve_chain(
             weight[order] + chains.carried,
             pull[order] + chains.carried * chains.value,
             chains.link,
-            known[order],
+            fixed[order],
             self.given[order],
             self.values[order],
             self.mode,

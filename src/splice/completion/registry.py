@@ -43,10 +43,10 @@ class Strategy:
 
     def __str__(self) -> str:
         """Return the text that names this choice, without trailing defaults."""
-        own = _parameters(type(self))
-        values = [getattr(self, each.name) for each in own]
-        while own and values[-1] == own[-1].default:
-            own, values = own[:-1], values[:-1]
+        parameters = _parameters(type(self))
+        values = [getattr(self, each.name) for each in parameters]
+        while parameters and values[-1] == parameters[-1].default:
+            parameters, values = parameters[:-1], values[:-1]
         return ":".join((self.name, *(str(as_plain(value)) for value in values)))
 
 
@@ -93,12 +93,13 @@ class Registry(Generic[S]):
             hint = did_you_mean(name, self.known) or f"write {', '.join(self.known)}"
             raise self._bad(text, why, hint)
         cls = self.known[name]
-        own, hint = _parameters(cls), f"write {_form(cls)}"
-        if len(words) > len(own):
-            raise self._bad(text, f"'{':'.join(words[len(own) :])}' is too much", hint)
+        parameters, hint = _parameters(cls), f"write {_form(cls)}"
+        if len(words) > len(parameters):
+            raise self._bad(text, f"'{':'.join(words[len(parameters) :])}' is too much", hint)
         try:
             given = {
-                each.name: _read(word, each.default) for each, word in zip(own, words, strict=False)
+                each.name: _read(word, each.default)
+                for each, word in zip(parameters, words, strict=False)
             }
         except _NotRead as error:
             raise self._bad(text, error.why, error.hint or hint) from None
@@ -156,10 +157,10 @@ def _read(word: str, usual: Enum | float) -> object:
 
 
 def _member(word: str, values: type[E]) -> E:
-    known = {str(value.value): value for value in values}
-    if word not in known:
-        raise _NotRead(f"'{word}' is none of {', '.join(known)}", did_you_mean(word, known))
-    return known[word]
+    members = {str(value.value): value for value in values}
+    if word not in members:
+        raise _NotRead(f"'{word}' is none of {', '.join(members)}", did_you_mean(word, members))
+    return members[word]
 
 
 def word_of(value: object, values: type[E], what: str) -> E:
@@ -177,9 +178,9 @@ def number_of(value: object, what: str, hint: str = "") -> float:
     return float(value)
 
 
-def check_key(table: Mapping[str, object], known: Iterable[str], what: str) -> None:
+def check_key(table: Mapping[str, object], keys: Iterable[str], what: str) -> None:
     """Check that a table has no other keys than the known ones."""
-    names = list(known)
+    names = list(keys)
     for key in table:
         if key not in names:
             hint = did_you_mean(key, names) or f"known: {', '.join(names)}"

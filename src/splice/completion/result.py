@@ -77,10 +77,10 @@ class Completion:
         """Yield what became of each of the batches that were completed as this one."""
         start = 0
         for batch in batches:
-            own = slice(start, start + len(batch.queries))
-            start = own.stop
+            rows = slice(start, start + len(batch.queries))
+            start = rows.stop
             cut: dict[str, Any] = {
-                each.name: None if column is None else column[own]
+                each.name: None if column is None else column[rows]
                 for each in fields(self)[1:]
                 for column in [getattr(self, each.name)]
             }
@@ -89,12 +89,12 @@ class Completion:
     def tally(self) -> dict[str, Counter[str]]:
         """Return by fluent how many given labels are true and false, and how many were completed."""
         queries, domain = self.batch.queries, self.batch.domain
-        found = label_tally(queries.take(self.given), domain) if self.given.any() else {}
+        tally = label_tally(queries.take(self.given), domain) if self.given.any() else {}
         filled = ~self.given & (self.labels != UNKNOWN)
         if filled.any():
             for name, counts in label_tally(queries.take(filled), domain).items():
-                found.setdefault(name, Counter())["completed"] += counts.total()
-        return found
+                tally.setdefault(name, Counter())["completed"] += counts.total()
+        return tally
 
     def __len__(self) -> int:
         return len(self.values)

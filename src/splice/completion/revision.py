@@ -127,10 +127,10 @@ class _Held:
             # What has no chance has NaN.
             outside = fits and ((column < least) | (column > most)).any()
             require(fits and not outside, "window", f"has {name} that cannot be")
-        own = {name: columns.pop(name) for name in ("first", "number", "taken_back")}
+        revising = {name: columns.pop(name) for name in ("first", "number", "taken_back")}
         given, patterns = batch.labels != UNKNOWN, completer.patterns(batch)
         answer = Completion(batch, given=given, patterns=patterns, **columns)
-        return cls(answer, **own)
+        return cls(answer, **revising)
 
 
 _COLUMNS: Final = {
@@ -244,14 +244,14 @@ class RevisionWindow:
             row = row_of[which[len(batch.queries) :]]
             ours = row >= 0
             taken |= ours
-            said = batch.labels.copy()
-            said[row[ours]] = labels.truth[ours]
-            new = said != batch.labels
+            labels_now = batch.labels.copy()
+            labels_now[row[ours]] = labels.truth[ours]
+            new = labels_now != batch.labels
             if new.any():
-                news.append(batch.with_labels(np.where(new, said, UNKNOWN)))
-                given = said != UNKNOWN
+                news.append(batch.with_labels(np.where(new, labels_now, UNKNOWN)))
+                given = labels_now != UNKNOWN
                 held.taken_back |= held.answer.given & ~given
-                held.answer = replace(held.answer, batch=batch.with_labels(said), given=given)
+                held.answer = replace(held.answer, batch=batch.with_labels(labels_now), given=given)
         return news, taken
 
     def close(self) -> Answer:

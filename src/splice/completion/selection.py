@@ -38,8 +38,10 @@ class Selected(LearnedDistance):
 
     def measure(self, seen: Seen) -> Measure:
         fluents = seen.by_fluent(seen.labels)
-        weights = {fluent: selected_literals(seen, own) for fluent, own in fluents.items()}
-        return Measure.structural({f: found for f, found in weights.items() if found})
+        weights = {
+            fluent: selected_literals(seen, patterns) for fluent, patterns in fluents.items()
+        }
+        return Measure.structural({f: chosen for f, chosen in weights.items() if chosen})
 
 
 def selected_literals(seen: Seen, patterns: list[int]) -> LiteralScale | None:
@@ -64,21 +66,21 @@ def classes_of(holds: Mask, labels: Ints) -> Indices:
     [0, 0, 0, 1]
     """
     order = np.argsort(-holds.sum(axis=1), kind="stable")
-    found = np.full(len(holds), -1)
+    cluster = np.full(len(holds), -1)
     members: list[list[int]] = []
     for row in order.tolist():
-        joined = next((own for own in members if _joins(row, own, holds, labels)), None)
+        joined = next((group for group in members if _joins(row, group, holds, labels)), None)
         if joined is None:
             members.append(joined := [])
         joined.append(row)
-    for number, own in enumerate(members):
-        found[own] = number
-    return found
+    for number, group in enumerate(members):
+        cluster[group] = number
+    return cluster
 
 
-def _joins(row: int, own: list[int], holds: Mask, labels: Ints) -> bool:
-    same = bool(labels[own[0]] == labels[row])
-    return same and bool((holds[own] >= holds[row]).all(axis=1).any())
+def _joins(row: int, group: list[int], holds: Mask, labels: Ints) -> bool:
+    same = bool(labels[group[0]] == labels[row])
+    return same and bool((holds[group] >= holds[row]).all(axis=1).any())
 
 
 def fewest(holds: Mask, classes: Indices) -> Mask:
@@ -90,14 +92,14 @@ def fewest(holds: Mask, classes: Indices) -> Mask:
     [True, True, False]
     """
     # Equal rows are one, in an order of their own: the answer does not depend on that of the examples.
-    own: dict[bytes, set[int]] = {}
+    labels_of: dict[bytes, set[int]] = {}
     for row, number in sorted(zip(map(_key, holds), classes.tolist(), strict=True)):
-        own.setdefault(row, set()).add(number)
-    needed = {row for row in own if any(row)}
+        labels_of.setdefault(row, set()).add(number)
+    needed = {row for row in labels_of if any(row)}
     while True:
         rows = [np.frombuffer(row, bool) for row in sorted(needed)]
         chosen = _hitting_set(np.array(rows, bool).reshape(len(rows), -1), holds.shape[1])
-        more = set(_violated(own, chosen)) - needed
+        more = set(_violated(labels_of, chosen)) - needed
         if not more:
             return chosen
         needed |= more
@@ -107,18 +109,18 @@ def _key(row: Mask) -> bytes:
     return row.astype(bool).tobytes()
 
 
-def _violated(own: Mapping[bytes, set[int]], chosen: Mask) -> Iterator[bytes]:
+def _violated(labels_of: Mapping[bytes, set[int]], chosen: Mask) -> Iterator[bytes]:
     """Yield differences of rows of different classes that look the same.
 
     Some pairs are enough: if none of those with the first row of a look is violated, all of it is one class.
     """
     looks: dict[bytes, list[bytes]] = {}
-    for row in own:
+    for row in labels_of:
         looks.setdefault(_key(np.frombuffer(row, bool)[chosen]), []).append(row)
     for first, *rest in looks.values():
         pairs = chain(((first, other) for other in rest), combinations(rest[:_SOME], 2))
         for one, other in pairs:
-            if len(own[one] | own[other]) > 1:
+            if len(labels_of[one] | labels_of[other]) > 1:
                 yield _key(np.frombuffer(one, bool) ^ np.frombuffer(other, bool))
 
 
@@ -136,8 +138,8 @@ def _hitting_set(needed: Mask, columns: int) -> Mask:
     for cost in (1.0 + np.arange(columns) / (columns * (columns + 1.0))).tolist():
         solver.addCol(cost, 0.0, 1.0, 0, np.empty(0, np.int32), np.empty(0))
     for row in needed:
-        own = np.flatnonzero(row).astype(np.int32)
-        solver.addRow(1.0, highspy.kHighsInf, len(own), own, np.ones(len(own)))
+        literals = np.flatnonzero(row).astype(np.int32)
+        solver.addRow(1.0, highspy.kHighsInf, len(literals), literals, np.ones(len(literals)))
     every = np.arange(columns, dtype=np.int32)
     solver.changeColsIntegrality(columns, every, np.ones(columns, np.uint8))
     solver.run()

@@ -118,31 +118,31 @@ class PairTable:
         """Return the entries at some positions; the two arrays are broadcast."""
         size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
         self._grow(size)
-        found = self._at(left, right)
-        missing = np.isnan(found)
+        values = self._at(left, right)
+        missing = np.isnan(values)
         if missing.any():
             rows, columns = (side[missing] for side in np.broadcast_arrays(left, right))
             pairs = np.unique(np.minimum(rows, columns) * size + np.maximum(rows, columns))
             a, b = np.divmod(pairs, size)
             self._values[a, b] = self._values[b, a] = self._work(a, b)
-            found = self._at(left, right)
-        return found
+            values = self._at(left, right)
+        return values
 
     def _at(self, left: Ints, right: Ints) -> Floats:
         """Return entries; of rows and columns that cross, whole rows are taken first."""
         crossing = left.ndim == 2 and left.shape[1] == right.shape[0] == 1
-        found: Floats = (
+        values: Floats = (
             self._values[left[:, 0]].take(right[0], axis=1)
             if crossing
             else self._values[left, right]
         )
-        return found
+        return values
 
     def _grow(self, size: int) -> None:
-        known = len(self._values)
-        if size > known:
-            values = np.full((max(size, 2 * known),) * 2, np.nan)
-            values[:known, :known] = self._values
+        size_before = len(self._values)
+        if size > size_before:
+            values = np.full((max(size, 2 * size_before),) * 2, np.nan)
+            values[:size_before, :size_before] = self._values
             self._values = values
 
 
@@ -223,11 +223,11 @@ class LiftedSimilarity(_Unlearned):
             self._fluent_of.append(self._fluents.setdefault(pattern.fluent, len(self._fluents)))
         fluent = np.array(self._fluent_of, np.int64)
         same = np.flatnonzero(fluent[left] == fluent[right])
-        found = [0.0] * len(left)
+        similarities = [0.0] * len(left)
         compared = self._compare(left[same], right[same])
         for place, value in zip(same.tolist(), compared, strict=True):
-            found[place] = round(1.0 - value, _DIGITS)
-        return found
+            similarities[place] = round(1.0 - value, _DIGITS)
+        return similarities
 
     def _compare(self, left: Ints, right: Ints) -> list[float]:
         """Return the distances of patterns of one fluent, pair by pair."""
@@ -248,10 +248,10 @@ class LiftedSimilarity(_Unlearned):
 
         self._bodies.grow(self._store)
         bodies = self._bodies
-        found: list[float] = matching_distances(
+        distances: list[float] = matching_distances(
             bodies.literals, bodies.offsets, left, right, self._distances()
         ).tolist()
-        return found
+        return distances
 
     def _distances(self) -> Costs:
         """Return the distances of all literals to each other."""

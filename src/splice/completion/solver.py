@@ -198,11 +198,11 @@ class OrderedRows(Solver):
         graph, which, labelled = problem.graph, problem.which, problem.labelled
         among = graph.unlabelled[np.ix_(which, which)]
         weights = ordered_rows(graph.labelled[which], among, problem.connector, self.weight)
-        own = weights[len(labelled) :]
-        among = own[:, len(labelled) :].copy()
+        rows = weights[len(labelled) :]
+        among = rows[:, len(labelled) :].copy()
         np.fill_diagonal(among, 0.0)
         ones = np.ones(len(which), np.int64)
-        system = System(own[:, : len(labelled)], among, labelled.labels, ones)
+        system = System(rows[:, : len(labelled)], among, labelled.labels, ones)
         return np.clip(pseudo_inverse(system), -1.0, 1.0), system.reached()
 
 

@@ -52,13 +52,13 @@ class System:
 
     def reached(self) -> Mask:
         """Return the vertices from which a path leads to a label."""
-        found: Mask = self.to_labelled.sum(axis=1) > 0
+        reached: Mask = self.to_labelled.sum(axis=1) > 0
         edges = self.among > 0
         while True:
-            more = found | (edges & found[None, :]).any(axis=1)
-            if (more == found).all():
-                return found
-            found = more
+            more = reached | (edges & reached[None, :]).any(axis=1)
+            if (more == reached).all():
+                return reached
+            reached = more
 
 
 def harmonic(system: System) -> tuple[Floats, Mask]:
@@ -145,7 +145,7 @@ def spread(system: System, alpha: float, sweeps: int) -> tuple[Floats, Mask]:
 
 
 def solve_chain(
-    own: Floats,
+    weight: Floats,
     pull: Floats,
     link: Floats,
     known: Mask,
@@ -155,7 +155,7 @@ def solve_chain(
 ) -> tuple[Floats, Mask, Floats]:
     """Solve vertices in a row, each linked to the one before it, in linear time.
 
-    ``own`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
+    ``weight`` is the weight of a vertex's labelled neighbours and ``pull`` their weighted values;
     ``link[i]`` is the weight between i - 1 and i (0 where a row begins). The ``known`` vertices
     have their ``value``; of these some are ``given`` labels. What lies before a vertex always
     tells on it. In hindsight so does all that comes after it: the values are harmonic. Online it
@@ -167,7 +167,7 @@ def solve_chain(
     """
     from scipy.linalg.lapack import dpttrf, dpttrs  # noqa: PLC0415  (as above)
 
-    n = len(own)
+    n = len(weight)
     if not n:
         return np.empty(0), np.empty(0, bool), np.empty(0)
     free, after = ~known, np.append(link[1:], 0.0)
@@ -178,7 +178,7 @@ def solve_chain(
     inner = np.where(free & ~before_known, link, 0.0)
     left = np.where(before_known, link, 0.0)
     right = np.where(after_given, after, 0.0)
-    anchor = np.where(free, own + left + right, 1.0)
+    anchor = np.where(free, weight + left + right, 1.0)
     current = np.where(free, pull + left * before_value + right * after_value, value)
     # Segments of free vertices: where no anchor came yet, the past says nothing.
     begins = np.flatnonzero(inner == 0)
@@ -210,10 +210,10 @@ def conductances(system: System, rows: Indices, reached: Mask) -> Floats:
 
     What flows through the other rows is counted as well: exact for one row, not for two at once.
     """
-    found = np.full(len(rows), np.inf)
+    conductance = np.full(len(rows), np.inf)
     inside = np.flatnonzero(reached[rows])
     if not len(inside):
-        return found
+        return conductance
     among = system.among[np.ix_(reached, reached)]
     degree = system.to_labelled[reached].sum(axis=1) + among.sum(axis=1)
     place = np.cumsum(reached) - 1
@@ -221,8 +221,8 @@ def conductances(system: System, rows: Indices, reached: Mask) -> Floats:
     unit = np.zeros((len(degree), len(columns)))
     unit[columns, np.arange(len(columns))] = 1.0
     potential = np.linalg.solve(np.diag(degree) - among, unit)
-    found[inside] = _inverse(potential[columns, np.arange(len(columns))])
-    return found
+    conductance[inside] = _inverse(potential[columns, np.arange(len(columns))])
+    return conductance
 
 
 def _inverse(resistance: Floats) -> Floats:

@@ -58,8 +58,8 @@ class LogOdds(Threshold):
 
     def positive(self, values: Floats, prior: float) -> Mask:
         inside = np.clip((1 + values) / 2, _EDGE, 1 - _EDGE)
-        found: Mask = np.log(inside / (1 - inside)) + np.log(prior / (1 - prior)) > 0
-        return found
+        positive: Mask = np.log(inside / (1 - inside)) + np.log(prior / (1 - prior)) > 0
+        return positive
 
 
 @THRESHOLDS.register("classmass")
@@ -72,5 +72,5 @@ class ClassMass(Threshold):
         mass, rest = share.sum(), (1 - share).sum()
         left = prior * share / mass if mass > 0 else np.zeros(len(share))
         right = (1 - prior) * (1 - share) / rest if rest > 0 else np.zeros(len(share))
-        found: Mask = left > right
-        return found
+        positive: Mask = left > right
+        return positive

@@ -41,28 +41,28 @@ def trust(
     store
         What these patterns are.
     """
-    own = problem.profile
-    if own.connector.neighbours is not Neighbours.LABELLED or own.distance.ground:
+    profile = problem.profile
+    if profile.connector.neighbours is not Neighbours.LABELLED or profile.distance.ground:
         return np.ones(len(patterns))
     pattern = np.zeros(len(problem.graph.sizes), np.int64)
     pattern[problem.which] = patterns
     count, alike = _behind(problem.graph, problem.labelled, pattern, store)
     count, pull = count[problem.which], (count * alike)[problem.which]
     if chains is None:
-        found: Floats = pull / (count + _DOUBT)
-        return found
+        support: Floats = pull / (count + _DOUBT)
+        return support
     order = chains.layout.order
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order))
     weight, pulls = np.zeros(len(order)), np.zeros(len(order))
     weight[problem.missing], pulls[problem.missing] = count + _DOUBT, pull
-    known = np.ones(len(order), bool)
-    known[problem.missing] = False
+    fixed = np.ones(len(order), bool)
+    fixed[problem.missing] = False
     solved = solve_chain(
         weight[order] + chains.carried,
         pulls[order] + chains.carried * chains.trust,
         chains.link,
-        known[order],
+        fixed[order],
         problem.given[order],
         problem.given[order].astype(float),
         problem.mode,

@@ -35,9 +35,9 @@ class Weighted(LearnedDistance):
     def measure(self, seen: Seen) -> Measure:
         fluents = seen.by_fluent(seen.labels)
         weights = {
-            fluent: found
+            fluent: learned
             for fluent, patterns in fluents.items()
-            if (found := regression_weights(seen, patterns, self.penalty)) is not None
+            if (learned := regression_weights(seen, patterns, self.penalty)) is not None
         }
         return Measure.structural(weights)
 
@@ -49,9 +49,9 @@ def regression_weights(seen: Seen, patterns: list[int], penalty: float) -> Liter
     negatives, positives = np.array([seen.labels[number] for number in patterns]).T
     penalties = np.full(len(literals) + 1, penalty)
     penalties[-1] /= 100.0  # how often a fluent holds is known better than any one literal
-    found = np.abs(fit_logistic(rows.astype(np.float64), negatives, positives, penalties)[:-1])
-    most = found.max(initial=0.0)
+    weights = np.abs(fit_logistic(rows.astype(np.float64), negatives, positives, penalties)[:-1])
+    most = weights.max(initial=0.0)
     if not negatives.sum() or not positives.sum() or most < 1e-6:
         return None
-    shares = np.round(found / most, 12)
+    shares = np.round(weights / most, 12)
     return LiteralScale(dict(zip(literals, shares.tolist(), strict=True)), float(shares.mean()))

@@ -176,8 +176,8 @@ class Workspace:
 
     def merge(self, state: dict[str, Any]) -> None:
         """Add the labels of another cache; chains belong to sequences and are left alone."""
-        found = [self._entry(plain) for plain in state["cache"]["entries"]]
-        self.cache.merge(found, state["cache"]["updates"])
+        entries = [self._entry(plain) for plain in state["cache"]["entries"]]
+        self.cache.merge(entries, state["cache"]["updates"])
         self._count_transitions(state)
         self._count_examples(state)
 
@@ -210,8 +210,8 @@ class Workspace:
         """Fill the cache and the chains from a state."""
         cached = state["cache"]
         self.cache.updates = cached["updates"]
-        for found in map(self._entry, cached["entries"]):
-            self.cache.entries[found.cls, found.positive] = found
+        for entry in map(self._entry, cached["entries"]):
+            self.cache.entries[entry.cls, entry.positive] = entry
         if isinstance(self.cache, Lomrf2019Cache):
             self.cache.batches = cached["batches"]
             self.cache.vertices = [self._entry(plain) for plain in cached["vertices"]]
