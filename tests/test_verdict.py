@@ -16,6 +16,7 @@ from splice.completion.profile import PROFILES, profile
 from splice.completion.source import CompletedSource
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import summed
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
 from splice.learners.oled.learner import Oled
@@ -35,7 +36,6 @@ from splice.pipeline.holdout import (
     sample,
     score_baselines,
     score_labels,
-    total,
 )
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
@@ -121,7 +121,7 @@ def test_trees_of_all_folds_say_what_each_alone_says(few: list[MicroBatch]) -> N
         score_labels([fold], [[_answered(batch, fold) for batch in fold.stream]])[0]
         for fold in every
     ]
-    assert score_baselines(every)["decision tree"] == total(alone)
+    assert score_baselines(every)["decision tree"] == summed(alone)
 
 
 def _answered(batch: MicroBatch, fold: Fold) -> MicroBatch:
@@ -154,9 +154,9 @@ def labels_of(every: list[Fold], name: str) -> list[Scores]:
 def test_labels_that_are_held_out_are_not_looked_at(few: list[MicroBatch]) -> None:
     """Other labels there change the score and not what is said."""
     fold = folds(few)[0]
-    right = total(labels_of([fold], "regression"))
+    right = summed(labels_of([fold], "regression"))
     flipped = type(fold)(fold.stream, [-own for own in fold.labels], fold.trains, fold.tests)
-    wrong = total(labels_of([flipped], "regression"))
+    wrong = summed(labels_of([flipped], "regression"))
     for name, counts in right.items():
         assert wrong[name] == Confusion(tp=counts.fp, fp=counts.tp, fn=counts.tn, tn=counts.fn)
 

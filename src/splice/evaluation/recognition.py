@@ -6,7 +6,7 @@ vocabularies; atoms are the same if their sequence, kind, constants and time hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -121,6 +121,22 @@ def score(
             counted.truth[rows], counted.predicted[rows], counted.weight[rows]
         )
     return Scores(Confusion.total(fluents.values()), dict(sorted(fluents.items())))
+
+
+def confusions(queries: AtomTable, truth: LabelArray, answers: LabelArray) -> dict[str, Confusion]:
+    """Return how right answers to query atoms are, by fluent."""
+    names, which = fluent_names(queries)
+    rows = {name: which == number for number, name in enumerate(names)}
+    return {name: Confusion.of(truth[part], answers[part]) for name, part in rows.items()}
+
+
+def summed(parts: Iterable[Mapping[str, Confusion]]) -> dict[str, Confusion]:
+    """Return the counts of all parts together, by fluent."""
+    sums: dict[str, Confusion] = {}
+    for part in parts:
+        for name, counts in part.items():
+            sums[name] = sums.get(name, Confusion()) + counts
+    return dict(sorted(sums.items()))
 
 
 def labels_from(recognised: Recognised, queries: AtomTable) -> LabelArray:

@@ -17,6 +17,7 @@ from splice.arrays import Floats, Ints
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
+from splice.evaluation.recognition import summed
 from splice.learners.registry import LearnerChoice
 from splice.patterns.reading import Reading
 from splice.pipeline.holdout import (
@@ -28,7 +29,6 @@ from splice.pipeline.holdout import (
     score_baselines,
     score_labels,
     score_rules,
-    total,
 )
 from splice.pipeline.verdict import ALONE, FluentVerdict, Verdict
 from splice.stats import f1_score
@@ -131,18 +131,18 @@ def find_out(
         reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
     completed = {usual.name: complete_folds(splits, usual, mode, reading)}
     tried = {usual.name: score_labels(splits, completed[usual.name])}
-    room = 1.0 - _macro(total(tried[usual.name]), enough)
+    room = 1.0 - _macro(summed(tried[usual.name]), enough)
     for name in CANDIDATES[1:] if room > _CLEARLY else ():
         completed[name] = complete_folds(splits, PROFILES[name], mode, reading)
         tried[name] = score_labels(splits, completed[name])
-    means = {name: _macro(total(scores), enough) for name, scores in tried.items()}
+    means = {name: _macro(summed(scores), enough) for name, scores in tried.items()}
     rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
     best = max(rivals, key=lambda name: means[name], default=usual.name)
     means_text = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
     findings = Findings(
         PROFILES[best],
         dict.fromkeys(tally, (best, f"labels held out are completed with F1: {means_text}")),
-        total(tried[best]),
+        summed(tried[best]),
         score_baselines(splits),
         _micros(tried[best]),
     )
@@ -199,7 +199,7 @@ def _is_surely_better(
     ]
     if sum(counts.tp + counts.fn > 0 for counts, _ in pairs) < _UNITS:
         return _is_better(
-            [total(fold) for fold in candidate], [total(fold) for fold in usual], {name}
+            [summed(fold) for fold in candidate], [summed(fold) for fold in usual], {name}
         )
     counts = np.array([[(c.tp, c.fp, c.fn) for c in pair] for pair in pairs])
     whole = counts.sum(axis=0)
@@ -224,8 +224,8 @@ def _with_rules(
 ) -> Findings:
     """Compare rules from completed labels with those from the given ones alone."""
     assert findings.profile is not None
-    completed, alone = ([total(fold) for fold in folds] for folds in (by_completed, by_alone))
-    of_completed, of_alone = total(completed), total(alone)
+    completed, alone = ([summed(fold) for fold in folds] for folds in (by_completed, by_alone))
+    of_completed, of_alone = summed(completed), summed(alone)
     better = {name for name in enough if _is_surely_better(by_alone, by_completed, name)}
     chosen = {
         name: (
@@ -243,7 +243,7 @@ def _with_rules(
         findings,
         profile=replace(findings.profile, given_alone=tuple(sorted(better))),
         chosen=chosen,
-        held_out=total(taken),
+        held_out=summed(taken),
         baselines={ALONE: of_alone, **findings.baselines},
         folds=_micros(taken),
     )

@@ -13,13 +13,12 @@ from splice.engines.choice import LOCAL, EngineChoice, check_choice, chosen_engi
 from splice.engines.engine import Engine
 from splice.errors import SpliceError
 from splice.evaluation.confusion import By, Confusion
-from splice.evaluation.recognition import Scores, score, universe
+from splice.evaluation.recognition import Scores, score, summed, universe
 from splice.events.crisp.recognition import Recognised
 from splice.inputs.open import InputOptions, Queries, open_input
 from splice.io.intervals import holds_intervals, read_intervals
 from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
-from splice.pipeline.holdout import total
 from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard, sequence_sizes
 from splice.stream.batch import query_rows
@@ -188,9 +187,9 @@ def evaluate_shards(
     if not predicted and not intervals:
         # No part met a sequence of its own: the other side may be about others.
         predicted = frozenset(sequence_sizes(_labelled(comparison.predicted, comparison.options)()))
-    fluents = total(part.scores.fluents for part in parts)
+    fluents = summed(part.scores.fluents for part in parts)
     return Evaluated(
-        Scores(Confusion.total(fluents.values()), dict(fluents)),
+        Scores(Confusion.total(fluents.values()), fluents),
         predicted,
         frozenset[str]().union(*(part.labelled for part in parts)),
         sum(part.unknown for part in parts),

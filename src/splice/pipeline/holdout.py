@@ -27,7 +27,7 @@ from splice.completion.source import count_all
 from splice.errors import SpliceError
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
-from splice.evaluation.recognition import fluent_names
+from splice.evaluation.recognition import confusions, fluent_names, summed
 from splice.labels import FALSE, TRUE, UNKNOWN, LabelArray
 from splice.learners.predict import predict
 from splice.learners.protocol import StructureLearner
@@ -236,9 +236,9 @@ def score_baselines(splits: Sequence[Fold]) -> dict[str, Scores]:
         often = _majority(fold.stream)
         answers = [_by_fluent(batch, often) for batch in fold.stream]
         majority.append(_scored(fold.stream, fold.labels, answers))
-    scores = {"nearest in time": total(nearest), "majority": total(majority)}
+    scores: dict[str, Scores] = {"nearest in time": summed(nearest), "majority": summed(majority)}
     with suppress(SpliceError):
-        scores["decision tree"] = total(_score_tree(splits))
+        scores["decision tree"] = summed(_score_tree(splits))
     return scores
 
 
@@ -283,23 +283,8 @@ def _scored(
     batches: Sequence[MicroBatch], labels: Sequence[LabelArray], answers: Sequence[LabelArray]
 ) -> Scores:
     """Count answers at the labels that are known, by fluent; no answer is false."""
-    scores: dict[str, Confusion] = {}
-    for batch, truth, answer in zip(batches, labels, answers, strict=True):
-        if not truth.any():
-            continue
-        names, which = fluent_names(batch.queries)
-        decided = np.where(answer == UNKNOWN, FALSE, answer).astype(np.int8)
-        for number, name in enumerate(names):
-            of_fluent = which == number
-            counts = Confusion.of(truth[of_fluent], decided[of_fluent])
-            scores[name] = scores.get(name, Confusion()) + counts
-    return scores
-
-
-def total(parts: Iterable[Scores]) -> Scores:
-    """Return the counts of all folds together."""
-    sums: dict[str, Confusion] = {}
-    for part in parts:
-        for name, counts in part.items():
-            sums[name] = sums.get(name, Confusion()) + counts
-    return dict(sorted(sums.items()))
+    return summed(
+        confusions(batch.queries, truth, np.where(answer == UNKNOWN, FALSE, answer).astype(np.int8))
+        for batch, truth, answer in zip(batches, labels, answers, strict=True)
+        if truth.any()
+    )

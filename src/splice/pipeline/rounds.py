@@ -23,7 +23,7 @@ from splice.completion.result import Completion
 from splice.completion.source import in_hindsight
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
-from splice.evaluation.recognition import fluent_names, labels_from
+from splice.evaluation.recognition import confusions, fluent_names, labels_from
 from splice.events.crisp.recognition import Recognised
 from splice.events.recognise import recognise
 from splice.labels import FALSE, UNKNOWN, LabelArray
@@ -90,11 +90,9 @@ class Votes:
             if not len(given):
                 continue
             answers = _answers(recognised, given)
-            names, which = fluent_names(given)
-            for number, name in enumerate(names):
-                of_fluent = which == number
+            for name, right in confusions(given, given.truth, answers).items():
                 if name in counts:
-                    counts[name] += Confusion.of(given.truth[of_fluent], answers[of_fluent])
+                    counts[name] += right
         return cls(recognised, {name: _chances(count) for name, count in counts.items()})
 
     def __call__(self, queries: AtomTable) -> Floats:

@@ -25,7 +25,7 @@ from splice.errors import SpliceError, UnknownName
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.folds import FoldRule, assigned, read_folds
-from splice.evaluation.recognition import fluent_names
+from splice.evaluation.recognition import confusions
 from splice.inputs.open import input_paths
 from splice.inputs.theories import named_theory
 from splice.io.text import read_text
@@ -148,12 +148,9 @@ def work(parameters: Table) -> Result:
         seconds.append(time.process_time() - begun)
         theories.append(theory)
         for batch in batches(test, TimePoints(_WHOLE)):
-            predicted = predict_batch(batch)
-            names, which = fluent_names(batch.queries)
-            for number, name in enumerate(names):
-                rows = which == number
-                confusion = Confusion.of(batch.labels[rows], predicted[rows])
-                fluents[name] = fluents.get(name, Confusion()) + confusion
+            right = confusions(batch.queries, batch.labels, predict_batch(batch))
+            for name, counts in right.items():
+                fluents[name] = fluents.get(name, Confusion()) + counts
     return {
         **Confusion.total(fluents.values()).as_json(),
         "macro": float(np.mean([counts.f1 for counts in fluents.values()])),
