@@ -172,9 +172,7 @@ def to_timeline(browser: Browser) -> None:
 
 
 def test_tabs_show_one_panel_at_a_time(opened: Browser) -> None:
-    names = opened.exit_code(
-        "return Array.from(document.querySelectorAll('[role=tab]')).map(t => t.id)"
-    )
+    names = opened.run("return Array.from(document.querySelectorAll('[role=tab]')).map(t => t.id)")
     assert names == ["tab-overview", "tab-timeline", "tab-rules", "tab-labels"]
     shown = "return Array.from(document.querySelectorAll('.tab')).map(p => p.offsetHeight > 0)"
     for number, name in enumerate(names):
@@ -182,9 +180,9 @@ def test_tabs_show_one_panel_at_a_time(opened: Browser) -> None:
         assert opened.run(shown) == [i == number for i in range(len(names))]
         drawn = "return Array.from(arguments[0].querySelectorAll('.plot svg.main-svg')).length"
         (panel,) = opened.find(f"#{name.replace('tab-', 'panel-')}")
-        plots = opened.exit_code("return arguments[0].querySelectorAll('.plot').length", panel)
+        plots = opened.run("return arguments[0].querySelectorAll('.plot').length", panel)
         assert not plots or opened.wait(drawn, panel) >= plots
-    assert opened.exit_code("return location.hash") == "#labels"
+    assert opened.run("return location.hash") == "#labels"
     settled(opened)
 
 
