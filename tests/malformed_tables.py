@@ -17,7 +17,7 @@ CSV_EVENTS = [
     Malformed("no event column", "time,evnt,arg1\n1,a,b\n", "1:1", "'event' is missing"),
     Malformed("no time column", "tme,event,arg1\n1,a,b\n", "1:1", "'time' is missing"),
     Malformed("no header", "1,walking,A\n2,walking,B\n", "1:1", "'time' is missing"),
-    Malformed("semicolons", "time;event;arg1\n1;a;b\n", "1:1", "'time' is missing"),
+    Malformed("pipes", "time|event|arg1\n1|a|b\n", "1:1", "'time' is missing"),
     Malformed("column twice", "time,event,time\n1,a,2\n", "1:12", "'time' appears twice"),
     Malformed("missing argument column", "time,event,arg2\n1,a,b\n", "1:1", "column is missing"),
     Malformed("short row", _EVENTS + _GOOD + "3,walking,C\n", "4:12", "3 fields, the header 4"),

@@ -106,11 +106,11 @@ def test_every_format_that_holds_labels_gives_back_what_was_written(
 
 
 def test_a_name_or_an_ending_is_taken_once() -> None:
-    for name, endings in (("csv", (".tsv",)), ("tsv", (".tsv", ".csv"))):
+    for name, endings in (("csv", (".psv",)), ("psv", (".psv", ".csv"))):
         double = type("Double", (Csv,), {"name": name, "endings": endings})
         with pytest.raises(SpliceError, match=f"there is a format '{name}' already"):
             register(double)
-    assert format_of(Path("a.tsv")) is None
+    assert format_of(Path("a.psv")) is None
 
 
 def test_unknown_formats_are_told(tmp_path: Path) -> None:

@@ -267,3 +267,36 @@ def test_mutated_files_raise_nothing_but_our_errors(tmp_path: Path) -> None:
             refused += 1
         victim.unlink()
     assert 50 < refused < 300
+
+
+@pytest.mark.parametrize(("separator", "ending"), [(";", "csv"), ("\t", "csv"), ("\t", "tsv")])
+def test_other_separators_are_read_as_commas_are(
+    separator: str, ending: str, tmp_path: Path
+) -> None:
+    row = separator.join
+    lines = [row(["time", "event", "arg1"]), row(["1", "walks", f'"an{separator}na"'])]
+    path = tmp_path / f"events.{ending}"
+    path.write_text("\n".join([*lines, row(["2", "", "bob"]), ""]))
+    (problem,) = TableSource(path).problems()
+    assert (str(problem.place), problem.message) == (f"{path}:3:3", "the event is empty")
+    path.write_text("\n".join([*lines, row(["2", "walks", "bob"]), ""]))
+    atoms = list(map(str, collect(TableSource(path)).atoms()))
+    name = f"an{separator}na".replace("\t", "\\t")
+    assert atoms == [f"happensAt(walks('{name}'),1)", "happensAt(walks(bob),2)"]
+    path.write_text("\n".join([*lines, row(["2", "walks"]), row("abcd"), ""]))
+    short, long = TableSource(path).problems()
+    word = "semicolon" if separator == ";" else "tab"
+    assert f"write a {word} for each empty field" in short.hint
+    assert f"holds {word}s into double quotes" in long.hint
+
+
+def test_a_column_that_is_called_otherwise_and_a_time_that_is_a_date_say_what_to_do(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("timestamp,event\n1,walks\n")
+    problem = TableSource(path).problems()[0]
+    assert problem.hint == ("did you mean 'timestamp'? a domain.toml may give columns other names")
+    path.write_text("time,event\n02/03/2026 06:10,walks\n")
+    (problem,) = TableSource(path).problems()
+    assert "ISO 8601" in problem.hint

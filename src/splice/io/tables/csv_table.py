@@ -1,4 +1,4 @@
-"""CSV files as tables: comma separated, quoted where needed, a header line first."""
+"""CSV files as tables: separated by commas, semicolons or tabs, quoted where needed, a header line first."""
 
 from __future__ import annotations
 
@@ -28,13 +28,19 @@ from splice.io.tables.frames import (
 )
 from splice.limits import LIMITS, Limits
 
-_COMMA: Final = ord(",")
+_SEPARATORS: Final = ",;\t"
+"""What may stand between fields; the header says which does."""
+_WORDS: Final = {
+    ",": ("a comma", "commas"),
+    ";": ("a semicolon", "semicolons"),
+    "\t": ("a tab", "tabs"),
+}
 _QUOTE: Final = ord('"')
 _UNREADABLE: Final = re.compile("[\0\udc80-\udcff]")
 """A NUL, or what stands for a byte that is not UTF-8 where texts are decoded with ``surrogateescape``."""
 _HINTS: Final = {
     "unexpected end of data": ("a quote is never closed", 'add the closing "'),
-    "',' expected after '\"'": (
+    "' expected after '\"'": (
         "text after a closing quote",
         'write a quote inside quotes twice: ""',
     ),
@@ -47,10 +53,10 @@ _HINTS: Final = {
 
 
 class Csv(TableFormat):
-    """Comma separated values with a header."""
+    """Separated values with a header: by commas, or by what other programs write for them."""
 
     name = "csv"
-    endings = (".csv",)
+    endings = (".csv", ".tsv")
     packed = True
 
     def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
@@ -64,6 +70,9 @@ class Csv(TableFormat):
 
 class CsvTable(BlockTable):
     """A CSV file; every cell is text, an empty one is null."""
+
+    _separator = ","
+    """What stands between fields; known with the names."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -88,18 +97,20 @@ class CsvTable(BlockTable):
             stream = chain([body], stream)
         for block in stream:
             if block.data.strip():
-                yield _read(block, names, chosen, limits)
+                yield _read(block, names, chosen, self._separator, limits)
 
     def _header(self, block: Block) -> tuple[list[str], int, int]:
         """Return the names of the header, its length in bytes and its number of lines."""
         skipped = len(block.data) - len(block.data.lstrip(b"\r\n"))
         before = block.data.count(b"\n", 0, skipped)
-        reader = csv.reader(_lines(Block(block.file, block.data[skipped:], 1)), strict=True)
+        line = block.line(before + 1)
+        self._separator = max(_SEPARATORS, key=line.count)
+        rest = _lines(Block(block.file, block.data[skipped:], 1))
+        reader = csv.reader(rest, delimiter=self._separator, strict=True)
         try:
             fields = next(reader)
         except (csv.Error, StopIteration) as error:
             raise InputError(_csv_problem(block, before + 1, error)) from error
-        line = block.line(before + 1)
         if len(fields) > self._limits.columns:
             raise self._limits.exceeded("columns", Place(block.file, before + 1, 1), line)
         names = [name.strip().removeprefix("\ufeff") for name in fields]
@@ -112,7 +123,8 @@ class CsvTable(BlockTable):
                     "is this really a CSV file?",
                 )
             )
-        check_names(names, lambda i: Place(block.file, before + 1, field_column(line, i)), line)
+        column = partial(field_column, line, separator=self._separator)
+        check_names(names, lambda i: Place(block.file, before + 1, column(i)), line)
         used = skipped
         for _ in range(reader.line_num):
             used = block.data.index(b"\n", used) + 1
@@ -136,26 +148,33 @@ def field_column(line: str, index: int, separator: str = ",", quote: str = '"') 
     return len(line) + 1
 
 
-def _read(block: Block, names: list[str], columns: list[str], limits: Limits) -> Chunk:
+def _read(
+    block: Block, names: list[str], columns: list[str], separator: str, limits: Limits
+) -> Chunk:
     """Return some columns of a block."""
-    if not _is_regular(block, len(names)):
-        return _read_slowly(block, names, columns, limits)
+    slowly = partial(_read_slowly, block, names, columns, separator, limits)
+    if not _is_regular(block, len(names), ord(separator)):
+        return slowly()
     numbers = {name: f"c{names.index(name)}" for name in columns}
-    header = ",".join(f"c{i}" for i in range(len(names))).encode() + b"\n"
+    header = separator.join(f"c{i}" for i in range(len(names))).encode() + b"\n"
     try:
         frame = pl.read_csv(
-            io.BytesIO(header + block.data), infer_schema=False, columns=list(numbers.values())
+            io.BytesIO(header + block.data),
+            separator=separator,
+            infer_schema=False,
+            columns=list(numbers.values()),
         )
     except pl.exceptions.PolarsError:
-        return _read_slowly(block, names, columns, limits)
+        return slowly()
     if frame.height != len(block.newlines):
-        return _read_slowly(block, names, columns, limits)
+        return slowly()
     frame = frame.rename({number: name for name, number in numbers.items()})
     lines = block.first_line + np.arange(frame.height, dtype=np.int64)
-    return Chunk(frame, lines, partial(_locate, block, names), starts=block.starts(lines))
+    locate = partial(_locate, block, names, separator)
+    return Chunk(frame, lines, locate, starts=block.starts(lines))
 
 
-def _is_regular(block: Block, width: int) -> bool:
+def _is_regular(block: Block, width: int, separator: int) -> bool:
     """Whether each line of a block is one row with all its fields, so that polars may read it.
 
     Polars fills up rows that are too short and refuses those that are too long. So it is enough to
@@ -165,17 +184,17 @@ def _is_regular(block: Block, width: int) -> bool:
     blank = data[:1] in b"\r\n" or b"\n\n" in data or b"\n\r\n" in data
     if blank or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return False
-    separators = data.count(b",")
+    separators = data.count(separator)
     if b'"' in data:
         array = np.frombuffer(data, np.uint8)
         outside = np.cumsum(array == _QUOTE) % 2 == 0
-        if not _well_quoted(array) or not outside[block.newlines].all():
+        if not _well_quoted(array, separator) or not outside[block.newlines].all():
             return False
-        separators = int(((array == _COMMA) & outside).sum())
+        separators = int(((array == separator) & outside).sum())
     return separators == len(block.newlines) * (width - 1)
 
 
-def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
+def _well_quoted(array: npt.NDArray[np.uint8], separator: int) -> bool:
     """Whether quotes open only at the start of a field and close only at its end.
 
     A quote inside quotes is written twice: closed and opened again at once.
@@ -186,14 +205,16 @@ def _well_quoted(array: npt.NDArray[np.uint8]) -> bool:
     opening, closing = quotes[::2], quotes[1::2]
     before = np.where(opening, array[opening - 1], ord("\n"))
     after = array[closing + 1]
-    opened = np.isin(before, [_COMMA, _QUOTE, ord("\n")])
-    closed = np.isin(after, [_COMMA, _QUOTE, ord("\n"), ord("\r")])
+    opened = np.isin(before, [separator, _QUOTE, ord("\n")])
+    closed = np.isin(after, [separator, _QUOTE, ord("\n"), ord("\r")])
     return bool(opened.all() and closed.all())
 
 
-def _read_slowly(block: Block, names: list[str], columns: list[str], limits: Limits) -> Chunk:
+def _read_slowly(
+    block: Block, names: list[str], columns: list[str], separator: str, limits: Limits
+) -> Chunk:
     """Read a block record by record, to say of each bad one what is wrong."""
-    reader = csv.reader(_lines(block), strict=True)
+    reader = csv.reader(_lines(block), delimiter=separator, strict=True)
     rows, numbers, problems = list[list[str]](), list[int](), list[Problem]()
     while True:
         line = block.first_line + reader.line_num
@@ -209,7 +230,7 @@ def _read_slowly(block: Block, names: list[str], columns: list[str], limits: Lim
         if len(problems) >= limits.problems and len(fields) != len(names):
             problems.append(problems[-1])  # counted, and told no more
             continue
-        problem = _row_problem(block, line, fields, len(names))
+        problem = _row_problem(block, line, fields, len(names), separator)
         if problem is None:
             rows.append(fields)
             numbers.append(line)
@@ -218,24 +239,28 @@ def _read_slowly(block: Block, names: list[str], columns: list[str], limits: Lim
     cells = {name: [row[names.index(name)] or None for row in rows] for name in columns}
     frame = pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
     lines = np.asarray(numbers, np.int64)
-    locate = partial(_locate, block, names)
+    locate = partial(_locate, block, names, separator)
     return Chunk(frame, lines, locate, problems, starts=block.starts(lines))
 
 
-def _row_problem(block: Block, line: int, fields: list[str], width: int) -> Problem | None:
+def _row_problem(
+    block: Block, line: int, fields: list[str], width: int, separator: str
+) -> Problem | None:
     """Return what is wrong with a row, if anything is."""
     if len(fields) == width and not _UNREADABLE.search("".join(fields)):
         return None
     text = block.line(line)
     message = f"the row has {len(fields)} fields, the header {width}"
     if len(fields) < width:
-        column, hint = len(text) + 1, "write a comma for each empty field; was the file cut off?"
+        column = len(text) + 1
+        hint = f"write {_WORDS[separator][0]} for each empty field; was the file cut off?"
     elif len(fields) > width:
-        column, hint = field_column(text, width), "put a text that holds commas into double quotes"
+        column = field_column(text, width, separator)
+        hint = f"put a text that holds {_WORDS[separator][1]} into double quotes"
     else:
         index = next(i for i, field in enumerate(fields) if _UNREADABLE.search(field))
         column, message, hint = (
-            field_column(text, index),
+            field_column(text, index, separator),
             "a NUL byte",
             "is this really a text file?",
         )
@@ -250,14 +275,16 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _csv_problem(block: Block, line: int, error: Exception) -> Problem:
-    explained = (entry for start, entry in _HINTS.items() if str(error).startswith(start))
+    explained = (entry for start, entry in _HINTS.items() if start in str(error))
     message, hint = next(explained, (f"not readable as CSV: {error}", "is this really a CSV file?"))
     text = block.line(line)
     column = text.find('"') + 1
     return Problem(Place(block.file, line, max(column, 1)), message, text, hint)
 
 
-def _locate(block: Block, names: list[str], line: int, column: str) -> tuple[Place, str]:
+def _locate(
+    block: Block, names: list[str], separator: str, line: int, column: str
+) -> tuple[Place, str]:
     text = block.line(line)
-    start = field_column(text, names.index(column)) if column in names else 1
+    start = field_column(text, names.index(column), separator) if column in names else 1
     return Place(block.file, line, start), text

@@ -206,12 +206,13 @@ def check_names(names: Sequence[str], place: Callable[[int], Place], text: str) 
 def missing_columns(table: Table, needed: Sequence[str], what: str) -> list[Problem]:
     """Return a problem for each column that a table needs and lacks."""
     spare = [name for name in table.names if name and name not in needed]
+    needs = f"{what} needs the columns {', '.join(needed)};"
     return [
         Problem(
             table.place(),
             f"column '{name}' is missing",
             ",".join(table.names),
-            did_you_mean(name, spare) or f"{what} needs the columns {', '.join(needed)}",
+            f"{did_you_mean(name, spare) or needs} a domain.toml may give columns other names",
         )
         for name in needed
         if name not in table.names

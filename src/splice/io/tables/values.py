@@ -157,7 +157,10 @@ def time_fault(value: object, column: str, unit: str | None) -> Fault:
     if moment is not None:
         hint = 'declare a finer unit of time: --time-unit ms, or [time] unit = "ms" in domain.toml'
         return Fault(column, f"'{text}' is not a whole number of {unit}", hint)
-    return Fault(column, f"non-integer time '{text}'", "times are integers, such as frame numbers")
+    hint = (
+        "times are integers, such as frame numbers, or dates as in 2026-03-02T06:10:00 (ISO 8601)"
+    )
+    return Fault(column, f"non-integer time '{text}'", hint)
 
 
 def read_labels(series: pl.Series) -> tuple[labels.LabelArray, Mask]:
