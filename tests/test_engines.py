@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,12 +21,15 @@ from splice.engines.choice import check_choice, chosen_engine
 from splice.engines.engine import Engine, EngineError, WorkerLost
 from splice.engines.local import LocalEngine
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName
+from splice.inputs.open import InputOptions
 from splice.inputs.write import write_source
 from splice.lab.plaza import make_plaza
 from splice.pipeline.checkpoint import Checkpointing
 from splice.pipeline.complete import complete
+from splice.pipeline.evaluate import Comparison, evaluate_input
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.progress import Advanced, Event, Watch, ignore
+from splice.pipeline.recognise import recognise_input
 from splice.pipeline.run import learn
 from splice.stream.batch import TimePoints
 from splice.stream.mask import KeepBatches, MaskedSource
@@ -63,7 +66,7 @@ def test_promises_are_arguments_and_results_come_in_the_order_asked_for(engine: 
 @pytest.mark.parametrize(
     ("kind", "error", "said"),
     [
-        ("input", InputError, "a.csv:3:1: not a number"),
+        ("input", InputError, "a.csv:3:1: not a number\nmet in part 2 of 3"),
         ("name", SpliceError, "part 2 of 3: unknown dataset 'plasa'\nhint: did you mean 'plaza'?"),
         ("memory", SpliceError, "part 2 of 3: out of memory\nhint: smaller parts"),
         (
@@ -258,8 +261,10 @@ def test_a_part_that_ends_its_dask_worker_is_named(dask: DaskEngine, tmp_path: P
     usual, scheduler.allowed_failures = scheduler.allowed_failures, 0
     try:
         bad = dask.submit(dies, str(tmp_path / "trace"), 99, 50, name="part 4 of 5")
-        with pytest.raises(WorkerLost, match=r"part 4 of 5: its worker died 1 time.*out of memory"):
-            list(dask.results([bad]))
+        after = dask.submit(add, 1, bad)
+        for promise in (bad, after):
+            with pytest.raises(WorkerLost, match=r"part 4 of 5: its worker died 1 time.*memory"):
+                list(dask.results([promise]))
     finally:
         scheduler.allowed_failures = usual
     assert list(dask.results([dask.submit(add, 1, 1)])) == [2]
@@ -308,6 +313,28 @@ def test_a_run_on_a_cluster_gives_the_same_bytes_whoever_dies(
         found.append((rules, {path.name: path.read_bytes() for path in files}))
     assert found[0] == found[1]
     assert found[0][0]
+
+
+def test_workers_in_another_folder_find_the_input(
+    dask: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = make_plaza(sequences=4, people=3, frames=100, seed=2).source
+    write_source(source, Path("all"), "csv")
+    write_source(MaskedSource(source, KeepBatches(30), 1, TimePoints(25)), Path("some"), "csv")
+    Path("meets.toml").write_text(Path("some", "domain.toml").read_text())
+    options, profile = InputOptions(domain="meets.toml"), PROFILES["default"]
+    choices = LearnOptions(profile)
+    found = []
+    for engine in ("local", dask):
+        several: dict[str, Any] = {"shards": 2, "jobs": 1, "engine": engine}
+        learned = learn("some", options, choices, **several)
+        Path("some.rules").write_text(str(learned.theory))
+        completed = complete(Path("some"), options, profile, truth="all", **several)
+        recognised = recognise_input("some.rules", "some", options, **several)
+        evaluated = evaluate_input(Comparison("some", "all", options), **several)
+        found.append((str(learned.theory), completed.confusion, recognised.frame.rows(), evaluated))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import ipaddress
 import json
 import logging
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -73,6 +73,8 @@ class DaskEngine:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._opened = ExitStack()
+        self._names: dict[Hashable, str] = {}
+        """What tasks are called, by their keys."""
         self.notes = _security_notes(client.scheduler.address)
         """Warnings about this cluster."""
         _check_versions(client)
@@ -123,7 +125,9 @@ class DaskEngine:
     def submit(self, work: Callable[..., R], *args: object, name: str = "") -> Promise[R]:
         """Promise what a function gives; a worker is on it as soon as one is free."""
         values = [arg.future if isinstance(arg, _Pending) else arg for arg in args]
-        return _Pending(self._client.submit(call, name, work, *values, pure=False), name)
+        future = self._client.submit(call, name, work, *values, pure=False)
+        self._names[future.key] = name
+        return _Pending(future, name)
 
     def results(self, promises: Iterable[Promise[R]]) -> Iterator[R]:
         """Yield what was promised, in this order."""
@@ -134,7 +138,9 @@ class DaskEngine:
             try:
                 value = promise.future.result()
             except KilledWorker as error:
-                raise WorkerLost(promise.name, error.allowed_failures + 1) from None
+                # The task that ended its workers may be one that this one waits for.
+                name = self._names.get(error.task, promise.name)
+                raise WorkerLost(name, error.allowed_failures + 1) from None
             except (CommClosedError, CancelledError) as error:
                 raise EngineError(
                     f"{promise.name or 'a task'}: the Dask scheduler is gone",

@@ -71,12 +71,15 @@ class WorkerLost(EngineError):
 def call(name: str, work: Callable[..., R], *args: object) -> R:
     """Do a task where the worker is; what goes wrong says which task it was.
 
-    Bad input has a place of its own, which is enough.
+    Bad input begins with the place where it is.
     """
     try:
         return work(*args)
-    except InputError:
-        raise
+    except InputError as error:
+        if not name:
+            raise
+        summary = "\n".join(filter(None, (error.summary, f"met in {name}")))
+        raise type(error)(error.problems, summary) from error
     except SpliceError as error:
         raise SpliceError(_named(name, error.message), error.hint) from error
     except MemoryError:

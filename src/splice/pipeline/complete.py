@@ -42,7 +42,7 @@ from splice.pipeline.shards import (
     located_shards,
     open_shard,
 )
-from splice.pipeline.source import Input, name_of, opener, with_measures
+from splice.pipeline.source import Input, as_told_to, name_of, opener, with_measures
 from splice.stream.batch import TimePoints, batches, query_rows
 from splice.stream.source import Source, collect
 from splice.stream.summary import merge_tallies
@@ -127,8 +127,8 @@ def complete(
     if revise:
         _check_revision(revise, mode, shards)
     mode = profile.mode(mode)
-    opened = with_measures(opener(data, options), mode)
-    true = None if truth is None else opener(truth, options)
+    opened = with_measures(opener(*as_told_to(engine, data, options)), mode)
+    true = None if truth is None else opener(*as_told_to(engine, truth, options))
     source = opened()
 
     def write(completed: Source) -> None:

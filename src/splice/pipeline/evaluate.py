@@ -21,6 +21,7 @@ from splice.labels import UNKNOWN
 from splice.logic.domain import Domain
 from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard, sequence_sizes
+from splice.pipeline.source import as_told_to
 from splice.stream.batch import query_rows
 from splice.stream.source import ReadReport, Source, collect
 from splice.stream.table import AtomTable
@@ -144,6 +145,7 @@ def evaluate_input(
         Called with each event of the run.
     """
     check_choice(engine, shards)
+    comparison = _as_told_to(engine, comparison)
     if shards > 1:
         with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
             return evaluate_shards(comparison, shards, workers, watch)
@@ -151,6 +153,17 @@ def evaluate_input(
     for report in evaluated.reports:
         watch(Read(report))
     return evaluated
+
+
+def _as_told_to(engine: EngineChoice, comparison: Comparison) -> Comparison:
+    """Return what is compared as workers are told of it."""
+    names = {
+        side: as_told_to(engine, name, comparison.options)[0]
+        for side in ("predicted", "truth", "stream")
+        if (name := getattr(comparison, side)) is not None
+    }
+    _, options = as_told_to(engine, comparison.truth, comparison.options)
+    return replace(comparison, options=options, **names)
 
 
 def evaluate_shards(

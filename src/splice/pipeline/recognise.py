@@ -27,6 +27,7 @@ from splice.logic.syntax import parse_ground_term
 from splice.logic.theory import Theory
 from splice.pipeline.progress import Notice, Read, Stage, Watch, follow, ignore
 from splice.pipeline.shards import OpenSource, Shard, located_shards, open_shard
+from splice.pipeline.source import as_told_to
 from splice.stream.source import ChangedSource, Source
 
 __all__ = ["RecognisedInput", "recognise_input"]
@@ -114,6 +115,7 @@ def recognise_input(
     check_choice(engine, shards)
     rules = load_theory(theory)
     options = _with_schema(options or InputOptions(), theory, rules, data)
+    data, options = as_told_to(engine, data, options)
     opened = partial(open_input, data, options, queries=Queries.WRITTEN)
     if rules.holds is not None and (warning := other_convention(rules, opened().domain)):
         watch(Notice(warning))

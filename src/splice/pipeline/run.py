@@ -40,6 +40,7 @@ from splice.pipeline.shards import OpenSource, located_shards
 from splice.pipeline.source import (
     Input,
     RunStream,
+    as_told_to,
     find_convention,
     find_thresholds,
     name_of,
@@ -131,7 +132,7 @@ def learn(
         chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers,
         guarded(_keeper(data, options, choices, checkpoint, shards, watch), watch) as keeper,
     ):
-        opened = opener(data, options)
+        opened = opener(*as_told_to(engine, data, options))
         source = opened()
         check_query(source.domain.query)
         stream = RunStream(source, choices.batch_size, keep=choices.run_mode is Mode.HINDSIGHT)

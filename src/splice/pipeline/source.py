@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from splice.completion.mode import Mode
-from splice.inputs.open import InputOptions, open_input
+from splice.engines.choice import LOCAL, EngineChoice
+from splice.engines.local import LocalEngine
+from splice.inputs.open import InputName, InputOptions, open_input
 from splice.io.tables.frame_table import Frames
 from splice.logic.domain import Domain, Holds
 from splice.patterns.convention import find_holds
@@ -21,6 +23,8 @@ from splice.pipeline.progress import Settled, Watch, ignore
 from splice.pipeline.shards import OpenSource
 from splice.stream.batch import MicroBatch, TimePoints, batches
 from splice.stream.source import RedefinedSource, Source
+
+Named = TypeVar("Named")
 
 Change: TypeAlias = Callable[[Domain], Domain]
 """Returns a domain with what was found out about the input; a function that can be pickled."""
@@ -39,6 +43,28 @@ def opener(data: Input, options: InputOptions) -> OpenSource:
     if isinstance(data, Source):
         return partial(_as_it_is, data)
     return partial(open_input, data, options)  # as it is: an InputName knows its files
+
+
+def as_told_to(
+    engine: EngineChoice, data: Named, options: InputOptions
+) -> tuple[Named, InputOptions]:
+    """Return an input as workers are told of it: those of a cluster need not be in this folder.
+
+    Processes of this machine are, and are told what the user said, so that errors say it, too.
+    """
+    if engine == LOCAL or isinstance(engine, LocalEngine):
+        return data, options
+    domain, schema, modes = map(_whole, (options.domain, options.schema, options.modes))
+    return _whole(data), replace(options, domain=domain, schema=schema, modes=modes)
+
+
+def _whole(name: Any) -> Any:
+    """Return the whole path of a file or a folder; anything else as it is."""
+    if isinstance(name, InputName):
+        return InputName(*map(_whole, name.names))
+    if isinstance(name, str | Path) and Path(name).exists():
+        return type(name)(Path(name).absolute())
+    return name
 
 
 def with_measures(opened: OpenSource, mode: Mode) -> OpenSource:
