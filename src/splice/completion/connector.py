@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from splice.arrays import Floats, Ints, Mask, np
+from splice.arrays import Floats, Indices, Ints, Mask, np
 from splice.completion.registry import Registry, Strategy
 from splice.errors import SpliceError
 
@@ -52,6 +52,11 @@ class Connector(Strategy, ABC):
     def direction(self) -> Direction:
         """When a choice makes a link."""
         return Direction.DIRECTED
+
+    @property
+    def closest(self) -> bool:
+        """Whether none but the largest weights of a row are chosen: then others need not be known."""
+        return False
 
     @abstractmethod
     def near(self, weights: Floats) -> Mask:
@@ -89,6 +94,10 @@ class KNN(Connector):
     def __post_init__(self) -> None:
         if self.k < 1:
             raise SpliceError(f"k must be at least 1, not {self.k}")
+
+    @property
+    def closest(self) -> bool:
+        return self.k == 1
 
     def near(self, weights: Floats) -> Mask:
         return weights >= _kth_distinct(weights, self.k)[:, None]
@@ -135,17 +144,37 @@ def _kth_distinct(weights: Floats, k: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
-    """Weights from unlabelled classes to labelled vertices and to each other.
+class Edges:
+    """Links from classes to labelled vertices, row by row: each has a row, a column, a similarity."""
 
-    ``linked`` and ``joined`` say which of them are edges; weights are those of single vertices.
+    row: Indices
+    column: Indices
+    similarity: Floats
+
+    @staticmethod
+    def of(similarity: Floats, linked: Mask) -> Edges:
+        """Return the links of a whole matrix."""
+        row, column = np.nonzero(linked)
+        return Edges(row, column, similarity[row, column])
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Links from unlabelled classes to labelled vertices and to each other; weights are those of single vertices.
+
+    ``joined`` says which of the weights ``unlabelled`` are edges. Where no class may choose another both are
+    empty; so is ``labelled``, the similarities to all labels, where nobody asks for those that are not linked.
     """
 
+    edges: Edges
     labelled: Floats
-    linked: Mask
     unlabelled: Floats
     joined: Mask
     sizes: Ints
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of what the links of each class have."""
+        return np.bincount(self.edges.row, values, len(self.sizes)).astype(np.float64)
 
 
 def connect(
@@ -170,7 +199,7 @@ def connect(
         either = connector.direction is Direction.UNION
         linked = linked | chosen_by_labelled if either else linked & chosen_by_labelled
         joined = joined | joined.T if either else joined & joined.T
-    return Graph(to_labelled, linked, between, joined, sizes)
+    return Graph(Edges.of(to_labelled, linked), to_labelled, between, joined, sizes)
 
 
 def _to_labelled_only(connector: Connector, to_labelled: Floats, sizes: Ints) -> Graph:
@@ -180,4 +209,5 @@ def _to_labelled_only(connector: Connector, to_labelled: Floats, sizes: Ints) ->
         either = connector.direction is Direction.UNION
         linked = linked | theirs if either else linked & theirs
     n = len(sizes)
-    return Graph(to_labelled, linked, np.zeros((n, n)), np.zeros((n, n), bool), sizes)
+    among = np.zeros((n, n)), np.zeros((n, n), bool)
+    return Graph(Edges.of(to_labelled, linked), to_labelled, *among, sizes)

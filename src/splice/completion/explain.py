@@ -17,7 +17,7 @@ from splice.completion.links import Chains, in_series
 from splice.completion.mode import Mode
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
-from splice.completion.solver import weighted
+from splice.completion.solver import edge_weights
 from splice.display import preformatted
 from splice.logic.atoms import Atom, Rule
 from splice.patterns.lifting import PatternStore
@@ -271,8 +271,9 @@ def _decisive(scene: Scene, row: int) -> Iterator[Decisive]:
 
 def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
     assert scene.graph is not None
-    weights = weighted(scene.graph, scene.labelled, scene.caching)[cls]
-    for j in sorted(np.flatnonzero(scene.graph.linked[cls]), key=lambda j: -weights[j]):
+    edges, weights = scene.graph.edges, edge_weights(scene.graph, scene.labelled, scene.caching)
+    for edge in sorted(np.flatnonzero(edges.row == cls), key=lambda edge: -weights[edge]):
+        j = edges.column[edge]
         width = max(scene.vertices.entities.shape[1], scene.labelled.vertices.entities.shape[1])
         vertex = scene.vertices.take(np.array([row])).widened(width)
         others = scene.labelled.vertices.take(scene.labelled.owner == j).widened(width)
@@ -282,15 +283,15 @@ def _neighbours(scene: Scene, cls: int, row: int) -> Iterator[Neighbour]:
             rule=scene.store[int(other.pattern[0])].rule,
             label=bool(scene.labelled.labels[j] > 0),
             count=float(scene.labelled.counts[j]),
-            similarity=float(scene.graph.labelled[cls, j]),
-            weight=float(weights[j]),
+            similarity=float(edges.similarity[edge]),
+            weight=float(weights[edge]),
             matches=match(scene.similarity, vertex, other),
         )
 
 
 def _peers(scene: Scene, cls: int) -> Iterator[Peer]:
     assert scene.graph is not None
-    for j in np.flatnonzero(scene.graph.joined[cls]):
+    for j in np.flatnonzero(scene.graph.joined[cls]) if scene.graph.joined.any() else ():
         if j == cls:
             continue
         row = scene.missing[np.flatnonzero(scene.which == j)[0]]

@@ -120,6 +120,10 @@ class LearnedSimilarity(LiftedSimilarity):
         rows, columns = np.repeat(left.pattern, m), np.tile(right.pattern, n)
         return self._now(rows, columns).reshape(n, m)
 
+    def closest(self, left: Vertices, right: Vertices) -> Floats:
+        """Return what ``between`` does: a learned distance has no bound."""
+        return self.between(left, right)
+
     def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
         return self._now(left.pattern, right.pattern)

@@ -14,12 +14,12 @@ import numpy as np
 
 from splice.arrays import Floats, Indices, Mask
 from splice.completion.cache import Labelled
-from splice.completion.connector import Graph, connect
+from splice.completion.connector import Direction, Graph, connect
 from splice.completion.links import Chains
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.similarity import Vertices
-from splice.completion.solver import LabelledGraph, joined_chains, weighted
+from splice.completion.solver import LabelledGraph, joined_chains, pulls, weighted
 from splice.completion.solver_kernels import System, conductances, harmonic, solve_chain
 from splice.completion.votes import outvoted, worth_of
 from splice.completion.workspace import Workspace
@@ -43,6 +43,10 @@ def unlabelled_graph(
     """Return the graph of the classes of unlabelled vertices, and the class of each."""
     first, which = unlabelled.classes(parts.similarity)
     classes = unlabelled.take(first)
+    if profile.blockwise and profile.connector.direction is Direction.DIRECTED:
+        edges, none = parts.neighbours.edges(classes, labelled), np.empty((0, 0))
+        sizes = np.bincount(which, minlength=len(first))
+        return Graph(edges, none, none, none.astype(bool), sizes), which
     graph = connect(
         profile.connector,
         labelled.nearest(parts.between(classes, labelled.vertices)),
@@ -100,16 +104,16 @@ class Propagation:
         )
         solved, reached = profile.solver.solve(problem)
         if self.votes is not None:
-            labels = weighted(self.graph, self.labelled, profile.caching).sum(axis=1)[self.which]
+            labels = pulls(self.graph, self.labelled, profile.caching)[0][self.which]
             solved = 2 * outvoted((1 + solved) / 2, labels, self.votes[self.missing]) - 1
         return Solved(solved, reached, np.full(len(self.values), np.inf))
 
     def _by_chains(self, chains: Chains) -> Solved:
         """Solve chains of vertices, each with its own labelled neighbours."""
         graph, which, missing = self.graph, self.which, self.missing
-        to_labelled = weighted(graph, self.labelled, self.profile.caching)
         n, order = len(self.values), chains.layout.order
         if graph.joined.any():
+            to_labelled = weighted(graph, self.labelled, self.profile.caching)
             system = joined_chains(
                 graph, which, missing, to_labelled, self.labelled, chains, self.values
             )
@@ -117,8 +121,8 @@ class Propagation:
             ends = order[chains.layout.ends]
             return Solved(solved, reached, _firmness(system, missing, reached, ends, n))
         weight, pull, fixed = np.zeros(n), np.zeros(n), np.ones(n, bool)
-        weight[missing] = to_labelled.sum(axis=1)[which]
-        pull[missing] = (to_labelled @ self.labelled.labels)[which]
+        labels, pulled = pulls(graph, self.labelled, self.profile.caching)
+        weight[missing], pull[missing] = labels[which], pulled[which]
         if self.votes is not None:
             worth = worth_of(self.votes[missing])
             weight[missing] += worth

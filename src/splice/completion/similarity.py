@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.arrays import Floats, Indices, Ints, Mask, expand_ranges, unique_rows
 from splice.completion.distance import AtomDistance, Costs, SetDistance, matching
 from splice.logic.atoms import Atom
 from splice.logic.terms import Constant, Term, Variable
@@ -27,6 +27,15 @@ _DIGITS: Final = 12
 
 MANY: Final = 3000
 """After so many pairs a compiled loop is worth loading."""
+
+BOUNDED: Final = 50_000
+"""With so many pairs it is worth while to bound distances before they are worked out."""
+
+_SURELY: Final = 1e-9
+"""What is farther than by so much is so for sure, rounding aside."""
+
+REMEMBERED: Final = 1024
+"""So many patterns have their similarities remembered: a table of 8 MiB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +75,9 @@ class Similarity(Protocol):
 
     def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
+
+    def closest(self, left: Vertices, right: Vertices) -> Floats:
+        """Return what ``between`` does, but that what is not the largest of its row may be zero."""
 
     def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
@@ -108,15 +120,28 @@ class _Memory:
 
 
 class PairTable:
-    """A symmetric table of numbers, worked out where it is asked and remembered."""
+    """A symmetric table of numbers, worked out where it is asked and remembered.
 
-    def __init__(self, work: Callable[[Ints, Ints], Sequence[float]]) -> None:
+    Parameters
+    ----------
+    work
+        What works entries out, pair by pair.
+    most
+        With more rows than so many nothing is remembered; None: everything is.
+    """
+
+    def __init__(
+        self, work: Callable[[Ints, Ints], Sequence[float]], most: int | None = None
+    ) -> None:
         self._work = work
+        self._most = most
         self._values = np.full((0, 0), np.nan)
 
     def lookup(self, left: Ints, right: Ints) -> Floats:
         """Return the entries at some positions; the two arrays are broadcast."""
         size = 1 + max(int(left.max(initial=-1)), int(right.max(initial=-1)))
+        if self._most is not None and size > self._most:
+            return self._anew(left, right, size)
         self._grow(size)
         values = self._at(left, right)
         missing = np.isnan(values)
@@ -127,6 +152,14 @@ class PairTable:
             self._values[a, b] = self._values[b, a] = self._work(a, b)
             values = self._at(left, right)
         return values
+
+    def _anew(self, left: Ints, right: Ints, size: int) -> Floats:
+        """Work out entries, each pair once."""
+        one, other = np.broadcast_arrays(left, right)
+        pairs = (np.minimum(one, other) * size + np.maximum(one, other)).reshape(-1)
+        distinct, which = np.unique(pairs, return_inverse=True)
+        values = np.array(self._work(*np.divmod(distinct, size)), np.float64)
+        return values[which.reshape(-1)].reshape(one.shape)
 
     def _at(self, left: Ints, right: Ints) -> Floats:
         """Return entries; of rows and columns that cross, whole rows are taken first."""
@@ -162,6 +195,37 @@ class Bodies:
             ends = self.offsets[-1] + np.cumsum([len(body) for body in new])
             self.offsets = np.append(self.offsets, ends).astype(np.int64)
 
+    def least_distances(self, left: Ints, right: Ints, apart: Floats) -> Floats:
+        """Return lower bounds of the matching distances of all patterns on the left to those on the right.
+
+        Each literal of the smaller pattern has a partner, at no less than its distance ``apart`` from all
+        others unless the larger one has it too; each literal that the larger one has more costs 1.
+        """
+        ours, n = self._marked(left, len(apart))
+        theirs, m = self._marked(right, len(apart))
+        both = (ours * apart) @ theirs.T
+        alone, other = ours @ apart, theirs @ apart
+        larger, smaller = np.maximum(n[:, None], m), np.minimum(n[:, None], m)
+        matched = np.where(n[:, None] <= m, alone[:, None], other) - both
+        found: Floats = (matched + larger - smaller) / np.maximum(larger, 1.0)
+        return found
+
+    def _marked(self, patterns: Ints, width: int) -> tuple[Floats, Floats]:
+        """Return a row for each pattern that marks its literals, and how many they are."""
+        marks = np.zeros((len(patterns), width))
+        sizes = self.offsets[patterns + 1] - self.offsets[patterns]
+        row, place = expand_ranges(self.offsets[patterns], sizes)
+        marks[row, self.literals[place]] = 1.0
+        return marks, sizes.astype(np.float64)
+
+
+def nearest_others(distances: Costs) -> Floats:
+    """Return how far each literal is from the nearest other one; 1 where there is none."""
+    apart = distances.copy()
+    np.fill_diagonal(apart, 1.0)
+    found: Floats = apart.min(axis=1, initial=1.0)
+    return found
+
 
 class _Unlearned:
     """What similarities that never change make of labels."""
@@ -183,7 +247,7 @@ class LiftedSimilarity(_Unlearned):
         self._store = store
         self._memory = _Memory(atoms, sets)
         self._literals = PairTable(self._apart)
-        self._patterns = PairTable(self._alike)
+        self._patterns = PairTable(self._alike, REMEMBERED)
         self._fluents: dict[tuple[str, str, int], int] = {}
         self._fluent_of: list[int] = []
         self._bodies = Bodies()
@@ -197,6 +261,36 @@ class LiftedSimilarity(_Unlearned):
     def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of every vertex on the left to every one on the right."""
         return self._patterns.lookup(left.pattern[:, None], right.pattern[None, :])
+
+    def closest(self, left: Vertices, right: Vertices) -> Floats:
+        """Return what ``between`` does, but that what is not the largest of its row may be zero."""
+        if len(left) * len(right) < BOUNDED or self._memory.sets is not matching:
+            return self.between(left, right)
+        own, mine = np.unique(left.pattern, return_inverse=True)
+        others, theirs = np.unique(right.pattern, return_inverse=True)
+        return self._nearest(own, others)[mine][:, theirs]
+
+    def _nearest(self, own: Ints, others: Ints) -> Floats:
+        """Return the similarity of each pattern to those of some others that are nearest to it, exactly."""
+        self._bodies.grow(self._store)
+        distances, fluent = self._distances(), self._fluent_numbers()
+        apart = nearest_others(distances)
+        found = np.zeros((len(own), len(others)))
+        place = np.minimum(np.searchsorted(others, own), len(others) - 1)
+        itself = (others[place] == own) & bool(apart.min(initial=1.0) > _SURELY)
+        itself &= not distances.diagonal().any()
+        found[itself, place[itself]] = 1.0  # and nothing else is as near
+        rows = np.flatnonzero(~itself)
+        bound = self._bodies.least_distances(own[rows], others, apart)
+        bound[fluent[own[rows]][:, None] != fluent[others]] = np.inf
+        some = np.isfinite(bound).any(axis=1)
+        rows, bound = rows[some], bound[some]
+        first = bound.argmin(axis=1)
+        found[rows, first] = self._alike(own[rows], others[first])
+        # Whoever may be as near as the one that promised most is looked at.
+        row, column = np.nonzero(bound <= (1.0 - found[rows, first] + _SURELY)[:, None])
+        found[rows[row], column] = self._alike(own[rows[row]], others[column])
+        return found
 
     def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""
@@ -219,15 +313,19 @@ class LiftedSimilarity(_Unlearned):
 
     def _alike(self, left: Ints, right: Ints) -> list[float]:
         """Return how alike patterns are; of different fluents, not at all."""
-        for pattern in self._store.patterns[len(self._fluent_of) :]:
-            self._fluent_of.append(self._fluents.setdefault(pattern.fluent, len(self._fluents)))
-        fluent = np.array(self._fluent_of, np.int64)
+        fluent = self._fluent_numbers()
         same = np.flatnonzero(fluent[left] == fluent[right])
         similarities = [0.0] * len(left)
         compared = self._compare(left[same], right[same])
         for place, value in zip(same.tolist(), compared, strict=True):
             similarities[place] = round(1.0 - value, _DIGITS)
         return similarities
+
+    def _fluent_numbers(self) -> Ints:
+        """Return the number of what each pattern is about."""
+        for pattern in self._store.patterns[len(self._fluent_of) :]:
+            self._fluent_of.append(self._fluents.setdefault(pattern.fluent, len(self._fluents)))
+        return np.array(self._fluent_of, np.int64)
 
     def _compare(self, left: Ints, right: Ints) -> list[float]:
         """Return the distances of patterns of one fluent, pair by pair."""
@@ -290,6 +388,10 @@ class GroundSimilarity(_Unlearned):
         n, m = len(left), len(right)
         rows, columns = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
         return self.paired(left.take(rows), right.take(columns)).reshape(n, m)
+
+    def closest(self, left: Vertices, right: Vertices) -> Floats:
+        """Return what ``between`` does."""
+        return self.between(left, right)
 
     def paired(self, left: Vertices, right: Vertices) -> Floats:
         """Return the similarity of vertices row by row."""

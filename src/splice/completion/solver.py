@@ -29,16 +29,31 @@ if TYPE_CHECKING:
     from splice.completion.links import Chains
 
 
+def edge_weights(graph: Graph, labelled: Labelled, caching: Caching | None) -> Floats:
+    """Return the weights of the links to labelled vertices."""
+    edges = graph.edges
+    if caching is None or caching.weighting is not Weighting.COUNTS:
+        return edges.similarity
+    counts = labelled.counts[edges.column]
+    total = graph.sums(counts)
+    found: Floats = edges.similarity * (counts / np.where(total > 0, total, 1.0)[edges.row])
+    return found
+
+
 def weighted(
     graph: Graph, labelled: Labelled, caching: Caching | None, tiny: float = 0.0
 ) -> Floats:
-    """Return the weights to labelled vertices; unconnected pairs weigh ``tiny``."""
-    weights = np.where(graph.linked, graph.labelled, tiny)
-    if caching and caching.weighting is Weighting.COUNTS:
-        counts = np.where(graph.linked, labelled.counts, 0.0)
-        total = counts.sum(axis=1, keepdims=True)
-        weights *= np.where(graph.linked, counts / np.where(total > 0, total, 1.0), 1.0)
+    """Return the weights to all labelled vertices; unconnected pairs weigh ``tiny``."""
+    weights = np.full((len(graph.sizes), len(labelled)), tiny)
+    weights[graph.edges.row, graph.edges.column] = edge_weights(graph, labelled, caching)
     return weights
+
+
+def pulls(graph: Graph, labelled: Labelled, caching: Caching | None) -> tuple[Floats, Floats]:
+    """Return how much the labels that each class is linked to weigh together, and their weighted sum."""
+    weights = edge_weights(graph, labelled, caching)
+    signed = weights * labelled.labels[graph.edges.column]
+    return graph.sums(weights), graph.sums(signed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +158,12 @@ class Harmonic(Solver):
     unreached: Unreached = Unreached.NEGATIVE
 
     def solve(self, problem: LabelledGraph) -> tuple[Floats, Mask]:
-        return problem.each(*harmonic(problem.of_classes()))
+        if problem.graph.joined.any():
+            return problem.each(*harmonic(problem.of_classes()))
+        weight, pull = pulls(problem.graph, problem.labelled, problem.caching)
+        reached = weight > 0
+        values = np.clip(pull / np.where(reached, weight, 1.0), -1.0, 1.0)
+        return problem.each(np.where(reached, values, 0.0), reached)
 
 
 @SOLVERS.register("tiny")

@@ -79,10 +79,12 @@ def _behind(
     """
     starts = np.searchsorted(labelled.owner, np.arange(len(labelled)))
     theirs = labelled.vertices.pattern[starts]
-    shared = graph.linked.copy()
-    for row, column in zip(*np.nonzero(graph.linked & (graph.labelled < 1.0)), strict=True):
-        ours = store[int(pattern[row])].literals
-        shared[row, column] = not set(ours).isdisjoint(store[int(theirs[column])].literals)
-    count = np.where(shared, labelled.counts, 0.0).sum(axis=1)
-    alike: Floats = np.where(shared, graph.labelled, 0.0).max(axis=1, initial=0.0)
-    return count, alike
+    edges = graph.edges
+    one, other = pattern[edges.row], theirs[edges.column]
+    shared = edges.similarity == 1.0
+    for edge in np.flatnonzero(~shared).tolist():
+        ours = store[int(one[edge])].literals
+        shared[edge] = not set(ours).isdisjoint(store[int(other[edge])].literals)
+    alike = np.zeros(len(graph.sizes))
+    np.maximum.at(alike, edges.row[shared], edges.similarity[shared])
+    return graph.sums(np.where(shared, labelled.counts[edges.column], 0.0)), alike

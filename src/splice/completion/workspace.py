@@ -22,6 +22,7 @@ from splice.completion.cache import (
 )
 from splice.completion.filter import Unfiltered
 from splice.completion.links import Chains, Layout, LinkMemory, Standing
+from splice.completion.neighbours import Neighbourhood
 from splice.completion.profile import Identity, Profile
 from splice.completion.similarity import Vertices
 from splice.completion.state import StateReader
@@ -51,6 +52,7 @@ class Workspace:
         caching = profile.caching or UNFILTERED
         released = caching.first is FirstBatch.AS_IT_IS
         self.cache = Lomrf2019Cache(caching) if released else LabelCache(caching)
+        self.neighbours = Neighbourhood(profile.connector, self.similarity)
         self.chains = LinkMemory(profile.links, self.similarity) if profile.links else None
         self._literalwise: dict[object, int] = {}
         self._class_of: list[int] = []
@@ -131,6 +133,7 @@ class Workspace:
             classes = self.representatives()
             labels = {classes[cls]: counts for cls, counts in cache.counts().items()}
             self.similarity.learn(labels, self.examples)
+            self.neighbours.forget()
             self._unlearned = False
 
     def decisive(self, pattern: int) -> dict[Atom, float]:
