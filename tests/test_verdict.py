@@ -242,6 +242,23 @@ def test_completing_has_a_verdict_as_well() -> None:
     assert (online["chosen"], online["held_out"]) == ("default", None)
 
 
+def test_of_what_no_true_label_was_held_out_nothing_is_known() -> None:
+    told = Verdict(
+        {
+            "meet": FluentVerdict(3, 5, 9, 2, Confusion(3, 1, 0, 4), {"majority": 0.25}),
+            "move": FluentVerdict(1, 7, 9, 1, Confusion(0, 0, 0, 8), {"majority": 1.0}),
+        }
+    )
+    assert told.macro == told.fluents["meet"].f1 == Confusion(3, 1, 0, 4).f1
+    assert told.fluents["move"].as_json()["held_out"] == {
+        "f1": None, "precision": 1.0, "recall": 1.0, "n": 8,
+    }  # fmt: skip
+    assert told.fluents["move"].as_json()["baselines"] == {}
+    mean = next(row for row in told.rows() if row["fluent"] == "mean")
+    assert mean["majority"] == 0.25
+    assert any("nothing is known of: move" in sentence for sentence in told.sentences())
+
+
 def test_a_verdict_in_words() -> None:
     told = Verdict(
         {

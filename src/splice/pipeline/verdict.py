@@ -68,12 +68,22 @@ class FluentVerdict:
     why: str = ""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def f1(self) -> float | None:
+        """The held-out F1; None where no label that was held out is true, so that none can be found."""
+        held_out = self.held_out
+        return held_out.f1 if held_out and held_out.tp + held_out.fn else None
+
+    def rival(self, name: str) -> float | None:
+        """Return the F1 of a baseline at the same labels, where they can tell."""
+        return None if self.f1 is None else self.baselines.get(name)
+
     def as_json(self) -> dict[str, Any]:
         """Return it under the names that the command promises."""
         held_out, measured = self.held_out, None
         if held_out is not None:
             measured = {
-                "f1": round(held_out.f1, 4),
+                "f1": None if self.f1 is None else round(self.f1, 4),
                 "precision": round(held_out.precision, 4),
                 "recall": round(held_out.recall, 4),
                 "n": held_out.tp + held_out.fp + held_out.fn + held_out.tn,
@@ -84,7 +94,11 @@ class FluentVerdict:
             "completed": self.completed,
             "rules": self.rules,
             "held_out": measured,
-            "baselines": {name: round(f1, 4) for name, f1 in self.baselines.items()},
+            "baselines": {
+                name: round(f1, 4)
+                for name in self.baselines
+                if (f1 := self.rival(name)) is not None
+            },
             "chosen": self.chosen,
             "why": self.why,
             "warnings": list(self.warnings),
@@ -128,11 +142,8 @@ class Verdict:
 
     @property
     def macro(self) -> float | None:
-        """The mean of the fluents' held-out F1."""
-        held_out = [
-            verdict.held_out.f1 for verdict in self.fluents.values() if verdict.held_out is not None
-        ]
-        return sum(held_out) / len(held_out) if held_out else None
+        """The mean of the fluents' held-out F1, where there was a true label to find."""
+        return _mean([verdict.f1 for verdict in self.fluents.values()])
 
     @property
     def without_rules(self) -> list[str]:
@@ -166,6 +177,9 @@ class Verdict:
         if self.folds:
             f1s = ", ".join(f"{f1:.3f}" for f1 in self.folds)
             yield f"held out fold by fold: {f1s}; unseen data may lie as far apart, or further"
+        unseen = [name for name, v in self.fluents.items() if v.held_out and v.f1 is None]
+        if unseen:
+            yield f"no true label was held out, so that nothing is known of: {', '.join(unseen)}"
         reasons: dict[tuple[str, str], list[str]] = {}
         for name, verdict in self.fluents.items():
             reasons.setdefault((verdict.chosen, verdict.why), []).append(name)
@@ -205,8 +219,8 @@ class Verdict:
                 "false": verdict.given_false,
                 "completed": verdict.completed,
                 "rules": verdict.rules,
-                _HELD_OUT: None if verdict.held_out is None else verdict.held_out.f1,
-                **{rival: verdict.baselines.get(rival) for rival in self._rivals()},
+                _HELD_OUT: verdict.f1,
+                **{rival: verdict.rival(rival) for rival in self._rivals()},
                 "chosen": verdict.chosen,
             }
             for name, verdict in self.fluents.items()
