@@ -65,6 +65,18 @@ def test_the_first_cut_is_the_best_of_all(pairs: list[tuple[int, bool]]) -> None
         assert gains[found[0].low] == pytest.approx(max(gains.values()))
 
 
+def test_a_number_that_tells_something_is_cut_again_for_less() -> None:
+    values = np.repeat(np.arange(30.0), 40)
+    share = np.select([values < 10, values < 20], [0.1, 0.5], 0.9)
+    labels = np.random.default_rng(1).random(len(values)) < share
+    assert [(cut.low, cut.high) for cut in split_points(values, labels, runs=10, most=2)] == [
+        (9.0, 10.0),
+        (19.0, 20.0),
+    ]
+    upper = values >= 10  # alone the second cut would not pay
+    assert not split_points(values[upper], labels[upper], runs=6, most=2)
+
+
 def _fair(values: Floats, at: float) -> bool:
     return min((values <= at).sum(), (values > at).sum()) >= 5
 

@@ -94,6 +94,18 @@ def test_of_rules_that_do_the_same_the_shorter_one_is_taken() -> None:
     assert {part.candidate for part in select([long, short, apart], DAY)} == {1, 2}
 
 
+def test_a_rule_that_begins_at_anything_costs_what_it_is_wrong() -> None:
+    anything = Candidate(True, np.ones((1, len(mask(0))), bool), 1)
+    near = Candidate(True, mask(NEAR)[None], 1)
+    ends = Candidate(False, ~mask(NEAR)[None], 1)
+    day = window([NEAR, NEAR, APART, APART, NEAR, APART], [1, 1, 0, 0, 1, 0])
+    first, other = [anything, near, ends], [near, anything, ends]
+    # Both recognise the same, since what is not near ends it: the order decides, or what each is worth alone.
+    assert ChosenRule(0, (0,)) in select(first, day)
+    assert ChosenRule(1, (0,)) in select(first, day, wrong=0.02)
+    assert ChosenRule(0, (0,)) in select(other, day, wrong=0.02)
+
+
 @pytest.fixture(scope="module")
 def vessels() -> dict[Points, Oled]:
     source = make_maritime(vessels=12, days=3.0, seed=4)

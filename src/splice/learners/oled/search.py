@@ -43,6 +43,11 @@ _DEARER: Final = 4.0
 """A literal has to earn so many times what it has to where rules were decided one by one: a search that may
 take any conjunction finds more that is right by chance. Homes, traffic, a machine (docs/explanation/few-labels.md)."""
 
+_WRONG: Final = 0.02
+"""The F1 that an initiation must earn which is always wrong where it fires. What a termination watches over may begin
+at anything that is true meanwhile, and elsewhere is not: an office began to be occupied at "humidity >= 22.78", since
+it ended at "light =< 393"; on other days F1 was .784 for .977 (docs/explanation/oled.md#rules-by-search)."""
+
 _LIFT: Final = 5.0
 """What is right so many times as often as the fluent holds is no chance, however seldom it is right."""
 
@@ -111,7 +116,7 @@ class RuleSearch:
         candidates = [
             Candidate.of(self.head, initiates, self._conditions, self._true) for initiates in _KINDS
         ]
-        theory = select(candidates, self.window, first, self._where_it_errs, _DEARER)
+        theory = select(candidates, self.window, first, self._where_it_errs, _DEARER, _WRONG)
         predicted = self._predicted(candidates, theory)
         if not self._is_right_enough(predicted):
             return []

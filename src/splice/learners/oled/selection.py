@@ -135,6 +135,9 @@ class TheorySearch:
         The rules that may join (default: each candidate with its whole body, once).
     dearer
         How many times the usual price a literal has.
+    wrong
+        The F1 that an initiation must earn which is always wrong where it fires, whatever terminates;
+        one that is wrong in half of its firings earns half of it.
     """
 
     def __init__(
@@ -143,19 +146,23 @@ class TheorySearch:
         window: TransitionWindow,
         bodies: Sequence[ChosenRule] | None = None,
         dearer: float = 1.0,
+        wrong: float = 0.0,
     ) -> None:
         self.candidates, self.window = candidates, window
-        self.price = dearer * price_of(window)
+        self.price, self.wrong = dearer * price_of(window), wrong
         self._once = bodies is None
         self.bodies = (
             [ChosenRule(i, tuple(range(len(c.fires_if)))) for i, c in enumerate(candidates)]
             if bodies is None
             else list(bodies)
         )
-        # Few rules, in thousands of theories: what a rule says and how long it is are worked out once.
+        # Few rules, in thousands of theories: what a rule says and what it costs are worked out once.
         self._fires: dict[ChosenRule, Mask] = {}
-        self._literals: dict[ChosenRule, int] = {}
+        self._costs: dict[ChosenRule, float] = {}
         self._size = candidates[0].fires_if.shape[1] if candidates else 0
+        # How often each pattern is remembered, and how often the fluent held after it.
+        self._count = window.count(np.ones_like(window.after), self._size)
+        self._held = window.count(window.after, self._size)
 
     def fires(self, rule: ChosenRule) -> Mask:
         """Return the patterns in which a rule fires."""
@@ -164,10 +171,10 @@ class TheorySearch:
         return self._fires[rule]
 
     def worths(self, theories: Sequence[_Theory]) -> Floats:
-        """Return what theories are worth: the F1 of their recognition less the price of literals."""
+        """Return what theories are worth: the F1 of their recognition less what their rules cost."""
         parts = (theories[i : i + _ABREAST] for i in range(0, len(theories), _ABREAST))
-        lengths = np.array([sum(map(self._literals_of, theory)) for theory in theories])
-        worths: Floats = np.concatenate(list(map(self._f1, parts))) - self.price * lengths
+        costs = np.array([sum(map(self._cost, theory)) for theory in theories])
+        worths: Floats = np.concatenate(list(map(self._f1, parts))) - costs
         return worths
 
     def _f1(self, theories: Sequence[_Theory]) -> Floats:
@@ -182,10 +189,18 @@ class TheorySearch:
                 fires[row] |= self.fires(rule)
         return agreements(self.window, initiated, terminated)
 
-    def _literals_of(self, rule: ChosenRule) -> int:
-        if rule not in self._literals:
-            self._literals[rule] = self.candidates[rule.candidate].literals(rule.kept)
-        return self._literals[rule]
+    def _cost(self, rule: ChosenRule) -> float:
+        """Return the F1 that a rule must earn: for its literals, and for being wrong where it begins."""
+        if rule not in self._costs:
+            candidate = self.candidates[rule.candidate]
+            cost = self.price * candidate.literals(rule.kept)
+            if self.wrong and candidate.initiates:
+                fires = self.fires(rule)
+                cost += self.wrong * (
+                    1.0 - self._held[fires].sum() / (self._count[fires].sum() + _DOUBT)
+                )
+            self._costs[rule] = cost
+        return self._costs[rule]
 
     def steps(self, theory: _Theory) -> Iterator[_Theory]:
         """Yield the theories one step away: a rule more, a rule less, a literal less."""
@@ -223,14 +238,16 @@ class TheorySearch:
         """Return the places of the pairs to go on from: the best, and the best that differ."""
         # The climb is greedy, so where it begins matters more than how far it looks. Good initiations
         # are often variants of one another; the list ``apart`` begins at ones that fire elsewhere.
-        count = self.window.count(np.ones_like(self.window.after), self._size)
         best: dict[ChosenRule, int] = {}  # by initiation, the best pair first
         for place in np.argsort(-worths, kind="stable").tolist():
             best.setdefault(pairs[place][0], place)
         apart: list[ChosenRule] = []
         for rule in best:
             fires, earlier = self.fires(rule), map(self.fires, apart)
-            if all(count[fires & e].sum() <= ALIKE * count[fires | e].sum() for e in earlier):
+            if all(
+                self._count[fires & e].sum() <= ALIKE * self._count[fires | e].sum()
+                for e in earlier
+            ):
                 apart.append(rule)
         return [best[rule] for rule in dict.fromkeys([*list(best)[:CLIMBS], *apart[:CLIMBS]])]
 
@@ -271,6 +288,7 @@ def select(
     bodies: Sequence[ChosenRule] | None = None,
     propose: Propose | None = None,
     dearer: float = 1.0,
+    wrong: float = 0.0,
 ) -> list[ChosenRule]:
     """Return the rules that are worth having together, in the order of their choice.
 
@@ -290,8 +308,10 @@ def select(
         Asked for more rules where the theory errs, as long as they help.
     dearer
         How many times the usual price a literal has.
+    wrong
+        The F1 that an initiation must earn which is always wrong where it fires.
     """
-    search = TheorySearch(candidates, window, bodies, dearer)
+    search = TheorySearch(candidates, window, bodies, dearer, wrong)
     pairs = search.pairs() if window.after.any() else []
     if not pairs:
         return []
