@@ -39,7 +39,7 @@ from splice.labels import TRUE, LabelArray
 from splice.logic.atoms import Rule
 from splice.logic.domain import DEFAULT_QUERY, Domain, Holds
 from splice.logic.terms import Variable
-from splice.logic.theory import HARD, Theory
+from splice.logic.theory import Theory
 from splice.stream.source import Source, collect
 from splice.stream.table import AtomTable
 
@@ -139,11 +139,8 @@ def infer(
     domain: Domain | None = None,
     *,
     ask: Ask = Ask.MAP,
-    inertia: float = HARD,
-    loss: AtomTable | None = None,
     successor: Successor | None = None,
     method: Method | None = None,
-    seconds: float | None = None,
 ) -> Inference:
     """Return what holds in whole sequences, according to a weighted theory.
 
@@ -159,27 +156,21 @@ def infer(
         What the atoms of a table mean; a source says it itself.
     ask
         The most probable state alone, or the probability of each atom, too.
-    inertia
-        The weight of the axioms of inertia, where the theory has none of its own.
-    loss
-        Labels: each atom that differs from its label there earns 1 more.
     successor
         How time goes on: ``Step`` or ``Observed``.
     method
         ``Method.MILP`` solves all fluents at once where layers would do, too.
-    seconds
-        The time that such a program has; the answer then may not be optimal.
     """
     _refuse(theory, successor)
     table = data if isinstance(data, AtomTable) else collect(data)
     domain = domain or (Domain() if isinstance(data, AtomTable) else data.domain)
     coupled = structure(theory, domain.schema)
     if domain.clock.holds is Holds.FROM:
-        _refuse_states(theory, domain, coupled, loss)
+        _refuse_states(theory, domain, coupled)
     if coupled.coupling is Coupling.LAYERED and method is not Method.MILP:
-        return _layered(theory, table, domain, coupled, ask, inertia, loss, successor)
-    network = ground(theory, table, domain, inertia=inertia, successor=successor)
-    return _answer(network, coupled, domain, ask, loss, method, seconds)
+        return _layered(theory, table, domain, coupled, ask, successor)
+    network = ground(theory, table, domain, successor=successor)
+    return _answer(network, coupled, domain, ask, method)
 
 
 def infer_events(
@@ -231,13 +222,10 @@ def _answer(
     coupled: Structure,
     domain: Domain,
     ask: Ask,
-    loss: AtomTable | None,
     method: Method | None = None,
-    seconds: float | None = None,
 ) -> Inference:
     """Return what holds in a network."""
-    labels = None if loss is None else network.labels_of(loss)
-    solution = network.solve(loss=labels, method=method, seconds=seconds)
+    solution = network.solve(method=method)
     instances = network.instances
     inference = Inference(
         network.queries,
@@ -278,13 +266,9 @@ def _moved(inference: Inference) -> Inference:
     )
 
 
-def _refuse_states(
-    theory: Theory, domain: Domain, coupled: Structure, loss: AtomTable | None
-) -> None:
+def _refuse_states(theory: Theory, domain: Domain, coupled: Structure) -> None:
     """Refuse what has no answer where changes count at once: formulas that ask for states directly."""
     hint = 'say initiatedAt and terminatedAt, or [time] holds = "after" in the domain'
-    if loss is not None:
-        raise SpliceError('labels cannot be lost against where [time] holds = "from"', hint)
     if coupled.coupling is Coupling.GENERAL:
         message = 'fluents that depend on each other have no order where [time] holds = "from"'
         raise SpliceError(f"{message}: {coupled.reason}", hint)
@@ -304,8 +288,6 @@ def _layered(
     domain: Domain,
     coupled: Structure,
     ask: Ask,
-    inertia: float,
-    loss: AtomTable | None,
     successor: Successor | None,
 ) -> Inference:
     """Solve one fluent after the other, each given the states of those before it."""
@@ -316,12 +298,11 @@ def _layered(
             theory,
             table,
             domain,
-            inertia=inertia,
             successor=successor,
             only=frozenset({fluent}),
             below=store,
         )
-        layer = _answer(network, coupled, domain, ask, loss)
+        layer = _answer(network, coupled, domain, ask)
         store.define(fluent)  # the layers above know when it holds
         for group in network.instances.groups:
             stop = group.first + len(group)
