@@ -302,8 +302,8 @@ def test_labels_one_point_later_ask_for_the_other_convention(late: int, tmp_path
 
 
 @pytest.mark.parametrize("late", [0, 1])
-def test_few_labels_of_many_situations_say_it_as_well(late: int, tmp_path: Path) -> None:
-    """Most situations have one label then, and say nothing of either reading: that costs neither much."""
+def test_few_labels_of_many_patterns_say_it_as_well(late: int, tmp_path: Path) -> None:
+    """Most patterns have one label then, and say nothing of either reading: that costs neither much."""
     right = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)

@@ -290,7 +290,7 @@ def test_a_pair_that_is_not_asked_for_at_a_point_between_makes_no_transition() -
 
 
 def seeds_of_the_learner(rows: list[Row]) -> set[tuple[str, Atom, Body]]:
-    """The kind and the situation of every rule that one batch starts in an empty theory."""
+    """The kind and the pattern of every rule that one batch starts in an empty theory."""
     options = OledOptions(
         growth=Growth.UNCOVERED, negation=Negation.NONE, delta=1e-9, warm_up=10**9
     )

@@ -195,7 +195,7 @@ def test_a_step_follows_the_ground_network(inertia: float, loss: Loss) -> None:
     assert checked > 50
 
 
-def test_equal_situations_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_patterns_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from splice.learners.osla import candidates
 
     starts: list[tuple[str, int]] = []

@@ -44,7 +44,7 @@ def test_a_neighbour_that_shares_nothing_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 4, 9])
-def test_labels_of_equal_situations_add_up(tmp_path: Path, count: int) -> None:
+def test_labels_of_equal_patterns_add_up(tmp_path: Path, count: int) -> None:
     seen = ["red"] * (count + 1)
     sure = confidence(tmp_path / "d", seen, f"up(a),0,{count},true\n", PROFILES["patterns"])
     assert sure[-1] == pytest.approx(count / (count + 1))

@@ -20,7 +20,7 @@ from splice.logic.atoms import Rule
 from splice.logic.words import about
 
 _LITERALS: Final = 4
-"""A reason names so many conditions of a situation."""
+"""A reason names so many conditions of a pattern."""
 _TORN: Final = 0.2
 """So near to one half is a share of true answers that a reason says they disagree."""
 
@@ -177,7 +177,7 @@ class Coverage(QueryStrategy):
 def _reason(pool: Pool, pattern: int, labels: float) -> str:
     lack = "was never labelled" if not labels else f"has {labels:,.0f} labels only"
     what = conditions_of(pool.rule(pattern))
-    return f"the situation '{what}' {lack}; it covers {pool.mass[pattern]:,.0f} points"
+    return f"the pattern '{what}' {lack}; it covers {pool.mass[pattern]:,.0f} points"
 
 
 @STRATEGIES.register("change")
@@ -216,7 +216,7 @@ class Change(QueryStrategy):
             best = int(patterns[worth[patterns].argmax()])
             worth[patterns] /= 2
             return (
-                f"its answer may move {moved[best]:,.0f} points in the situation "
+                f"its answer may move {moved[best]:,.0f} points in the pattern "
                 f"'{conditions_of(pool.rule(best))}'; rules and completion differ on {disputed[best]:,.0f}"
             )
 
@@ -238,7 +238,7 @@ class Mix(QueryStrategy):
     more, to a power (``observed``). So the first true label, without which nothing is known, is met sooner.
 
     A stretch is worth the needs of its patterns, of each in full if it is there half as often as it
-    ever is in one: the border of a situation says little about it.
+    ever is in one: the border of a pattern says little about it.
 
     Once there is a label of each kind, every other question is about what completion is least sure of
     (:class:`Uncertainty`), since patterns alone do not say where values change along time. And a share of
@@ -251,7 +251,7 @@ class Mix(QueryStrategy):
     random
         The share of random questions.
     observed
-        How much more is asked about situations in which more is observed.
+        How much more is asked about patterns in which more is observed.
     unsure
         The share of questions about what completion is least sure of.
     """
@@ -361,9 +361,9 @@ def _interleaved(
 def _need_in_words(pool: Pool, pattern: int, answers: float, likely: float) -> str:
     what, points = conditions_of(pool.rule(pattern)), f"{pool.mass[pattern]:,.0f} points"
     if not answers:
-        return f"the situation '{what}' was never labelled; it covers {points}"
+        return f"the pattern '{what}' was never labelled; it covers {points}"
     if answers > 1 and abs(likely - 0.5) < _TORN:
-        return f"answers about the situation '{what}' disagree; it covers {points}"
+        return f"answers about the pattern '{what}' disagree; it covers {points}"
     often = "one answer" if round(answers) <= 1 else f"{answers:.0f} answers"
     word = "true" if likely > 0.5 else "false"
     return f"that '{what}' is {word} rests on {often}; it covers {points}"

@@ -46,7 +46,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A labelled situation that the atom was linked to."""
+    """A labelled pattern that the atom was linked to."""
 
     rule: Rule
     label: bool
@@ -203,7 +203,7 @@ def _told(neighbour: Neighbour) -> list[str]:
     kind = "true" if neighbour.label else "false"
     times = f"{neighbour.count:g} time{'s' * (neighbour.count != 1)}"
     first = (
-        f"like a situation labelled {kind} {times}: "
+        f"like a pattern labelled {kind} {times}: "
         f"similarity {neighbour.similarity:.3f}, weight {neighbour.weight:.3g}"
     )
     same = [stream_text(match.own) for match in neighbour.matches if match.own and match.cost == 0]

@@ -1,4 +1,4 @@
-"""How much stands behind a value: labels of alike situations, and labels near in time.
+"""How much stands behind a value: labels of alike patterns, and labels near in time.
 
 A value is an average, and averages of next to nothing can be as far from zero as any other. Trust is the same
 average with other numbers: each label that a vertex is linked to counts with the similarity of the two,

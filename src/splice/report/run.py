@@ -228,7 +228,7 @@ def _parts(why: Explanation) -> tuple[Influence, ...]:
     parts = []
     for n in why.neighbours:
         label = "true" if n.label else "false"
-        text = f"a situation labelled {label} {n.count:g} {plural('time', n.count)}"
+        text = f"a pattern labelled {label} {n.count:g} {plural('time', n.count)}"
         value = 1.0 if n.label else -1.0
         parts.append(Influence(text, value, n.weight, n.similarity, tuple(_details(n.matches))))
     for p in why.peers:

@@ -38,7 +38,7 @@ def why_label(studio: Studio, sequence: int, fluent: str, time: int) -> dict[str
             **explanation.as_json(),
             "text": str(explanation),
             "time": int(done.batch.queries.time[place]),
-            "situation": [str(atom) for atom in explanation.evidence],
+            "pattern": [str(atom) for atom in explanation.evidence],
         }
 
 
@@ -167,7 +167,7 @@ def _f1(truth: LabelArray, predicted: LabelArray) -> float | None:
 
 
 def contradictions(studio: Studio) -> list[dict[str, Any]]:
-    """Return situations that were labelled true and false, and a place of the rarer label of each."""
+    """Return patterns that were labelled true and false, and a place of the rarer label of each."""
     with studio.lock:
         session, done = studio.session, studio.session.completion
         completer, _ = session.completer()

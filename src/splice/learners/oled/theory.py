@@ -228,7 +228,7 @@ def learned_rule(
         called = f"batch {rule.born} without a body"
         origin = f"Began at {called}; what called for it: {', '.join(bottom)}."
         told = (
-            f"  began at {called}; the situation that called for it:",
+            f"  began at {called}; the pattern that called for it:",
             *literal_lines(rule.bottom),
             *(f"  {line}" for event in rule.history for line in str(event).splitlines()),
         )

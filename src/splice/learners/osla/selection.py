@@ -4,7 +4,7 @@ Each clause has a weight of its own: the log-odds that it is right when it fires
 for the rarer of the two states, how much they are above those of that state. A set of clauses is
 worth the F1 of its most probable states over what is remembered, less a price for its literals. A
 beam search puts the best set together. Then clauses join that are almost always right, fire where
-none of their kind does, and do no harm: streams bring situations that the beam had no reason to
+none of their kind does, and do no harm: streams bring patterns that the beam had no reason to
 care about, and with inertia a missed end is dear.
 """
 

@@ -13,7 +13,7 @@ export class Contradictions {
 
   view() {
     if (!this.found) return [make("p", { class: "soft" }, "...")];
-    if (!this.found.length) return [make("p", { class: "soft" }, "No situation has been labelled both true and false.")];
+    if (!this.found.length) return [make("p", { class: "soft" }, "No pattern has been labelled both true and false.")];
     return this.found.map((each) => make("div", { class: "rule" },
       make("code", {}, each.pattern),
       make("div", {}, `${each.positives} true, ${each.negatives} false: ${each.outcome}`),

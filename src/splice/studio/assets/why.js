@@ -3,7 +3,7 @@
 import { get, make, post, safely } from "./api.js";
 
 // Lines of an explanation that are shown as a table or a list below it.
-const TABLED = /^(what decides|like a situation| {4})/;
+const TABLED = /^(what decides|like a pattern| {4})/;
 
 export class Why {
   constructor(studio) {
@@ -64,5 +64,5 @@ function neighbour(each) {
   return make("div", { class: "rule" },
     make("div", {}, `labelled ${each.label ? "true" : "false"} ${each.count.toLocaleString()} times · similarity ${each.similarity.toFixed(3)} · weight ${each.weight.toPrecision(3)}`),
     make("code", {}, each.rule),
-    differs.length ? make("ul", {}, ...differs.map((match) => make("li", {}, match.other == null ? `here only: ${match.own}` : match.own == null ? `there only: ${match.other}` : `${match.own} instead of ${match.other}`))) : make("p", { class: "soft" }, "the same situation"));
+    differs.length ? make("ul", {}, ...differs.map((match) => make("li", {}, match.other == null ? `here only: ${match.own}` : match.own == null ? `there only: ${match.other}` : `${match.own} instead of ${match.other}`))) : make("p", { class: "soft" }, "the same pattern"));
 }
