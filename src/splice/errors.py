@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 _SHOWN_PROBLEMS = 20
@@ -101,6 +101,12 @@ class Problem:
             "text": self.text.strip(),
             "hint": self.hint,
         }
+
+
+def raise_problems(problems: Collection[Problem]) -> None:
+    """Raise all problems together, where there are any."""
+    if problems:
+        raise InputError(problems)
 
 
 def grouped(problems: Iterable[Problem]) -> list[list[Problem]]:

@@ -183,9 +183,9 @@ def _fluents(truth: Recognised, predicted: AtomTable | Recognised) -> AtomTable:
     else:
         fluents = predicted.take(predicted.truth == TRUE)
     tables = [truth.fluents, _translated(fluents, truth.fluents)]
-    table = AtomTable.concat([part for part in tables if len(part)], vocabulary)
+    table = AtomTable.concat(tables, vocabulary)
     first, _ = table.instances()
-    return table.take(np.sort(first))
+    return table.take(first)
 
 
 def _translated(table: AtomTable, to: AtomTable) -> AtomTable:

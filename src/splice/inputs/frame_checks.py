@@ -14,7 +14,7 @@ from typing import Final
 
 import polars as pl
 
-from splice.errors import InputError, Problem, did_you_mean
+from splice.errors import Problem, did_you_mean, raise_problems
 from splice.io.dataframes import cell_place
 from splice.io.tables.cells import read_cell
 from splice.io.tables.frame_table import Frames, FrameTable
@@ -60,8 +60,7 @@ def check_frames(frames: Frames) -> None:
             *_strange_sequences(events, labels),
             *_strange_entities(events, labels),
         ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def refuse_empty(frames: Frames) -> None:
@@ -77,8 +76,7 @@ def refuse_empty(frames: Frames) -> None:
         for table in frames.tables.values()
         if not table.height
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _needed(role: str, table: FrameTable) -> list[str]:

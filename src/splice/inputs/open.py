@@ -11,7 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
-from splice.errors import InputError, Place, Problem, SpliceError, UnknownName, did_you_mean
+from splice.errors import (
+    InputError,
+    Place,
+    Problem,
+    SpliceError,
+    UnknownName,
+    did_you_mean,
+    raise_problems,
+)
 from splice.inputs.domains import load_domain
 from splice.inputs.languages import EVIDENCE, LANGUAGES, TABLES, Located, language_of, open_tables
 from splice.inputs.options import InputOptions
@@ -340,8 +348,7 @@ def _with_modes(domain: Domain, path: Path, limits: Limits) -> Domain:
     if not domain.schema.predicates:
         return replace(target, schema=declared.schema)
     problems = undeclared_modes(text, file, declared.modes, domain.schema) if domain.closed else []
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return target
 
 

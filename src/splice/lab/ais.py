@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Ints, Mask
-from splice.errors import InputError, Place, Problem, did_you_mean
+from splice.errors import InputError, Place, Problem, did_you_mean, raise_problems
 from splice.io.tables.bad_rows import BadRows, check_share
 from splice.io.tables.files import open_table
 from splice.io.tables.frames import Chunk, Table, missing_columns
@@ -79,8 +79,7 @@ def read_ais(
     for file in ais_files(path):
         table = open_table(file)
         missing = missing_columns(table, AIS_COLUMNS, "AIS")
-        if missing:
-            raise InputError(missing)
+        raise_problems(missing)
         bad = BadRows(max_bad, report, None)
         for chunk in table.chunks(AIS_COLUMNS):
             yield _good(chunk, vessels, last, bad, report)
@@ -244,8 +243,7 @@ def read_areas(path: Path, types: Collection[str]) -> dict[str, list[tuple[float
 def _whole(table: Table, columns: tuple[str, ...], what: str) -> Iterator[Chunk]:
     """Yield a table that may have no bad rows."""
     missing = missing_columns(table, columns, what)
-    if missing:
-        raise InputError(missing)
+    raise_problems(missing)
     for chunk in table.chunks(columns):
         if chunk.problems:
             raise InputError(chunk.problems)

@@ -33,8 +33,7 @@ class History:
             table = AtomTable(
                 rows.vocabulary, rows.sequence, intervals.start, rows.kind, rows.args, rows.truth
             )
-            parts = [t for t in (self._table, table) if len(t)]
-            self._table = AtomTable.concat(parts, rows.vocabulary)
+            self._table = AtomTable.concat([self._table, table], rows.vocabulary)
             self._ends = np.concatenate((self._ends, intervals.end))
 
     def forget(self, before: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from splice.arrays import Ints, unique_rows
+from splice.arrays import Ints
 from splice.logic.domain import Domain
 from splice.states import whole
 from splice.stream.batch import MicroBatch, query_rows
@@ -50,9 +50,8 @@ class Waiting:
 
     def batches(self, domain: Domain, before: int | None, size: int) -> Iterator[MicroBatch]:
         """Yield batches of so many time-points before a time; before None: all, the last shorter."""
-        events = AtomTable.concat([t for t in self.events if len(t)], self.vocabulary).sorted()
-        if len(events):
-            events = events.take(np.sort(unique_rows(events.key())[0]))
+        events = AtomTable.concat(self.events, self.vocabulary).sorted()
+        events = events.distinct()
         labels = self._label_table()
         facts = events.take(events.time == NO_TIME)
         events = events.take(events.time != NO_TIME)
@@ -75,9 +74,8 @@ class Waiting:
         self, domain: Domain, events: AtomTable, labels: AtomTable, facts: AtomTable, times: Ints
     ) -> MicroBatch:
         """Return a batch with all query atoms over the constants in it, labelled or not."""
-        parts = [t for t in (facts, events, labels, self._expanded(times)) if len(t)]
-        table = AtomTable.concat(parts, self.vocabulary).sorted()
-        table = table.take(np.sort(unique_rows(table.key())[0]))
+        parts = [facts, events, labels, self._expanded(times)]
+        table = AtomTable.concat(parts, self.vocabulary).sorted().distinct()
         open_world = OpenWorldSource(MemorySource(table, domain), Closing(False, domain.exclusive))
         grown = collect(open_world)
         timeless = (grown.time == NO_TIME) & ~query_rows(grown, domain)
@@ -85,17 +83,13 @@ class Waiting:
 
     def _label_table(self) -> AtomTable:
         """Return the labels of points, each atom once: what was said last."""
-        parts = [t for t in self.labels if len(t)]
-        table = AtomTable.concat(parts, self.vocabulary)
-        if not len(table):
-            return table
-        # Of equal rows ``unique_rows`` gives the first, and the later one is to count: so in reverse.
-        table = table.take(np.arange(len(table))[::-1])
-        return table.take(np.sort(unique_rows(table.key())[0])).sorted()
+        table = AtomTable.concat(self.labels, self.vocabulary)
+        # Of equal rows the first stays, and the later one is to count: so in reverse.
+        return table.take(slice(None, None, -1)).distinct().sorted()
 
     def _expanded(self, times: Ints) -> AtomTable:
         """Return what the labels of intervals say about time-points; the later row first."""
-        spans = AtomTable.concat([t for t in self.spans if len(t)], self.vocabulary)
+        spans = AtomTable.concat(self.spans, self.vocabulary)
         if not len(spans):
             return spans
         ends = np.concatenate(self.ends)

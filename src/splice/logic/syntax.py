@@ -20,7 +20,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from splice.errors import InputError, Problem
+from splice.errors import InputError, Problem, raise_problems
 from splice.logic.atoms import Atom, Clause, Literal, Rule
 from splice.logic.formulas import Formula, as_clause
 from splice.logic.grammar import Parser
@@ -142,8 +142,7 @@ def parse_theory(text: str, file: str = "<text>") -> Theory:
         What to call the text in the places of problems.
     """
     theory, problems = parse_theory_all(text, file)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return theory
 
 

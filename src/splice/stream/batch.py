@@ -265,8 +265,7 @@ class _Cutter:
         return MicroBatch(self._source.domain, rows, self._facts)
 
     def _joined(self, left: AtomTable, right: AtomTable) -> AtomTable:
-        parts = [table for table in (left, right) if len(table)]
-        return AtomTable.concat(parts, self._source.vocabulary)
+        return AtomTable.concat([left, right], self._source.vocabulary)
 
 
 def _ranks(time: Ints) -> Ints:

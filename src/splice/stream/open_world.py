@@ -157,7 +157,7 @@ class IntervalWorldSource(WorldSource):
             labelled.append(self.inner.point_labels())
         elif not self.unknown:  # nothing is false by convention, and what is unknown is not wanted
             labelled = []
-        return AtomTable.concat([part for part in labelled if len(part)], self.vocabulary)
+        return AtomTable.concat(labelled, self.vocabulary)
 
     def _unmentioned(self, name: str, table: AtomTable) -> list[AtomTable]:
         labelled = self._labelled

@@ -92,20 +92,21 @@ class AtomTable:
     @classmethod
     def concat(cls, tables: Sequence[AtomTable], vocabulary: Vocabulary) -> AtomTable:
         """Return the rows of several tables of one vocabulary, one table after the other."""
-        if not tables:
-            return cls.empty(vocabulary)
-        if len(tables) == 1:
-            return tables[0]
-        width = max(table.args.shape[1] for table in tables)
-        lines = [table.lines for table in tables if table.lines is not None]
+        filled = [table for table in tables if len(table)]
+        if not filled:
+            return tables[0] if tables else cls.empty(vocabulary)
+        if len(filled) == 1:
+            return filled[0]
+        width = max(table.args.shape[1] for table in filled)
+        lines = [table.lines for table in filled if table.lines is not None]
         return cls(
             vocabulary,
-            np.concatenate([table.sequence for table in tables]),
-            np.concatenate([table.time for table in tables]),
-            np.concatenate([table.kind for table in tables]),
-            np.concatenate([padded(table.args, width) for table in tables]),
-            np.concatenate([table.truth for table in tables]),
-            np.concatenate(lines) if len(lines) == len(tables) else None,
+            np.concatenate([table.sequence for table in filled]),
+            np.concatenate([table.time for table in filled]),
+            np.concatenate([table.kind for table in filled]),
+            np.concatenate([padded(table.args, width) for table in filled]),
+            np.concatenate([table.truth for table in filled]),
+            np.concatenate(lines) if len(lines) == len(filled) else None,
         )
 
     def __len__(self) -> int:
@@ -155,6 +156,10 @@ class AtomTable:
         """Return a row of numbers for each atom: equal exactly for equal atoms of a sequence."""
         parts = (self.sequence[:, None], self.time[:, None], self.kind[:, None], self.args)
         return np.concatenate(parts, axis=1, dtype=np.int64)
+
+    def distinct(self) -> AtomTable:
+        """Return the first of equal rows, in their order; labels are not compared."""
+        return self.take(unique_rows(self.key())[0]) if len(self) else self
 
     def instances(self) -> tuple[Indices, Indices]:
         """Return the first row of each ground fluent or event, and for each row which one it is.

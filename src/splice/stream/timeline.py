@@ -92,15 +92,13 @@ class Timeline:
         times = self._time_points(borders)
         kept = events if self.states.changes else events.take(~switching)
         atoms = AtomTable.concat(
-            [part for part in (self._on_grid(kept), spans.at(times), on.at(times)) if len(part)],
-            table.vocabulary,
+            [self._on_grid(kept), spans.at(times), on.at(times)], table.vocabulary
         )
-        if len(atoms):  # several events of a cell of the grid, or a state beside its own event
-            atoms = atoms.take(np.sort(unique_rows(atoms.key())[0]))
+        atoms = (
+            atoms.distinct()
+        )  # several events of a cell of the grid, or a state beside its own event
         ticks = _ticks(atoms, np.setdiff1d(times, atoms.time), _code(table, spans))
-        return AtomTable.concat(
-            [part for part in (facts, atoms, ticks) if len(part)], table.vocabulary
-        ).sorted()
+        return AtomTable.concat([facts, atoms, ticks], table.vocabulary).sorted()
 
     def labels(self, table: AtomTable) -> AtomTable:
         """Return labels of points at the time-points they belong to; of several the last counts."""

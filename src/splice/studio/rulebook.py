@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from splice.errors import InputError, SpliceError, UnknownName
+from splice.errors import SpliceError, UnknownName, raise_problems
 from splice.events.fluents import defined_fluent
 from splice.events.theory_check import theory_problems
 from splice.logic.atoms import Rule
@@ -23,8 +23,7 @@ _FILE: Final = "rule"
 def read_rules(text: str) -> list[Rule]:
     """Return the rules of a text."""
     theory, problems = parse_theory_all(text, _FILE)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     rules = list(theory.rules())
     if not rules or len(rules) < len(theory) or not theory.is_crisp:
         raise SpliceError("that is no rule", "write head :- body. without a weight")
@@ -40,8 +39,7 @@ def checked_rules(text: str, domain: Domain, beside: Theory) -> list[Rule]:
     rules, (theory, _) = read_rules(text), parse_theory_all(text, _FILE)
     problems_of_all = theory_problems(Theory((*theory.statements, *beside.statements)), domain)
     problems = [problem for problem in problems_of_all if problem.place.file == _FILE]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return rules
 
 

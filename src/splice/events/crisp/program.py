@@ -13,7 +13,7 @@ from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.errors import InputError, Problem, SpliceError, UnknownName, raise_problems
 from splice.events.crisp.checks import check_statements
 from splice.events.fluents import HOLDS_FOR, border_of, defined_fluent, fluent_of, mentioned_fluents
 from splice.events.points import Observed, Step, Successor
@@ -118,8 +118,7 @@ def compile_program(
     clock = (domain or Domain()).clock
     step, defining = _step(theory)
     problems = check_statements(defining, domain or Domain())
-    if problems:
-        raise InputError(sorted(set(problems)))
+    raise_problems(sorted(set(problems)))
     definitions = _definitions(defining)
     defined = {d.fluent: d for d in definitions}
     needs = {

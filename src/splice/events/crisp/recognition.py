@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Ints, Mask
-from splice.errors import InputError
+from splice.errors import raise_problems
 from splice.events.crisp.carried import (
     Carried,
     CarriedFluents,
@@ -341,5 +341,4 @@ def check_inputs(program: Program, vocabulary: Vocabulary) -> None:
                         message = f"no rule defines '{fluent}', and the input has no such fluent"
                         hint = "define it, or check its name"
                         problems.append(statement.problem(message, hint, str(atom)))
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from splice.arrays import unique_rows
 from splice.errors import InputError, SpliceError
 from splice.events.crisp.carried import Carried, CarriedFluents
 from splice.events.crisp.intervals import Intervals
@@ -194,9 +193,8 @@ class _Window:
 
     def _table(self) -> AtomTable:
         """Return the atoms of the window, in order, each once."""
-        table = AtomTable.concat(self.state.parts, self.state.parts[0].vocabulary).sorted()
-        first, _ = unique_rows(table.key())
-        return table.take(np.sort(first))
+        parts = self.state.parts
+        return AtomTable.concat(parts, parts[0].vocabulary).sorted().distinct()
 
 
 def _cut(program: Program, last: int) -> int:

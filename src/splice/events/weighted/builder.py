@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from splice.arrays import Ints, Mask
-from splice.errors import InputError, did_you_mean
+from splice.errors import did_you_mean, raise_problems
 from splice.events.crisp.fluent_store import shape_of
 from splice.events.fluents import STARTS_WITH, fluent_of
 from splice.events.joins import Fluents
@@ -310,8 +310,7 @@ def _check_names(axioms: Axioms, domain: Domain) -> None:
                 continue
             statement = axioms.statements[template.statement]
             problems.append(statement.problem(message, hint))
-    if problems:
-        raise InputError(sorted(set(problems)))
+    raise_problems(sorted(set(problems)))
 
 
 def _all_fluents(table: AtomTable, schema: Schema) -> list[Term]:

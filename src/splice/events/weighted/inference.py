@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints
-from splice.errors import InputError, SpliceError
+from splice.errors import InputError, SpliceError, raise_problems
 from splice.events.crisp.fluent_store import FluentStore
 from splice.events.crisp.intervals import Intervals
 from splice.events.crisp.program import check_given, stated_step, undefined, without_labels
@@ -211,8 +211,7 @@ def infer_events(
     }
     names = check_given(given, inputs, [fluent for fluent in weighed if fluent])
     problems = [undefined(fluent, inputs[fluent]) for fluent in inputs if fluent not in names]
-    if problems:
-        raise InputError(sorted(set(problems)))
+    raise_problems(sorted(set(problems)))
     evidence = without_labels(table, names)
     return infer(theory, evidence, source.domain, ask=ask, successor=successor)
 
@@ -352,8 +351,7 @@ def _refuse(theory: Theory, successor: Successor | None) -> None:
             message = f"the weight {weight:g} is too large"
             hint = "write 'hard ::' for what must hold"
             problems.append(statement.problem(message, hint))
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     if isinstance(successor, Step):
         raise SpliceError(
             "weighted theories go from one observed time-point to the next, not in steps",

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from splice.errors import InputError, Problem, SpliceError, UnknownName
+from splice.errors import Problem, SpliceError, UnknownName, raise_problems
 from splice.inputs.check import RULE_ENDINGS
 from splice.io.lomrf.mln import parse_mln_all, read_mln_all
 from splice.io.text import read_text
@@ -57,8 +57,7 @@ def load_theory(name_or_path: str | PathLike[str]) -> Theory:
     8
     """
     theory, problems = load_theory_all(name_or_path)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return theory
 
 

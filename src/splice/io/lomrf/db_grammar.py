@@ -19,7 +19,7 @@ from typing import Final
 import polars as pl
 
 from splice import labels
-from splice.errors import InputError, Place, Problem
+from splice.errors import Place, Problem, raise_problems
 from splice.io.line_cursor import LineCursor
 from splice.logic.lexer import Lexicon, SourceText, Token, unquote
 from splice.logic.schema import upper_first
@@ -238,8 +238,7 @@ def parse_raw(source: SourceText) -> RawEvidence:
 def parse_raw_by_grammar(source: SourceText) -> RawEvidence:
     """Read evidence by the grammar alone: the obvious twin of :func:`parse_raw`."""
     atoms, functions, problems = parse_statements(source)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return RawEvidence(source, _frame(atoms), tuple(functions))
 
 

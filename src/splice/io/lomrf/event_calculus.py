@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from splice.errors import InputError
+from splice.errors import raise_problems
 from splice.events.crisp.program import Simultaneous, stated_step
 from splice.events.fluents import HOLDS_FOR, STARTS_WITH, border_of
 from splice.events.universe import FLUENT_OF
@@ -189,8 +189,7 @@ def lomrf_theory(
         for statement in theory.statements
         for message, hint in _troubles(statement)
     }
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     statements = theory.statements
     if theory.is_crisp:
         statements = tuple(replace(s, weight=HARD) for s in statements)

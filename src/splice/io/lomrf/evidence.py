@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from splice.arrays import Ints
-from splice.errors import InputError, Problem, did_you_mean
+from splice.errors import Problem, did_you_mean, raise_problems
 from splice.io.lomrf.db_grammar import FunctionFact, Places, RawEvidence
 from splice.io.tables.cells import HOLE, Cell, Reading, Shape
 from splice.io.tables.encode import Plan, RowEncoder, column_leaves, with_time
@@ -131,9 +131,8 @@ def encode_evidence(
         problems.extend(bad_times)
         if not bad_times:
             tables.append(_encoded(rows, decl, time, aliases, kinds, vocabulary))
-    if problems:
-        raise InputError(problems)
-    table = AtomTable.concat([t for t in tables if len(t)], vocabulary)
+    raise_problems(problems)
+    table = AtomTable.concat(tables, vocabulary)
     table.sequence[:] = vocabulary.sequences.code(sequence)  # the tables above are nobody else's
     lines = table.lines if table.lines is not None else np.arange(len(table))
     return table.take(np.lexsort((lines, table.time)))

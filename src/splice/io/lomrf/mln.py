@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from splice.errors import InputError, Place, Problem
+from splice.errors import InputError, Place, Problem, raise_problems
 from splice.io.lomrf.mln_grammar import MlnParser
 from splice.io.text import read_text
 from splice.limits import LIMITS
@@ -93,8 +93,7 @@ def parse_mln(text: str, file: str = "<mln>") -> Theory:
     1.5 :: happensAt(walking(X),T).
     """
     theory, problems = parse_mln_all(text, file)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return theory
 
 
@@ -118,8 +117,7 @@ def read_mln_all(path: Path) -> tuple[Theory, list[Problem]]:
 def read_mln(path: Path) -> Theory:
     """Read a ``.mln`` file and the files it includes."""
     theory, problems = read_mln_all(path)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return theory
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, cast
 
-from splice.errors import InputError, Problem, did_you_mean
+from splice.errors import InputError, Problem, did_you_mean, raise_problems
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText
 from splice.logic.modes import UNBOUNDED, Marker, Mode, Modes, Symbol
 from splice.logic.schema import Schema, Signature
@@ -152,8 +152,7 @@ def parse_modes(text: str, file: str = "<modes>") -> Modes:
     modeF(7, foo(-,.))
     """
     modes, problems = parse_modes_all(text, file)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return modes
 
 

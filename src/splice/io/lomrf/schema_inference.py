@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 
 import polars as pl
 
-from splice.errors import InputError, Problem
+from splice.errors import Problem, raise_problems
 from splice.io.lomrf.db_grammar import Places, RawEvidence
 from splice.logic.schema import (
     EVENT_CALCULUS,
@@ -42,8 +42,7 @@ def extend_schema(
         Positions whose numbers name nothing: they share no type with others.
     """
     problems = [*_predicate_conflicts(raw, schema), *_function_conflicts(raw, schema)]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     predicates = _new_predicates(raw, schema)
     functions = dict.fromkeys(
         signature

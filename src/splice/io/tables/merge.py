@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from splice.arrays import Indices, Ints
-from splice.errors import InputError, Problem
+from splice.errors import Problem, raise_problems
 from splice.io.tables.atom_reader import Rows
 from splice.stream.source import Locator
 from splice.stream.states import Spans, points_within
@@ -82,7 +82,7 @@ class Labels:
         return self._joined(labels.points for labels in self._sequences.values())
 
     def _joined(self, tables: Iterable[AtomTable]) -> AtomTable:
-        return AtomTable.concat([table for table in tables if len(table)], self._vocabulary)
+        return AtomTable.concat(list(tables), self._vocabulary)
 
     def spans(self, sequence: str) -> Spans:
         """Return the intervals of a sequence."""
@@ -136,8 +136,7 @@ class Labels:
             elif len(entry.points):
                 code = self._vocabulary.sequences.code(name)
                 yield self.due(code, _no_times(), progress, last=True)
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
 
 
 def merged(

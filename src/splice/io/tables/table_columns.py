@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import Final
 
-from splice.errors import InputError, Problem
+from splice.errors import InputError, Problem, raise_problems
 from splice.io.layout import AtomPattern, Column, Role, TableSpec, pattern_columns
 from splice.io.tables.cells import Reading
 from splice.io.tables.encode import (
@@ -88,8 +88,7 @@ class TableColumns:
             hint = "call the arguments of events arg1, arg2, ..., or describe the columns in domain.toml"
             message = f"nothing is read from {self.unread}"
             problems.append(Problem(place, message, ",".join(names), hint))
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         return TableSpec(
             self._described.file,
             role,
@@ -154,8 +153,7 @@ class TableColumns:
         columns = list(dict.fromkeys(names))
         if isinstance(spec.atom, AtomPattern):
             problems = missing_columns(self._table, columns, "this layout")
-            if problems:
-                raise InputError(problems)
+            raise_problems(problems)
         else:
             columns.append(ARGUMENTS)
         return columns
