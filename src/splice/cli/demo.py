@@ -24,7 +24,7 @@ from splice.logic.domain import Domain
 from splice.stream.batch import query_rows
 from splice.stream.source import MemorySource
 from splice.stream.source import sequences as sequences_of
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 
 _TRUE, _FALSE, _UNKNOWN = "█", "·", " "
 
@@ -117,7 +117,7 @@ def strip(labels: LabelArray, width: int) -> str:
 
 def _lanes(table: AtomTable, domain: Domain) -> dict[str, LabelArray]:
     """Return the labels of each fluent instance over the time-points of one sequence."""
-    times = np.unique(table.time[table.time != NO_TIME])
+    times = table.times
     queries = table.take(query_rows(table, domain))
     first, which = queries.instances()
     slots: Indices = np.searchsorted(times, queries.time)

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 
 from splice.errors import (
     InputError,
@@ -30,7 +30,7 @@ from splice.io.layout import step_in
 from splice.io.lomrf.mln import read_mln
 from splice.io.lomrf.modes import some_modes
 from splice.io.oled_modes import is_oled_modes, parse_oled_modes, undeclared_modes
-from splice.io.remote import as_path
+from splice.io.remote import Inputs, as_path
 from splice.io.tables import Layout, TableSource
 from splice.io.tables.frame_table import Frames, as_frames
 from splice.io.text import natural_key, read_text
@@ -85,10 +85,6 @@ class InputName(str):
     def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
         """Let a name travel to another process whole."""
         return type(self), self.names
-
-
-Inputs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A name, or the names of several files that belong together."""
 
 
 class Queries(Enum):

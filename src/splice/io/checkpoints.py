@@ -160,13 +160,7 @@ class Keeper:
         if not self.path.exists():
             return False
         checkpoint = read_checkpoint(self.path)
-        for name in dict.fromkeys((*checkpoint.identity, *self.identity)):
-            theirs, ours = checkpoint.identity.get(name, "none"), self.identity.get(name, "none")
-            if theirs != ours:
-                raise SpliceError(
-                    f"the checkpoint '{self.path}' is of another run: {_difference(name, theirs, ours)}",
-                    "ask for the same again, or begin anew with --force",
-                )
+        check_run(self.path, checkpoint, self.identity, "--force")
         self.resumed = checkpoint.state
         return True
 
@@ -213,6 +207,31 @@ class Keeper:
         if self._lock is not None:
             self._lock()
             self._lock = None
+
+
+def check_run(
+    path: Path, checkpoint: Checkpoint, identity: Mapping[str, str], otherwise: str
+) -> None:
+    """Refuse a checkpoint of a run that was asked to do something else.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    checkpoint
+        What stands there.
+    identity
+        What is asked now.
+    otherwise
+        What to begin anew with.
+    """
+    for name in dict.fromkeys((*checkpoint.identity, *identity)):
+        theirs, ours = checkpoint.identity.get(name, "none"), identity.get(name, "none")
+        if theirs != ours:
+            raise SpliceError(
+                f"the checkpoint '{path}' is of another run: {_difference(name, theirs, ours)}",
+                f"ask for the same again, or begin anew with {otherwise}",
+            )
 
 
 def _difference(name: str, theirs: str, ours: str) -> str:

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from os import PathLike
 from pathlib import Path, PosixPath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from splice.errors import InputError, Place, Problem, SpliceError
 
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
 _SCANNED: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "http", "https")
 """Schemes that polars opens itself."""
+
+
+Inputs: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+"""A folder, a file or several files."""
 
 
 def as_path(name: str | PathLike[str]) -> Path:

@@ -18,6 +18,7 @@ import polars as pl
 
 from splice.errors import InputError, OutputError, Place, Problem
 from splice.io.layout import TableSpec
+from splice.io.remote import Inputs
 from splice.io.rtec_table import RtecTable, looks_like_fluent, looks_like_rtec
 from splice.io.tables.atom_reader import AtomReader, Rows
 from splice.io.tables.rows import RowMaker
@@ -30,7 +31,6 @@ from splice.stream.table import AtomTable
 
 __all__ = ["RtecSource", "looks_like_rtec", "rtec_files", "write_rtec"]
 
-Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 _NAMELESS: Final = "%"
 """What the file of the sequence without a name is called."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from splice.errors import InputError, SpliceError
-from splice.io.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from splice.io.checkpoints import Checkpoint, check_run, read_checkpoint, write_checkpoint
 from splice.io.outputs import sweep
 from splice.stream.plain import Plain
 
@@ -48,7 +48,7 @@ class Generations:
             except InputError as error:
                 self.damaged.append(str(error))
                 continue
-            self._check(path, checkpoint)
+            check_run(path, checkpoint, self.identity, "another --state")
             self.number = _number(
                 paths[-1]
             )  # the newest, even where it is damaged: it stays as it is
@@ -57,15 +57,6 @@ class Generations:
             hint = "begin anew with another --state"
             raise SpliceError(f"no checkpoint in '{self.folder}' is whole", hint)
         return None
-
-    def _check(self, path: Path, checkpoint: Checkpoint) -> None:
-        for name in dict.fromkeys((*checkpoint.identity, *self.identity)):
-            theirs, ours = checkpoint.identity.get(name, "none"), self.identity.get(name, "none")
-            if theirs != ours:
-                raise SpliceError(
-                    f"the checkpoint '{path}' is of another run: {name} was '{theirs}' and is '{ours}'",
-                    "ask for the same again, or begin anew with another --state",
-                )
 
     def peek(self) -> Plain | None:
         """Return the newest state that is whole, whatever run it is of, or None."""

@@ -32,7 +32,7 @@ from splice.patterns.numeric import seen_through
 from splice.patterns.visibility import Visibility
 from splice.stream.batch import query_rows
 from splice.stream.source import Source, sequences
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 from splice.stream.vocabulary import EQUALS
 
 _FEWEST: Final = 5
@@ -251,7 +251,7 @@ class _Survey:
         visibility = Visibility(domain, table.vocabulary)
         visibility.refresh()
         is_query = query_rows(table, domain)
-        times = np.unique(table.time[table.time != NO_TIME])
+        times = table.times
         labels = _by_entity(table.take(is_query & (table.truth != UNKNOWN)), times)
         evidence = table.take((table.truth > 0) & ~table.of_predicates((domain.query.name, EQUALS)))
         for code in np.unique(evidence.kind).tolist():

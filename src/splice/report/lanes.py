@@ -23,7 +23,7 @@ from splice.report.document import Lane, Role, Span, Timeline
 from splice.report.firings import asked_for, firings
 from splice.stats import runs
 from splice.stream.batch import MicroBatch
-from splice.stream.table import NO_TIME, AtomTable
+from splice.stream.table import AtomTable
 
 # So much fits on a screen with little scrolling (a fluent has up to four lanes, an event one), and so many
 # stretches a browser draws without a pause.
@@ -98,7 +98,7 @@ def recognised_timeline(table: AtomTable, recognised: Recognised) -> Timeline:
     """
     names = table.vocabulary.sequences
     title = f"Sequence {names[int(table.sequence[0])]}" if len(table) else "An empty sequence"
-    times = np.unique(table.time[table.time != NO_TIME])
+    times = table.times
     if not len(times):
         return Timeline("timeline", title, 0, 1, (), "It has no time-points.")
     clock, spans = _Clock(times), recognised.intervals

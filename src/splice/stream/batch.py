@@ -73,7 +73,7 @@ class MicroBatch:
     @cached_property
     def times(self) -> Ints:
         """The distinct time-points, ascending."""
-        return np.unique(self.table.time[self.table.time != NO_TIME])
+        return self.table.times
 
     def with_labels(self, labels: LabelArray) -> MicroBatch:
         """Return the batch with other labels for its query atoms."""

@@ -223,7 +223,7 @@ class _Choice:
 def _grids(table: AtomTable, declared: PredicateDecl, domain: Domain) -> Iterator[AtomTable]:
     """Yield, for each kind of query atom, its instances at all time-points."""
     timed = declared.time is not None
-    times = np.unique(table.time[table.time != NO_TIME]) if timed else np.array([NO_TIME])
+    times = table.times if timed else np.array([NO_TIME])
     choices = [
         _choices(table, type_name, domain)
         for i, type_name in enumerate(declared.args)

@@ -186,6 +186,11 @@ class AtomTable:
         """Yield every row as an atom: for talking, not for computing."""
         return (self.atom(row) for row in range(len(self)))
 
+    @property
+    def times(self) -> Ints:
+        """The distinct time-points, in order."""
+        return np.unique(self.time[self.time != NO_TIME])
+
     def time_points(self) -> int:
         """Return the number of distinct time-points, summed over sequences."""
         timed = self.time != NO_TIME

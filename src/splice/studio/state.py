@@ -55,7 +55,7 @@ class Studio:
         self._input: LabelArray = session.labels.copy()
         self._tables = [sequence.table for sequence in whole_sequences(session.batches)]
         self._codes = [int(table.sequence[0]) for table in self._tables]
-        self._times = [np.unique(t.time[t.time != NO_TIME]) for t in self._tables]
+        self._times = [table.times for table in self._tables]
         self._lanes: dict[int, tuple[int, Lanes]] = {}
         self.book = RuleBook(project.journal.active())
         self.learned: list[LearnedRule] = []

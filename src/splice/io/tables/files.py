@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from splice.errors import InputError, Place, Problem, SpliceError, UnknownName, did_you_mean
 from splice.io.layout import AtomPattern, Layout, Role, TableSpec, pattern_columns
-from splice.io.remote import as_path
+from splice.io.remote import Inputs, as_path
 from splice.io.tables.csv_table import Csv
 from splice.io.tables.frames import CHUNK_ROWS, Table, TableFormat
 from splice.io.tables.ndjson_table import Json, Ndjson
@@ -89,7 +89,6 @@ _UNDESCRIBED: Final = (
     'atom = "Happens(temperature({temperature}),{time})"'
 )
 
-Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 Found = Iterator[tuple[Table, TableSpec]]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from splice.errors import InputError, Problem
 from splice.io.domain_file import DOMAIN_FILE, read_domain_file
 from splice.io.layout import Layout, TableSpec
-from splice.io.remote import as_path
+from splice.io.remote import Inputs, as_path
 from splice.io.tables.atom_reader import AtomReader, Rows
 from splice.io.tables.files import find_tables, open_table
 from splice.io.tables.frame_table import Frames
@@ -31,8 +31,6 @@ from splice.stream.states import Spans, States
 from splice.stream.table import AtomTable
 from splice.stream.timeline import Timeline
 from splice.stream.vocabulary import Symbols
-
-Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 @dataclass(frozen=True, slots=True)
