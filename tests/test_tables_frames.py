@@ -41,9 +41,9 @@ def test_csv_fast_and_slow_agree(rows: list[list[str]], end: str) -> None:
     csv.writer(text, lineterminator=end, quoting=csv.QUOTE_NONNUMERIC).writerows(rows)
     block = Block("a.csv", text.getvalue().encode(), 5)
     fast, slow = (
-        read(block, NAMES, NAMES, LIMITS) for read in (csv_table._read, csv_table._read_slowly)
+        read(block, NAMES, NAMES, ",", LIMITS) for read in (csv_table._read, csv_table._read_slowly)
     )
-    assert csv_table._is_regular(block, 3) == ("\n" not in "".join(map("".join, rows)))
+    assert csv_table._is_regular(block, 3, ord(",")) == ("\n" not in "".join(map("".join, rows)))
     expected = [tuple(cell or None for cell in row) for row in rows]
     assert slow.frame.rows() == expected
     assert [tuple(c or None for c in row) for row in fast.frame.rows()] == expected
@@ -54,10 +54,10 @@ def test_csv_fast_and_slow_agree(rows: list[list[str]], end: str) -> None:
 def test_any_csv_text_is_read_or_explained(data: str) -> None:
     """Whatever the fast reader accepts, the slow one reads alike."""
     block = Block("a.csv", data.encode() + b"\n", 1)
-    if not csv_table._is_regular(block, 3):
+    if not csv_table._is_regular(block, 3, ord(",")):
         return
     fast, slow = (
-        read(block, NAMES, NAMES, LIMITS) for read in (csv_table._read, csv_table._read_slowly)
+        read(block, NAMES, NAMES, ",", LIMITS) for read in (csv_table._read, csv_table._read_slowly)
     )
     cells = [tuple(c or None for c in row) for row in fast.frame.rows()]
     assert cells == slow.frame.rows()
