@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -109,7 +110,7 @@ def test_rows_of_a_time_point_have_no_order(
     data: Path, usual: dict[str, bytes], tmp_path: Path
 ) -> None:
     """Theories and intervals are the same; tables say the same rows."""
-    shuffled(data, "events.csv", random.Random(3))
+    shuffled(data / "all", data / "shuffled", random.Random(3))
     other = outcome(data, tmp_path / "other", ENVIRONMENTS["usual"], "shuffled")
     theories = [name for name in usual if name.endswith(".rules")]
     assert len(theories) == 3
@@ -123,19 +124,47 @@ def rules(text: bytes) -> list[str]:
     return text.decode().splitlines()[1:]
 
 
-def shuffled(folder: Path, table: str, chance: random.Random) -> None:
-    """Write the data once more, with the events of each time-point in another order."""
-    home = folder / "shuffled"
+LEARNERS = (
+    ("--weights", "--profile", "default"), ("--learner", "osla"), ("--learner", "osla", "--online"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_and_osla_take_rows_in_any_order(seed: int, data: Path, tmp_path: Path) -> None:
+    """Of few labels, by the command: events and labels of a time-point in another order."""
+    level = (10, 20, 40)[seed]
+    words = ("--level", level, "--scope", "atoms", "--seed", seed, "--quiet")
+    run("mask", data / "all", *words, "--out", tmp_path / "one")
+    shuffled(tmp_path / "one", tmp_path / "other", random.Random(seed))
+    for number, words in enumerate(LEARNERS):
+        texts = []
+        for name in ("one", "other"):
+            out = tmp_path / f"{name}{number}.rules"
+            run("learn", tmp_path / name, *words, "--out", out, "--quiet")
+            texts.append(rules(out.read_bytes()))
+        assert texts[0] == texts[1], words
+
+
+def shuffled(source: Path, home: Path, chance: random.Random) -> None:
+    """Write a folder once more, with the rows of each time-point of its tables in another order."""
     home.mkdir()
-    for path in (folder / "all").iterdir():
-        (home / path.name).write_bytes(path.read_bytes())
-    header, *lines = (folder / "all" / table).read_text("utf-8").splitlines()
-    rows = []
-    for _, group in groupby(lines, key=lambda line: line.split(",")[:2]):
-        same = list(group)
-        chance.shuffle(same)
-        rows += same
-    (home / table).write_text("\n".join([header, *rows]) + "\n", "utf-8")
+    for path in source.iterdir():
+        text = path.read_bytes()
+        if path.suffix == ".csv":
+            header, *lines = text.decode().splitlines()
+            names = header.split(",")
+            columns = [i for i, name in enumerate(names) if name in ("sequence", "time", "start")]
+            rows = []
+            for _, group in groupby(lines, key=lambda line: [cells(line)[i] for i in columns]):
+                same = list(group)
+                chance.shuffle(same)
+                rows += same
+            text = "\n".join([header, *rows, ""]).encode()
+        (home / path.name).write_bytes(text)
+
+
+def cells(line: str) -> list[str]:
+    return next(csv.reader([line]))
 
 
 @pytest.mark.parametrize("size", [1, 100])
