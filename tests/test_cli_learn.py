@@ -112,7 +112,8 @@ def test_a_theory_says_where_it_is_from_and_what_each_rule_is_worth(
     assert "completion auto, batch-size 25, points both" in text.splitlines()[1]
     assert str(usual.parent) not in text
     counted = r"% (\d+): tp [\d,]+, fp [\d,]+, fn [\d,]+, score 0\.\d{3}; [\d,]+ firings?\n"
-    numbers = re.findall(counted + r"(?:initiated|terminated)At", text)
+    words = r"% (?:meet|move)\(X0,X1\) (?:begins|ends) when .+\n"
+    numbers = re.findall(counted + words + r"(?:initiated|terminated)At", text)
     theory = load_theory(usual)
     assert numbers == [str(i + 1) for i in range(len(theory))]
     assert theory.is_crisp

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from splice.cli import console, main
 from splice.cli.learn import print_hints
+from splice.cli.progress import RunProgress
 from splice.events.theory_check import SeenAtoms, unmatched
 from splice.inputs.open import InputOptions
 from splice.learners.registry import LEARNERS
 from splice.logic.syntax import parse_rule, parse_theory
 from splice.logic.words import in_words
 from splice.pipeline.learned import LearnOptions
+from splice.pipeline.progress import Stage, follow
 from splice.pipeline.run import learn
 from streams import CLOSE, WALKING, table_of
 
@@ -79,6 +83,21 @@ def test_conditions_that_nothing_matches_are_told() -> None:
     ]
 
 
+def test_the_share_done_is_not_of_what_a_stage_left_early_had(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "_LINE_EVERY", 0.0)
+    progress = RunProgress()
+    held_out = follow(range(9), Stage.HOLD_OUT, progress)
+    next(held_out)
+    next(held_out)
+    held_out.close()  # a sample is enough
+    list(follow(range(9), Stage.COUNT, progress))
+    assert "%" not in capsys.readouterr().err
+    list(follow(range(9), Stage.LEARN, progress))
+    assert "9 of 9, 100%" in capsys.readouterr().err
+
+
 def test_where_nothing_was_learned_other_options_are_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +116,27 @@ def test_where_nothing_was_learned_other_options_are_tried(
     low = learn(data, options, LearnOptions(None, LEARNERS.choose("oled", min_score=0.3)))
     assert low.rules
     assert f"--min-score 0.3 gives {len(low.rules)} rule" in told
+
+
+def test_what_is_tried_says_how_good_it_is_and_the_other_convention_is_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # lit is every tenth point by chance, and nothing is seen that tells of it.
+    rng = np.random.default_rng(1)
+    events = "".join(f"{t},{'xyz'[rng.integers(3)]},a\n" for t in range(400))
+    labels = "".join(
+        f"lit(a),{t},{'true' if rng.random() < 0.1 else 'false'}\n" for t in range(400)
+    )
+    (tmp_path / "events.csv").write_text(f"time,event,arg1\n{events}", "utf-8")
+    (tmp_path / "labels.csv").write_text(f"fluent,time,label\n{labels}", "utf-8")
+    data, options = str(tmp_path), InputOptions()
+    learned = learn(data, options)
+    assert not learned.rules
+    print_hints(data, options, LearnOptions(), learned)
+    told = capsys.readouterr().err
+    assert "--holds from" in told
+    assert "--passes" not in told
+    assert re.search(r"gives \d+ rules? \(F1 on labels held out 0\.\d{3}\)", told)
 
 
 def test_a_rule_below_the_least_score_says_why_it_is_there(

@@ -278,16 +278,15 @@ def print_hints(data: str, options: InputOptions, choices: LearnOptions, learned
 
     if learned.rules or settings.quiet:
         return
-    others = dict(_other_choices(choices))
+    others = {name: (options, other) for name, other in _other_choices(choices)}
+    others |= _other_convention(data, options, choices, learned)
     if learned.examples > _MOST_TRIED:
         names = "; ".join(others)
         note(f"no rule was good enough; what may help: more labels; {names}")
         return
-    counts = {name: len(run(data, options, other).rules) for name, other in others.items()}
-    helps = [
-        f"{name} gives {count} {plural('rule', count)}" for name, count in counts.items() if count
-    ]
-    tried = ", ".join(name for name, count in counts.items() if not count)
+    found = {name: run(data, *other) for name, other in others.items()}
+    helps = [f"{name} gives {_outcome(other)}" for name, other in found.items() if other.rules]
+    tried = ", ".join(name for name, other in found.items() if not other.rules)
     outcome = (
         f"no rule was good enough; tried on the same input: {'; '.join(helps) or 'nothing helps'}"
     )
@@ -296,8 +295,29 @@ def print_hints(data: str, options: InputOptions, choices: LearnOptions, learned
         note("label more of it: some time-points at which each fluent holds, and some at which not")
 
 
+def _outcome(learned: Learned) -> str:
+    """Return how many rules were learned, and how good they are where that is known."""
+    count, held_out = len(learned.rules), learned.verdict.micro
+    rules = f"{count} {plural('rule', count)}"
+    return rules if held_out is None else f"{rules} (F1 on labels held out {held_out:.3f})"
+
+
+def _other_convention(
+    data: str, options: InputOptions, choices: LearnOptions, learned: Learned
+) -> dict[str, tuple[InputOptions, LearnOptions]]:
+    """Return the other reading of when changes count, where neither options nor data say which."""
+    from splice.inputs.open import open_input
+
+    if open_input(data, options).domain.clock.holds is not None:
+        return {}
+    other = Holds.AFTER if learned.theory.holds is Holds.FROM else Holds.FROM
+    return {f"--holds {other.value}": (replace(options, holds=other.value), choices)}
+
+
 def _other_choices(choices: LearnOptions) -> Iterator[tuple[str, LearnOptions]]:
     """Yield options that are worth a try, and how the command says them."""
+    from splice.pipeline.auto import AUTO
+
     learner = choices.learner
     if not isinstance(learner, LearnerChoice):
         return
@@ -310,5 +330,6 @@ def _other_choices(choices: LearnOptions) -> Iterator[tuple[str, LearnOptions]]:
             f"--min-score {_LOW_SCORE}",
             replace(choices, learner=replace(learner, options=lenient)),
         )
-    if choices.passes == 1:
+    searched = choices.looks_first and choices.profile is not None and choices.profile.name == AUTO
+    if choices.passes == 1 and not searched:  # what is remembered would only be remembered twice
         yield "--passes 2", replace(choices, passes=2)

@@ -39,9 +39,10 @@ class RunProgress:
                 self._print_batch(event)
             case Advanced() if self._bar:
                 self._bar.advance()
-            case Ended() if self._bar:
+            case Ended(_, is_whole) if self._bar:
                 self._bar.stop()
-                self._steps = self._bar.count
+                if is_whole:
+                    self._steps = self._bar.count
             case Read(report):
                 print_reading(report)
             case (

@@ -67,8 +67,9 @@ def input_warnings(name: Inputs, options: InputOptions) -> list[str]:
 
 
 _SWITCHES: Final = (
-    ("on", "off"), ("open", "close"), ("opened", "closed"), ("start", "end"), ("start", "stop"),
-    ("begin", "end"), ("enter", "leave"),
+    ("on", "off"), ("open", "close"), ("open", "closed"), ("opened", "closed"), ("open", "shut"),
+    ("start", "end"), ("start", "stop"), ("started", "stopped"), ("begin", "end"), ("enter", "leave"),
+    ("enter", "exit"), ("in", "out"), ("up", "down"),
 )  # fmt: skip
 """What the names of two events end with that say when something begins and ends to be so."""
 

@@ -73,8 +73,9 @@ class LearnedRule:
         return self.statement.content
 
     def lines(self) -> Iterator[str]:
-        """Yield the rule as text that reads back, below a comment with its counts."""
+        """Yield the rule as text that reads back, below comments: its counts, and what it says in words."""
         yield f"% {self.number}: {self.summary}"
+        yield f"% {in_words(self.rule)}"
         yield rule_text(self.statement)
 
     def explanation(self) -> Iterator[str]:

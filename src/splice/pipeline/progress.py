@@ -79,6 +79,8 @@ class Ended(Event):
     """A stage ends, or is left early."""
 
     stage: Stage
+    is_whole: bool = True
+    """Whether all of it was done: where a part is enough, its steps do not say how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +160,11 @@ def ignore(event: Event) -> None:
 def follow(items: Iterable[T], stage: Stage, watch: Watch, total: int | None = None) -> Iterator[T]:
     """Yield the steps of a stage, and tell the watcher of each when the consumer asks for the next."""
     watch(Begun(stage, total))
+    is_whole = False
     try:
         for item in items:
             yield item
             watch(Advanced(stage))
+        is_whole = True
     finally:
-        watch(Ended(stage))
+        watch(Ended(stage, is_whole))
