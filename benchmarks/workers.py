@@ -3,7 +3,8 @@
 `python -m benchmarks.workers` learns from a small sea in parts, one task after the other, and notes how
 long each took, what it waited for and how many bytes came of it. Then it makes a larger run of such tasks
 and replays it on 1 to 1,000 workers. `--svg FILE` draws the efficiency. `python -m benchmarks.workers dask`
-compares one run in parts by Dask and by processes.
+compares one run in parts by Dask and by processes. `python -m benchmarks.workers cores` lets the command learn
+with 1, 2 and 4 workers on this machine, and says what the replay of its tasks has for as many.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import pickle
 import resource
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +25,7 @@ from math import log10
 from pathlib import Path
 from typing import Any, Self
 
+from splice.completion.profile import PROFILES
 from splice.engines.choice import chosen_engine
 from splice.engines.engine import Promise, exclusive_scan, merge_tree
 from splice.inputs.open import InputOptions
@@ -102,7 +105,7 @@ def measure(vessels: int, days: float, parts: int) -> Costs:
         folder = Path(place) / "sea"
         sea = make_maritime(vessels, days, seed=1)
         write_source(MaskedSource(sea, KeepBatches(10), 1, TimePoints(25)), folder, "parquet")
-        opened, choices = opener(folder, InputOptions()), LearnOptions()
+        opened, choices = opener(folder, InputOptions()), LearnOptions(PROFILES["default"])
         source = opened()
         sizes = sequence_sizes(source)
         begun = time.process_time()
@@ -227,12 +230,12 @@ def dask(vessels: int, days: float, turns: int) -> dict[str, Any]:
         sea = make_maritime(vessels, days, seed=1)
         write_source(MaskedSource(sea, KeepBatches(10), 1, TimePoints(25)), folder, "parquet")
         seconds_by_engine: dict[str, list[float]] = {"local": [], "dask": []}
-        theories = set()
+        choices, theories = LearnOptions(PROFILES["default"]), set()
         for _ in range(turns):
             for name, seconds in seconds_by_engine.items():
                 begun = processor_seconds()
                 with chosen_engine(name, 2) as engine:
-                    learned = learn(folder, shards=8, jobs=2, engine=engine)
+                    learned = learn(folder, choices=choices, shards=8, jobs=2, engine=engine)
                 seconds.append(round(processor_seconds() - begun, 2))
                 theories.add(str(learned.theory))
     assert len(theories) == 1, "engines disagree"
@@ -240,6 +243,34 @@ def dask(vessels: int, days: float, turns: int) -> dict[str, Any]:
         seconds_by_engine["local"]
     )
     return {**seconds_by_engine, "ratio": round(ratio, 3), "examples": learned.examples}
+
+
+def cores(vessels: int, days: float, parts: int, turns: int) -> Iterator[dict[str, Any]]:
+    """Yield what the command takes with 1, 2 and 4 workers, each from its start to its end, and replayed."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "sea"
+        sea = make_maritime(vessels, days, seed=1)
+        write_source(MaskedSource(sea, KeepBatches(10), 1, TimePoints(25)), folder, "parquet")
+        words = ["learn", str(folder), "--out", f"{place}/rules", "--force", "--quiet"]
+        words += ["--shards", str(parts), "--profile", "default"]
+        took: dict[int, list[tuple[float, float]]] = {1: [], 2: [], 4: []}
+        for _ in range(turns):
+            for workers, each in took.items():
+                begun, used = time.perf_counter(), processor_seconds()
+                command = [sys.executable, "-m", "splice", *words, "--jobs", str(workers)]
+                subprocess.run(command, check=True)
+                each.append((time.perf_counter() - begun, processor_seconds() - used))
+    costs = measure(vessels, days, parts)
+    tasks = plan(costs, parts, 1.0, 0.0)
+    for workers, each in took.items():
+        seconds, used = min(each)
+        yield {
+            "workers": workers,
+            "seconds": round(seconds, 1),
+            "processor": round(used, 1),
+            "times as fast": round(min(took[1])[0] / seconds, 2),
+            "replayed": round(replay(tasks, 1) / replay(tasks, workers), 2),
+        }
 
 
 def svg(rows: list[dict[str, Any]]) -> str:
@@ -272,7 +303,7 @@ def svg(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", default="replay", choices=["replay", "dask"])
+    parser.add_argument("what", nargs="?", default="replay", choices=["replay", "dask", "cores"])
     parser.add_argument("--vessels", type=int, default=32)
     parser.add_argument("--days", type=float, default=1)
     parser.add_argument("--measured", type=int, default=8, help="parts of the run that is measured")
@@ -280,11 +311,15 @@ def main() -> None:
     parser.add_argument(
         "--share", type=float, default=20.0, help="work of a part, in measured ones"
     )
-    parser.add_argument("--turns", type=int, default=3, help="of each engine, for dask")
+    parser.add_argument("--turns", type=int, default=3, help="of each engine or number of workers")
     parser.add_argument("--svg", type=Path)
     options = parser.parse_args()
     if options.what == "dask":
         json.dump(dask(options.vessels, options.days, options.turns), sys.stdout)
+        return
+    if options.what == "cores":
+        for row in cores(options.vessels, options.days, options.measured, options.turns):
+            print(json.dumps(row), flush=True)
         return
     costs = measure(options.vessels, options.days, options.measured)
     rows = table(costs, options.measured, options.parts, options.share, costs.choose)

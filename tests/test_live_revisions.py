@@ -38,8 +38,8 @@ def given_at(time: int) -> bool:
     return time % 50 < 15
 
 
-def live(revise: int, profile: str = "regression", **options: Any) -> LiveEngine:
-    learn = LearnSettings(batch_size=10, every=3, profile=PROFILES[profile], revise=revise)
+def live(revise: int, profile: str = "regression", patience: int = 0, **options: Any) -> LiveEngine:
+    learn = LearnSettings(patience, 10, 3, PROFILES[profile], revise=revise)
     return LiveEngine(Theory(), PLAZA, LiveSettings(learn=learn, completed=True, **options))
 
 
@@ -229,6 +229,22 @@ def test_begun_anew_from_any_state_it_says_the_same_bytes(
     resumed = fed(live(revise, profile), told, restart)
     assert said(resumed, "completed")
     assert resumed.out.rows == fed(live(revise, profile), told).out.rows
+
+
+@pytest.mark.parametrize("revise", [0, 40])
+def test_with_patience_the_bytes_do_not_depend_on_portions(revise: int) -> None:
+    """So a run that is killed says what another says, however rows arrived."""
+    rng = random.Random(1)
+    told = stream(lambda _: rng.randint(0, 30))
+    said_by = set()
+    for portion in (13, 200, len(told)):
+        one = live(revise, patience=30)
+        for start in range(0, len(told), portion):
+            one.events(items([row for _, row in told[start : start + portion]]))
+        one.finish()
+        assert one.counts["late_labels"] == 0
+        said_by.add(repr({channel: [t for _, t in out] for channel, out in one.out.rows.items()}))
+    assert len(said_by) == 1
 
 
 def test_several_sequences_at_once_are_held_each_on_its_own() -> None:

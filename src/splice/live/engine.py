@@ -1,8 +1,8 @@
 """The machine of a live run: rows in, rows out, and a state that can be kept and restored.
 
 It opens nothing and waits for nothing. What it says depends on the rows and their order alone, not
-on the portions in which they arrive (several sequences that arrive at once, and what is said before
-it is final, excepted: these follow the portions).
+on the portions in which they arrive (several sequences that arrive at once, what is said before it is
+final, and labels that come later than ``patience`` excepted: these follow the portions).
 """
 
 from __future__ import annotations
