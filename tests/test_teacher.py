@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import numpy as np
@@ -12,21 +13,23 @@ from scipy.optimize import minimize
 
 from dense_streams import dense_rows
 from splice.completion.completer import SupervisionCompleter
-from splice.completion.markov import label_follows, smooth
+from splice.completion.links import until_label
+from splice.completion.markov import smooth
 from splice.completion.mode import Mode
-from splice.completion.profile import PROFILES, profile_of
+from splice.completion.profile import PROFILES, Profile, profile_of
 from splice.completion.source import CompletedSource, in_hindsight, label_counts
 from splice.completion.teacher import LiteralWeights, fit_logistic, log_odds, probability
 from splice.errors import SpliceError
 from splice.lab.plaza import make_plaza
 from splice.logic.syntax import parse_rule
 from splice.patterns.lifting import Pattern
-from splice.stream.batch import TimePoints, batches
-from splice.stream.mask import KeepBatches, MaskedSource
+from splice.stream.batch import MicroBatch, TimePoints, batches
+from splice.stream.mask import KeepAtoms, KeepBatches, MaskedSource, Unit
+from splice.stream.table import NO_TIME
 from streams import MEET, Row
 from test_completion import cut
 
-REGRESSION = PROFILES["regression"]
+REGRESSION, MIXED = PROFILES["regression"], PROFILES["mixed"]
 shares = st.floats(0.05, 0.95)
 
 
@@ -83,7 +86,7 @@ def test_a_point_that_is_not_told_of_the_future_knows_its_past() -> None:
     after, start = np.array([False, True, True]), np.full(3, 0.5)
     found, past = smooth(evidence, change, start, after, np.zeros(3, bool))
     assert found == pytest.approx(past)
-    assert label_follows(np.array([False, True, False]), after).tolist() == [True, True, False]
+    assert until_label(np.array([False, True, False]), after).tolist() == [1, 0, np.inf]
 
 
 @given(
@@ -120,13 +123,16 @@ def test_log_odds_and_probabilities_are_each_others_inverse() -> None:
     assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()
 
 
+@pytest.mark.parametrize("profile", [REGRESSION, MIXED], ids=str)
 @given(given_rows=dense_rows(), count=st.integers(1, 4))
 @settings(max_examples=15)
-def test_online_the_future_is_not_looked_at(given_rows: list[Row], count: int) -> None:
+def test_online_the_future_is_not_looked_at(
+    profile: Profile, given_rows: list[Row], count: int
+) -> None:
     """What a batch is completed with does not change when later batches lose their labels."""
     stream = cut(given_rows, count)
     blind = [stream[0], *(b.with_labels(np.zeros_like(b.labels)) for b in stream[1:])]
-    one, two = (next(SupervisionCompleter(REGRESSION).completions(s)) for s in (stream, blind))
+    one, two = (next(SupervisionCompleter(profile).completions(s)) for s in (stream, blind))
     assert np.array_equal(one.values, two.values)
 
 
@@ -190,12 +196,107 @@ def test_in_hindsight_a_state_goes_on_as_if_nothing_had_happened(masked: MaskedS
     assert np.array_equal(np.concatenate(whole), np.concatenate(begun))
 
 
+def walked(
+    batch: MicroBatch, counted: dict[tuple[int, ...], float], *, back: bool
+) -> tuple[np.ndarray, dict[tuple[int, ...], float]]:
+    """Return how many points ago each query atom had a given label, going from point to point."""
+    queries = batch.queries
+    keys = list(map(tuple, np.column_stack((queries.kind, queries.args)).tolist()))
+    points = np.unique(batch.table.time[batch.table.time != NO_TIME])
+    found = np.full(len(keys), np.inf)
+    for point in points[::-1] if back else points:
+        before, counted = counted, {}  # whoever is away at a point has no past
+        for row in np.flatnonzero(queries.time == point).tolist():
+            found[row] = 0.0 if batch.labels[row] else before.get(keys[row], np.inf) + 1
+            counted[keys[row]] = found[row]
+    return found, counted
+
+
+def label_distances(stream: list[MicroBatch]) -> np.ndarray:
+    """Return how near a given label each query atom is, of those before it and of its batch."""
+    near, since, sequence = [], {}, ""
+    for batch in stream:
+        if batch.sequence != sequence:
+            sequence, since = batch.sequence, {}
+        ago, since = walked(batch, since, back=False)
+        near.append(np.minimum(ago, walked(batch, {}, back=True)[0]))
+    return np.concatenate(near)
+
+
+@pytest.mark.parametrize("unit", [Unit.PAIR, Unit.ATOM])
+def test_near_a_given_label_neighbours_speak_and_elsewhere_the_teacher(
+    masked: MaskedSource, unit: Unit
+) -> None:
+    kept = masked if unit is Unit.PAIR else MaskedSource(masked.inner, KeepAtoms(3, unit), seed=2)
+    stream = list(batches(kept, TimePoints(25)))
+    default, regression, mixed = (
+        np.concatenate([d.values for d in map(SupervisionCompleter(name).complete, stream)])
+        for name in ("default", "regression", "mixed")
+    )
+    near = label_distances(stream) <= 10
+    assert 0.05 < near.mean() < 0.95
+    assert np.array_equal(mixed, np.where(near, default, regression))
+
+
+def test_an_explanation_names_whoever_spoke(masked: MaskedSource) -> None:
+    completer, seen = SupervisionCompleter(MIXED), set()
+    for batch in batches(masked, TimePoints(25)):
+        done = completer.complete(batch)
+        for row in np.flatnonzero(~done.given)[::40].tolist():
+            story = completer.explain(row)
+            average = story.average()
+            seen.add((average is None, bool(story.decisive)))
+            assert average is None or story.value == pytest.approx(average, abs=1e-9)
+    assert seen >= {(True, True), (False, False)}
+    assert (False, True) not in seen
+
+
+def test_online_a_state_goes_on_as_if_nothing_had_happened(masked: MaskedSource) -> None:
+    stream = list(batches(masked, TimePoints(25)))
+    whole = SupervisionCompleter(MIXED)
+    for number, batch in enumerate(stream):
+        if number == len(stream) // 2:
+            state = json.loads(json.dumps(whole.to_state()))
+            second = SupervisionCompleter(MIXED)
+            second.restore(state, batch.domain, masked.vocabulary)
+        done = whole.complete(batch).values
+        if number >= len(stream) // 2:
+            assert np.array_equal(done, second.complete(batch).values)
+
+
+def test_in_hindsight_later_evidence_tells_where_no_label_follows() -> None:
+    """Homes need it: what begins a stay is seen as it begins, what it was is seen later."""
+    source = make_plaza(sequences=1, people=3, frames=200, seed=4).source
+    stream = list(batches(source, TimePoints(25)))
+    half = len(stream) // 2
+    stream[half:] = [b.with_labels(np.zeros_like(b.labels)) for b in stream[half:]]
+    counts = label_counts(REGRESSION, stream)
+    now = len(stream[half].labels)
+    for make, told in (
+        (lambda: in_hindsight(REGRESSION, counts), True),
+        (lambda: SupervisionCompleter(REGRESSION), False),
+    ):
+        whole, short = (
+            np.concatenate([d.values for d in make().completions(part)][half:])[:now]
+            for part in (stream, stream[: half + 1])
+        )
+        assert np.array_equal(whole, short) is not told
+
+
 def test_what_no_labelled_pattern_has_says_nothing() -> None:
     """A pattern whose literals nobody labelled is as probable as its fluent is on the whole."""
     rule = parse_rule("holdsAt(meet(X0,X1),T) :- close(X0,X1,T), far(X0,X1,T)")
     lesson = LiteralWeights({0: 3.0}, -1.0, prior=-2.0)
     assert lesson.share(Pattern(rule, (1, 2))) == pytest.approx(probability(np.array(-2.0)))
     assert lesson.share(Pattern(rule, (0, 2))) == pytest.approx(probability(np.array(0.0)))
+
+
+def test_near_is_a_number_of_points() -> None:
+    assert profile_of("regression", {"near": 4}).near == 4
+    assert profile_of("mixed", {"near": False}).near is None
+    for wrong in (-1, True, "10"):
+        with pytest.raises(SpliceError, match="number of points"):
+            profile_of("mixed", {"near": wrong})
 
 
 @pytest.mark.parametrize("text", ["regression:0", "regression:1:0", "regression:1:5:2"])

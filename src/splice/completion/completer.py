@@ -8,19 +8,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask
-from splice.completion.cache import LabelCache
+from splice.completion.cache import LabelCache, Labelled
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.exclusive import one_at_a_time, rivals
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.links import Layout, Standing
+from splice.completion.links import Chains, Ends, Layout, Standing
 from splice.completion.markov import taught_values
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
-from splice.completion.propagation import Propagation, Solved, unlabelled_graph
+from splice.completion.propagation import Answer, Propagation, Solved, unlabelled_graph
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
 from splice.completion.solver import Unreached
+from splice.completion.spoken import Spoken, Taught, spoken
 from splice.completion.state import (
     STANDING,
     VERSION,
@@ -311,8 +312,8 @@ class SupervisionCompleter:
             labels, classes = batch.labels, parts.classes(patterns)
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
             labelled = labels != UNKNOWN
-            sure = labelled.astype(float)
-            parts.chains.remember(layout, values, firm, sure, labels, labelled, classes, vertices)
+            ends = Ends(values, firm, labelled.astype(float), values, np.zeros(len(labels)))
+            parts.chains.remember(layout, ends, labels, labelled, classes, vertices)
 
     def pop_counts(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last time, for ``merge``, and forget them."""
@@ -398,32 +399,21 @@ class SupervisionCompleter:
         classes = parts.classes(patterns)
         labelled = cache.labelled()
         votes = self._ballot(batch.queries) if self._ballot else None
-        if self.profile.teacher is None:
+        answer = taught = None
+        if self.profile.asks_neighbours:
             parts.learn_distance(cache)
-        chains, graph, which = None, None, np.zeros(len(missing), np.intp)
-        ends, sure = values, np.ones(len(values))
-        if self.profile.teacher is not None:
-            solved, ends = self._taught(parts, cache, layout, classes, labels, missing, votes)
-        else:
             chains = parts.linked(layout, vertices, classes, cache) if layout else None
-            if len(missing) and self._seen.any():
-                graph, which = unlabelled_graph(
-                    self.profile, vertices.take(missing), labelled, parts
-                )
-                problem = Propagation(
-                    self.profile, self.mode, graph, which, missing, labelled, values, given, votes
-                )
-                solved = problem.solve(chains)
-                behind = trust(problem, chains, patterns[missing], parts.lifting.store)
-                sure[missing] = np.round(behind, _DIGITS)
-            else:
-                sure[missing] = 0.0
-                false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
-                solved = Solved(false, unreached, np.full(len(values), np.inf))
-        values[missing], reached[missing] = np.round(solved.values, _DIGITS) + 0.0, solved.reached
+            answer = self._ask(
+                parts, vertices, patterns, chains, labelled, missing, values, given, votes
+            )
+        if self.profile.teacher is not None:
+            taught = self._taught(parts, cache, layout, classes, labels, missing, votes)
+        said = self._spoken(parts, layout, labels, values, missing, answer, taught)
+        values[missing] = np.round(said.values, _DIGITS) + 0.0
+        reached[missing], sure = said.reached, said.trust
         if parts.chains and layout:
             fixed = reached | blind
-            parts.chains.remember(layout, ends, solved.firm, sure, labels, fixed, classes, vertices)
+            parts.chains.remember(layout, said.ends, labels, fixed, classes, vertices)
         if batch.domain.exclusive and len(missing):
             values = np.round(one_at_a_time(values, rivals(batch.queries), ~given), _DIGITS) + 0.0
         completed = self._labels(values, labels, missing, reached)
@@ -443,17 +433,61 @@ class SupervisionCompleter:
             parts.store,
             parts.similarity,
             labelled,
-            graph,
             self.profile.caching,
             missing,
-            which,
-            chains,
-            solved.firm,
+            answer,
+            said.ends.value,
             self.mode,
             parts.decisive,
+            None if taught is None else said.by_teacher,
         )
         self._start_in_scene = 0
         return done
+
+    def _spoken(
+        self,
+        parts: Workspace,
+        layout: Layout | None,
+        labels: LabelArray,
+        values: Floats,
+        missing: Indices,
+        answer: Answer | None,
+        taught: Taught | None,
+    ) -> Spoken:
+        """Return what is said of missing labels, by neighbours or by a teacher."""
+        far = None
+        if self.profile.near is not None and parts.chains and layout:
+            far = parts.chains.label_distances(layout, labels)
+        return spoken(values, missing, answer, taught, far, self.profile.near)
+
+    def _ask(
+        self,
+        parts: Workspace,
+        vertices: Vertices,
+        patterns: Ints,
+        chains: Chains | None,
+        labelled: Labelled,
+        missing: Indices,
+        values: Floats,
+        given: Mask,
+        votes: Floats | None,
+    ) -> Answer:
+        """Return what neighbours and links in time say."""
+        sure = np.ones(len(values))
+        if not len(missing) or not self._seen.any():
+            sure[missing] = 0.0
+            false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
+            solved = Solved(false, unreached, np.full(len(values), np.inf))
+            return Answer(solved, sure, None, np.zeros(len(missing), np.intp), chains)
+        graph, which = unlabelled_graph(self.profile, vertices.take(missing), labelled, parts)
+        problem = Propagation(
+            self.profile, self.mode, graph, which, missing, labelled, values, given, votes
+        )
+        solved = problem.solve(chains)
+        solved = solved._replace(values=np.round(solved.values, _DIGITS) + 0.0)
+        behind = trust(problem, chains, patterns[missing], parts.lifting.store)
+        sure[missing] = np.round(behind, _DIGITS)
+        return Answer(solved, sure, graph, which, chains)
 
     def _taught(
         self,
@@ -464,20 +498,20 @@ class SupervisionCompleter:
         labels: LabelArray,
         missing: Indices,
         votes: Floats | None,
-    ) -> tuple[Solved, Floats]:
-        """Return the values that the teacher gives, and what each atom knows of its past."""
+    ) -> Taught:
+        """Return what the teacher says."""
         teacher = self.profile.teacher
         assert teacher is not None
         if not len(missing):  # all is given: nobody is asked, and the past is the labels
             as_given: Floats = labels.astype(np.float64)
-            return Solved(as_given[:0], np.empty(0, bool), np.full(len(labels), np.inf)), as_given
+            return Taught(as_given[:0], np.empty(0, bool), as_given)
         verdicts = parts.verdicts(cache)
         values, past = taught_values(
             verdicts, parts.chains, layout, classes, labels, self.mode, teacher.repeat, votes
         )
         reached = verdicts.taught[classes[missing]]
         settled = self.profile.solver.settled(values[missing], reached, cache.labelled())
-        return Solved(settled, reached, np.full(len(labels), np.inf)), past
+        return Taught(settled, reached, past)
 
     def _chances(
         self, parts: Workspace, values: Floats, labels: LabelArray, patterns: Ints, decided: Mask

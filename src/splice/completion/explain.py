@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from splice import labels
-from splice.arrays import Floats, Indices
+from splice.arrays import Floats, Indices, Mask
 from splice.completion.cache import Caching, Labelled
 from splice.completion.connector import Graph
 from splice.completion.distance import assignment
-from splice.completion.links import Chains, in_series
+from splice.completion.links import in_series
 from splice.completion.mode import Mode
+from splice.completion.propagation import Answer
 from splice.completion.result import Completion
 from splice.completion.similarity import Similarity, Vertices
 from splice.completion.solver import edge_weights
@@ -233,14 +234,25 @@ class Scene:
     store: PatternStore
     similarity: Similarity
     labelled: Labelled
-    graph: Graph | None
     caching: Caching | None
     missing: Indices
-    which: Indices
-    chains: Chains | None
-    conductance: Floats
+    answer: Answer | None
+    values: Floats
+    """What neighbours say, of given labels what they are."""
     mode: Mode
     decisive: Callable[[int], Mapping[Atom, float]]
+    by_teacher: Mask | None
+    """Of which atoms a teacher speaks; None: there is none."""
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph of what has no label; None where neighbours had nothing to say."""
+        return self.answer.graph if self.answer else None
+
+    @property
+    def which(self) -> Indices:
+        """The class in the graph of each atom whose label is missing."""
+        return self.answer.which if self.answer else np.empty(0, np.intp)
 
 
 def explain(scene: Scene, row: int) -> Explanation:
@@ -248,7 +260,11 @@ def explain(scene: Scene, row: int) -> Explanation:
     done = scene.completion
     evidence = tuple(scene.examples.evidence.atom(int(i)) for i in scene.examples.rows(row))
     place = np.flatnonzero(scene.missing == row)
-    cls = int(scene.which[place[0]]) if len(place) and scene.graph is not None else None
+    taught = scene.by_teacher is not None and bool(scene.by_teacher[row])
+    cls = None
+    if len(place) and scene.graph is not None and not taught:
+        cls = int(scene.which[place[0]])
+    weighed = not done.given[row] and (taught or scene.by_teacher is None)
     return Explanation(
         query=done.batch.queries.atom(row),
         evidence=evidence,
@@ -259,7 +275,7 @@ def explain(scene: Scene, row: int) -> Explanation:
         neighbours=() if cls is None else tuple(_neighbours(scene, cls, row)),
         peers=() if cls is None else tuple(_peers(scene, cls)),
         links=() if cls is None else tuple(_links(scene, row)),
-        decisive=() if done.given[row] else tuple(_decisive(scene, row)),
+        decisive=tuple(_decisive(scene, row)) if weighed else (),
     )
 
 
@@ -299,7 +315,7 @@ def _peers(scene: Scene, cls: int) -> Iterator[Peer]:
         yield Peer(
             rule=scene.store[int(scene.vertices.pattern[row])].rule,
             size=size,
-            value=float(scene.completion.values[row]),
+            value=float(scene.values[row]),
             similarity=weight,
             weight=weight * size,
         )
@@ -311,20 +327,21 @@ def _links(scene: Scene, row: int) -> Iterator[Link]:
     In hindsight, or where a given label follows, these are both neighbours, at the weight of their
     links. Online where none does, it is the one before alone, as firmly as the labels before it hold its own value.
     """
-    chains = scene.chains
+    assert scene.answer is not None
+    chains = scene.answer.chains
     if chains is None:
         return
     order, link = chains.layout.order, chains.link
     place = int(np.flatnonzero(order == row)[0])
     queries = scene.completion.batch.queries
-    times, values = queries.time, scene.completion.values
+    times, values = queries.time, scene.values
     written = queries.vocabulary.times.value
     if chains.carried[place] > 0:
         yield Link(None, float(chains.value[place]), float(chains.carried[place]))
     both = _label_follows(scene, place)
     if link[place] > 0:
         other = int(order[place - 1])
-        firm = np.inf if both else float(scene.conductance[other])
+        firm = np.inf if both else float(scene.answer.solved.firm[other])
         weight = in_series(float(link[place]), firm)
         yield Link(written(int(times[other])), float(values[other]), weight)
     if both and place + 1 < len(order) and link[place + 1] > 0:
@@ -334,11 +351,13 @@ def _links(scene: Scene, row: int) -> Iterator[Link]:
 
 def _label_follows(scene: Scene, place: int) -> bool:
     """Whether what comes after a vertex tells on it: see :func:`solve_chain`."""
-    assert scene.chains is not None
+    assert scene.answer is not None
     assert scene.graph is not None
+    chains = scene.answer.chains
+    assert chains is not None
     if scene.mode is Mode.HINDSIGHT:
         return True
-    order, link, missing = scene.chains.layout.order, scene.chains.link, set(scene.missing)
+    order, link, missing = chains.layout.order, chains.link, set(scene.missing)
     if scene.graph.joined.any():
         return True
     place += 1

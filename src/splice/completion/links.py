@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,7 +63,8 @@ class Terminal:
 
     ``conductance`` is that of the whole chain before it towards its labels, infinite where the
     value is known; ``label`` is the one given to it, or unknown, and ``cls`` its cached pattern;
-    ``trust`` says how far the value can be trusted.
+    ``trust`` says how far the value can be trusted. A teacher goes on from ``past``, what the point knows of
+    those before it; ``since`` is how many points ago a label was given.
     """
 
     value: float
@@ -71,6 +73,18 @@ class Terminal:
     cls: int
     vertex: Vertices
     trust: float
+    past: float
+    since: float
+
+
+class Ends(NamedTuple):
+    """What is known of all query atoms of a batch, of which the ends of chains are remembered."""
+
+    value: Floats
+    conductance: Floats
+    trust: Floats
+    past: Floats
+    since: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +104,24 @@ def in_series(link: float, conductance: float) -> float:
     if np.isinf(conductance) or not link:
         return link
     return link * conductance / (link + conductance)
+
+
+def until_label(given: Mask, after: Mask) -> Floats:
+    """Return in how many points of its row each point has a given label, infinite where none follows.
+
+    ``after`` says which points follow the one before them in the row.
+
+    >>> yes, no = True, False
+    >>> until_label(np.array([no, yes, no, no]), np.array([no, yes, yes, no])).tolist()
+    [1.0, 0.0, inf, inf]
+    """
+    size = len(given)
+    place: Indices = np.arange(size)
+    ends = np.append(~after[1:], True)[:size]
+    stop = np.minimum.accumulate(np.where(ends, place, size)[::-1])[::-1]
+    following = np.minimum.accumulate(np.where(given, place, size)[::-1])[::-1]
+    found: Floats = np.where(following <= stop, following - place, np.inf)
+    return found
 
 
 class LinkMemory:
@@ -174,12 +206,27 @@ class LinkMemory:
             if first and key in self.last:
                 yield start, self.last[key]
 
+    def label_distances(self, layout: Layout, labels: LabelArray) -> tuple[Floats, Floats]:
+        """Return how many points ago each atom had a given label, and in how many of the batch it has one."""
+        order, after = layout.order, layout.after
+        given = labels[order] != UNKNOWN
+        size = len(order)
+        reversed_after = np.append(False, after[:0:-1])[:size]
+        ago = until_label(given[::-1], reversed_after)[::-1]
+        before = np.full(size, np.inf)
+        for start, terminal in self.continued(layout):
+            before[start] = terminal.since + 1.0
+        place = np.arange(size)
+        start_of_row = np.maximum.accumulate(np.where(after, 0, place))
+        ago = np.minimum(ago, before[start_of_row] + place - start_of_row)
+        since, until = np.empty(size), np.empty(size)
+        since[order], until[order] = ago, until_label(given, after)
+        return since, until
+
     def remember(
         self,
         layout: Layout,
-        values: Floats,
-        conductance: Floats,
-        trust: Floats,
+        ends: Ends,
         labels: LabelArray,
         known: Mask,
         classes: Ints,
@@ -194,12 +241,14 @@ class LinkMemory:
             row = layout.order[end]
             if last and known[row]:
                 self.last[key] = Terminal(
-                    float(values[row]),
-                    float(conductance[row]),
+                    float(ends.value[row]),
+                    float(ends.conductance[row]),
                     int(labels[row]),
                     int(classes[row]),
                     vertices.take(row[None]),
-                    float(trust[row]),
+                    float(ends.trust[row]),
+                    float(ends.past[row]),
+                    float(ends.since[row]),
                 )
 
 

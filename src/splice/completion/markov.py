@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from splice.arrays import Floats, Indices, Ints, Mask
-from splice.completion.links import Layout, LinkMemory
+from splice.arrays import Floats, Ints, Mask
+from splice.completion.links import Layout, LinkMemory, until_label
 from splice.completion.mode import Mode
 from splice.completion.teacher import Verdicts, log_odds, probability
 from splice.completion.votes import outvoted
@@ -88,21 +88,6 @@ def _value(pair: Floats) -> Floats:
     return value
 
 
-def label_follows(given: Mask, after: Mask) -> Mask:
-    """Return after which points of a row, or at which, a label is given: rows go by ``after``.
-
-    >>> yes, no = True, False
-    >>> label_follows(np.array([no, yes, no, no]), np.array([no, yes, yes, no])).tolist()
-    [True, True, False, False]
-    """
-    place: Indices = np.arange(len(given))
-    ends = np.append(~after[1:], True)[: len(given)]
-    stop = np.minimum.accumulate(np.where(ends, place, len(given))[::-1])[::-1]
-    following = np.minimum.accumulate(np.where(given, place, len(given))[::-1])[::-1]
-    found: Mask = following <= stop
-    return found
-
-
 def taught_values(
     verdicts: Verdicts,
     memory: LinkMemory | None,
@@ -133,7 +118,7 @@ def taught_values(
     start = (1 + np.tanh(prior / 2)) / 2
     same = layout.after & np.append(False, number[1:] == number[:-1])[: len(number)]
     for begin, terminal in memory.continued(layout):
-        held = (1 + terminal.value) / 2
+        held = (1 + terminal.past) / 2
         start[begin] = held * (1 - change[begin, 1]) + (1 - held) * change[begin, 0]
         same[begin] = terminal.cls == number[begin]
     evidence = (odds[order] - prior) * np.where(same, repeat, 1.0)
@@ -148,4 +133,5 @@ def taught_values(
 def _heard(given: Mask, after: Mask, mode: Mode) -> Mask:
     if mode is Mode.HINDSIGHT:
         return np.ones(len(given), bool)
-    return label_follows(given, after)
+    following: Mask = np.isfinite(until_label(given, after))
+    return following

@@ -72,6 +72,9 @@ class Profile:
     teacher
         What learns from labels what patterns mean; then neither distance, connector nor solver is
         asked, and links are a Markov chain. None: neighbours say it.
+    near
+        Within so many points of a given label neighbours and links speak, and the teacher elsewhere; None:
+        the teacher alone does.
     given_alone
         Names of fluents whose missing labels stay missing.
     calibration
@@ -89,6 +92,7 @@ class Profile:
     identity: Identity = Identity.SHARED
     margin: float = 0.0
     teacher: Teacher | None = None
+    near: int | None = None
     given_alone: tuple[str, ...] = ()
     calibration: Calibration | None = field(default=None, repr=False)
 
@@ -122,6 +126,11 @@ class Profile:
         return self.teacher is not None or self.connector.neighbours is Neighbours.LABELLED
 
     @property
+    def asks_neighbours(self) -> bool:
+        """Whether neighbours speak, everywhere or near a given label."""
+        return self.teacher is None or self.near is not None
+
+    @property
     def blockwise(self) -> bool:
         """Whether many batches can be solved as one: no example is the neighbour of an unlabelled one.
 
@@ -140,6 +149,7 @@ _PATTERNS: Final = Profile(
 )
 _DEFAULT: Final = replace(_PATTERNS, name="default", links=Temporal(100.0))
 _REGRESSION: Final = replace(_DEFAULT, name="regression", teacher=Regression())
+_MIXED: Final = replace(_REGRESSION, name="mixed", near=10)
 
 PROFILES: Final[dict[str, Profile]] = {
     bundle.name: bundle
@@ -147,6 +157,7 @@ PROFILES: Final[dict[str, Profile]] = {
         _DEFAULT,
         _PATTERNS,
         _REGRESSION,
+        _MIXED,
         # A run looks at labels that it holds out, and takes one of those above (pipeline/auto.py).
         replace(_REGRESSION, name="auto"),
         # The published successor: a distance that learns, links to labelled vertices and in time.
@@ -186,7 +197,7 @@ def profile(name: str, **changes: object) -> Profile:
     Parameters
     ----------
     name
-        ``default``, ``patterns`` (no links in time), ``regression``, ``auto``, ``splice-plus``, ``paper`` or ``lomrf-2019``.
+        ``default``, ``patterns`` (no links in time), ``regression``, ``mixed``, ``auto``, ``splice-plus``, ``paper`` or ``lomrf-2019``.
     **changes
         Fields of ``Profile`` with other values.
 
@@ -219,11 +230,27 @@ def _named(registry: Registry[Any]) -> Callable[[object, Profile], Any]:
     return lambda value, _: registry.parse(str(value))
 
 
+def near_of(value: object) -> int | None:
+    """Return how near to a given label neighbours speak; false: nowhere.
+
+    >>> near_of(10), near_of(False)
+    (10, None)
+    """
+    if value is False:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise SpliceError(
+            f"'near' is a number of points, not {value!r}", "write near = 10, or false"
+        )
+    return value
+
+
 _READERS: Final[dict[str, Callable[[object, Profile], Any]]] = {
     **{kind: _named(registry) for kind, registry in KINDS.items() if kind != "filter"},
     "caching": lambda value, base: caching_of(value, base.caching),
     "identity": lambda value, _: word_of(value, Identity, "an identity of patterns"),
     "links": lambda value, _: links_of(value),
     "margin": lambda value, _: number_of(value, "'margin'"),
+    "near": lambda value, _: near_of(value),
 }
 """How each field of a profile is read from a table of words."""

@@ -37,6 +37,20 @@ class Solved(NamedTuple):
     firm: Floats
 
 
+class Answer(NamedTuple):
+    """What neighbours say of a batch, and what they were asked by.
+
+    ``trust`` says how far their value for each query atom can be trusted, ``which`` is the class of each
+    atom whose label is missing.
+    """
+
+    solved: Solved
+    trust: Floats
+    graph: Graph | None
+    which: Indices
+    chains: Chains | None
+
+
 def unlabelled_graph(
     profile: Profile, unlabelled: Vertices, labelled: Labelled, parts: Workspace
 ) -> tuple[Graph, Indices]:

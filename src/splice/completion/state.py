@@ -36,7 +36,7 @@ from splice.states import (
 )
 from splice.stream.vocabulary import Kind
 
-VERSION: Final = 5
+VERSION: Final = 6
 
 _VERTEX: Final = {
     "example": text,
@@ -56,6 +56,8 @@ _TERMINAL: Final = record(
     conductance=maybe(number(0.0)),
     label=whole(-1, 1),
     trust=number(0.0, 1.0),
+    past=number(-1.0, 1.0),
+    since=maybe(number(0.0)),
     rule=text,
     **_VERTEX,
 )
@@ -115,6 +117,8 @@ class StateWriter:
                 "conductance": None if np.isinf(end.conductance) else end.conductance,
                 "label": end.label,
                 "trust": end.trust,
+                "past": end.past,
+                "since": None if np.isinf(end.since) else end.since,
                 "rule": str(self._patterns[classes[end.cls]].rule),
                 **self._vertex(end.vertex, 0),
             }
@@ -221,7 +225,17 @@ class StateReader:
         """Return where a chain stands."""
         firm = np.inf if state["conductance"] is None else state["conductance"]
         vertex = self.vertex(state)
-        return Terminal(state["value"], firm, state["label"], cls, vertex, state["trust"])
+        since = np.inf if state["since"] is None else state["since"]
+        return Terminal(
+            state["value"],
+            firm,
+            state["label"],
+            cls,
+            vertex,
+            state["trust"],
+            state["past"],
+            since,
+        )
 
     def key(self, state: Plain) -> tuple[int, ...]:
         """Return the query atom that a last value belongs to."""
