@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -105,6 +106,27 @@ def test_windows_over_an_ordered_source_change_nothing(
     windowed(program, step)
     at_once = plain(list(recognise(program, source)))
     assert plain(list(recognise_windows(program, source, step + more, step))) == at_once
+
+
+@pytest.mark.parametrize(("window", "step"), [(5, 5), (10**6, 7), (2**64, 2**64), (10**30, 1)])
+def test_windows_at_the_ends_of_64_bits_come_to_an_end(
+    window: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = compile_program(parse_theory(FOLLOWING), successor=Observed())
+    source = MemorySource(table_of(_walks([1 - 2**63, 0, 2**62 - 9, 2**62 - 3])))
+    later = MemorySource(table_of(_walks([1 - 2**63, 0, 2**63 - 2])))
+    moves = iter(range(20))
+
+    def counted(self: WindowedRecogniser, now: int) -> Iterator[Recognised]:
+        next(moves)  # who goes on without end is stopped
+        yield from slide(self, now)
+
+    slide = WindowedRecogniser.slide
+    monkeypatch.setattr(WindowedRecogniser, "slide", counted)
+    at_once = plain(list(recognise(program, source)))
+    assert plain(list(recognise_windows(program, source, window, step))) == at_once
+    with pytest.raises(SpliceError, match="too late to have a next one"):
+        list(recognise_windows(program, later, window, step))
 
 
 FOLLOWING = """

@@ -60,20 +60,26 @@ def parse_toml(text: str, file: str, limits: Limits = LIMITS) -> dict[str, Any]:
     hint = "texts stand in quotes, lists in [ ], tables under [name]"
     try:
         table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         message = str(error) or "nested too deep"
         at = _AT.search(message)
         line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(text.splitlines()), 1)
         shown = lines[line - 1] if 0 < line <= len(lines) else ""
         message = f"not valid TOML: {_AT.sub('', message).strip()}"
         raise InputError(Problem(Place(file, line, column), message, shown, hint)) from None
+    except ValueError:  # Python reads no integer of more than some thousand digits
+        raise _too_large(lines, file) from None
     if not all(-_LARGEST <= value < _LARGEST for value in _integers(table)):
-        line = next((i for i, text in enumerate(lines, 1) if _LONG.search(text)), 1)
-        message = "not valid TOML: an integer of more than 64 bits"
-        raise InputError(
-            Problem(Place(file, line, 1), message, lines[line - 1], "write a smaller one")
-        )
+        raise _too_large(lines, file)
     return table
+
+
+def _too_large(lines: list[str], file: str) -> InputError:
+    line = next((i for i, text in enumerate(lines, 1) if _LONG.search(text)), 1)
+    message = "not valid TOML: an integer of more than 64 bits"
+    return InputError(
+        Problem(Place(file, line, 1), message, lines[line - 1], "write a smaller one")
+    )
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -53,7 +53,9 @@ def recognise_windows(
             at = 0
             while at < len(timed):
                 next_due = due.setdefault(sequence, int(timed.time[at]) + step)
-                to = int(np.searchsorted(timed.time, next_due))
+                # A number beyond 64 bits would be compared as a float, to which the last times are equal.
+                beyond = next_due > np.iinfo(np.int64).max
+                to = len(timed) if beyond else int(np.searchsorted(timed.time, next_due))
                 recogniser.feed(timed.take(slice(at, to)))
                 at = to
                 if at < len(timed):
