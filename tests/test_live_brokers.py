@@ -243,7 +243,7 @@ def test_the_broker_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             dead.pop()
             broker.server.start()  # type: ignore[union-attr]
 
-    process = run(broker.address("events"), broker.address("said"), tmp_path / "b", tell=tell)
+    process = run(broker.address("events"), broker.address("said"), tmp_path / "b", log=tell)
     real, deaths = process._portion, [300, 900]
 
     def dying() -> int:

@@ -178,7 +178,7 @@ def test_an_older_generation_says_the_same_again_and_nothing_twice(
     newest = Generations(tmp_path / "half/state", {}).paths()
     assert len(newest) == 3
     newest[-1].write_bytes(newest[-1].read_bytes()[:-7] + b"damaged")
-    again = process(fed, tmp_path / "half", tell=lambda event, _: told.append(event))
+    again = process(fed, tmp_path / "half", log=lambda event, _: told.append(event))
     again.run()
     assert told[0] == "damaged"
     assert files(tmp_path / "half") == files(tmp_path / "whole")
@@ -241,7 +241,7 @@ def test_what_does_not_answer_is_tried_again(fed: Path, tmp_path: Path) -> None:
     told = list[str]()
     one.feeds = {"events": Shaky(open_feed(str(fed / "events.ndjson")))}
     one.sinks = {name: Shaky(sink) for name, sink in one.sinks.items()}
-    one.tell = lambda event, _: told.append(event)
+    one.log = lambda event, _: told.append(event)
     one.__post_init__()
     one.run()
     assert told.count("unreachable") > 2
@@ -298,7 +298,7 @@ def test_addresses_that_are_none(text: str, said: str) -> None:
 
 def test_what_an_operator_wants_to_know_is_told_once(fed: Path, tmp_path: Path) -> None:
     told = list[tuple[str, Any]]()
-    one = process(fed, tmp_path, tell=lambda event, fields: told.append((event, fields)))
+    one = process(fed, tmp_path, log=lambda event, fields: told.append((event, fields)))
     one.run()
     for count, event in (("dead", "bad rows"), ("late", "late events")):
         rows_ = [fields["rows"] for name, fields in told if name == event]
@@ -486,6 +486,6 @@ def test_a_file_that_is_not_there_is_waited_for_and_told(
         Project.find("caviar-meet", "plaza", tmp_path / "state"),
         Addresses(missing, "-"),
         LiveSettings(),
-        tell=lambda event, fields: told.append(f"{event} for {fields['for']}"),
+        log=lambda event, fields: told.append(f"{event} for {fields['for']}"),
     )
     assert told == [f"waiting for {missing}"]

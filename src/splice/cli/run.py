@@ -27,7 +27,7 @@ from splice.live.project import Project
 from splice.live.settings import LiveSettings
 
 
-class Log(StrEnum):
+class LogFormat(StrEnum):
     """How a run tells what happens."""
 
     TEXT = "text"
@@ -163,8 +163,8 @@ def run(
         typer.Option("--metrics", metavar="PORT", min=0, help="Answer /metrics and /healthz here."),
     ] = None,
     log: Annotated[
-        Log, typer.Option("--log", help="How to tell what happens.", case_sensitive=False)
-    ] = Log.TEXT,
+        LogFormat, typer.Option("--log", help="How to tell what happens.", case_sensitive=False)
+    ] = LogFormat.TEXT,
     domain: DomainOption = None,
     time_unit: Annotated[
         str | None,
@@ -200,7 +200,7 @@ def run(
         ),
         every=every,
         once=once,
-        tell=_print_json if log is Log.JSON else _print_text,
+        log=_print_json if log is LogFormat.JSON else _print_text,
     )
     if process.generations is None:
         note("standard input has no places: no checkpoint is kept")

@@ -38,7 +38,7 @@ class LearnedRule:
         How often its body was true.
     origin
         Where it came from, in a sentence or two.
-    told
+    derivation
         The same as lines of text, with the decisions that followed.
     details
         The same as plain values, under the names that the command promises.
@@ -54,7 +54,7 @@ class LearnedRule:
     score: float
     firings: int
     origin: str = ""
-    told: tuple[str, ...] = ()
+    derivation: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
 
@@ -84,7 +84,7 @@ class LearnedRule:
         yield rule_text(self.statement)
         yield f"  {in_words(self.rule)}"
         yield f"  {self.summary}"
-        yield from self.told
+        yield from self.derivation
 
     def __str__(self) -> str:
         return "\n".join(self.explanation())

@@ -201,7 +201,7 @@ class Adaptation:
             if drift.signal == "errors":
                 return
             if self._trial.ahead:
-                self.learner.take_over(self._trial.learner)
+                self.learner.adopt(self._trial.learner)
             self._trial = None
         answer = policy.answer(self.learner, self._recent.batches(domain), drift.since)
         for row in answer.rows:
@@ -226,7 +226,7 @@ class Adaptation:
         if trial.over:
             self._trial = None
             if trial.ahead:
-                self.learner.take_over(trial.learner)
+                self.learner.adopt(trial.learner)
         self.renew(trial.theory)
 
     # rules ------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from splice.live.feeds import open_feed, open_sink
 from splice.live.feeds.files import FileFeed
 from splice.live.generations import Generations
 from splice.live.output import Channel
-from splice.live.process import Process, Tell, ignore
+from splice.live.process import Log, Process, ignore
 from splice.live.project import LEARNED, Project
 from splice.live.settings import LiveSettings
 from splice.logic.domain import Domain, Holds
@@ -65,7 +65,7 @@ def launch(
     *,
     every: float = 1.0,
     once: bool = False,
-    tell: Tell = ignore,
+    log: Log = ignore,
 ) -> Process:
     """Return a live run, ready to run; nothing is read yet.
 
@@ -81,7 +81,7 @@ def launch(
         Seconds between two checkpoints.
     once
         Stop when all that is there was read.
-    tell
+    log
         Told what happens.
     """
     theory = project.theory()
@@ -91,7 +91,7 @@ def launch(
     settings = replace(settings, time_unit=unit, completed=addresses.completed is not None)
     domain = project.described.domain
     if warning := other_convention(theory, domain):
-        tell("other convention", {"problem": warning})
+        log("other convention", {"problem": warning})
     domain = domain.holding(theory.holds)
     engine = LiveEngine(theory, domain, settings)
     feeds = {"events": open_feed(addresses.events)}
@@ -101,7 +101,7 @@ def launch(
         if isinstance(feed, FileFeed) and not feed.path.exists():
             if once:
                 raise SpliceError(f"'{feed.name}' is not there", "without --once it is waited for")
-            tell("waiting", {"for": feed.name})
+            log("waiting", {"for": feed.name})
     names = addresses.sinks(project.state)
     repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
     if repeated - {"-"}:
@@ -116,7 +116,7 @@ def launch(
         every=every,
         once=once,
         rules=project.theory if project.rules else None,
-        tell=_with_rules_file(project, engine, tell),
+        log=_with_rules_file(project, engine, log),
     )
 
 
@@ -138,15 +138,15 @@ def _identity(settings: LiveSettings, feeds: Mapping[str, str], domain: Domain) 
     }
 
 
-def _with_rules_file(project: Project, engine: LiveEngine, tell: Tell) -> Tell:
-    """Return a tell that also keeps the file of learned rules true."""
+def _with_rules_file(project: Project, engine: LiveEngine, log: Log) -> Log:
+    """Return a log that also keeps the file of learned rules true."""
     if engine.settings.learn is None:
-        return tell
+        return log
 
     def announce(event: str, fields: Mapping[str, object]) -> None:
         if event in ("theory", "stopped"):
             write_rules(project.state / LEARNED, engine.theory)
-        tell(event, fields)
+        log(event, fields)
 
     return announce
 

@@ -18,8 +18,8 @@ from splice.completion.revision import Answer, Revision
 from splice.errors import SpliceError
 from splice.learners.protocol import StructureLearner
 from splice.learners.registry import LEARNERS
+from splice.live.pending import PendingRows
 from splice.live.revisions import Revisions
-from splice.live.waiting import Waiting
 from splice.logic.domain import Domain
 from splice.logic.theory import Theory
 from splice.patterns.reading import with_shared_facts
@@ -107,7 +107,7 @@ class LiveLearner:
     def __init__(self, settings: LearnSettings, vocabulary: Vocabulary) -> None:
         self.settings = settings
         self._vocabulary = vocabulary
-        self.waiting: dict[int, Waiting] = {}
+        self.waiting: dict[int, PendingRows] = {}
         self._ended: dict[int, int] = {}
         """Sequences that have ended, and up to which time they were learned from."""
         self.batches = 0
@@ -193,9 +193,9 @@ class LiveLearner:
         """Complete again what labels came late for; return the batches of which a label changed."""
         return list(self.revisions.revise(domain, self._vocabulary)) if self.revisions else []
 
-    def _of(self, code: int) -> Waiting:
+    def _of(self, code: int) -> PendingRows:
         if code not in self.waiting:
-            self.waiting[code] = Waiting(self._vocabulary, done=self._done(code))
+            self.waiting[code] = PendingRows(self._vocabulary, done=self._done(code))
         return self.waiting[code]
 
     @property
@@ -218,7 +218,7 @@ class LiveLearner:
         """Return a learner of the same settings that knows nothing, and for which nothing waits."""
         return LiveLearner(self.settings, self._vocabulary)
 
-    def take_over(self, other: LiveLearner) -> None:
+    def adopt(self, other: LiveLearner) -> None:
         """Go on with what another has learned; what waits is one's own."""
         self.learner, self.splice = other.learner, other.splice
 
@@ -285,7 +285,7 @@ class LiveLearner:
         self.forget()
         self.batches = int(state["batches"])
         self.waiting = {
-            int(code): Waiting.restored(queue, self._vocabulary)
+            int(code): PendingRows.restored(queue, self._vocabulary)
             for code, queue in state["waiting"].items()
         }
         check_state(state["ended"], _ENDED, "ended")

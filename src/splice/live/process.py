@@ -27,7 +27,7 @@ from splice.logic.theory import Theory
 
 T = TypeVar("T")
 
-Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+Log: TypeAlias = Callable[[str, Mapping[str, Any]], None]
 """Called with the name of what happened and what there is to know about it."""
 
 _IDLE: Final = 0.05
@@ -105,7 +105,7 @@ class Process:
         Stop when all that is there was read, and end all sequences.
     rules
         Gives the rules anew when they are to be reloaded.
-    tell
+    log
         Told what happens.
     """
 
@@ -117,7 +117,7 @@ class Process:
     portion: int = 5000
     once: bool = False
     rules: Callable[[], Theory] | None = None
-    tell: Tell = ignore
+    log: Log = ignore
     stopping: threading.Event = field(default_factory=threading.Event)
     reloading: threading.Event = field(default_factory=threading.Event)
     started: float = field(default_factory=time.time)
@@ -145,7 +145,7 @@ class Process:
             ends: list[Feed | Sink] = [*self.feeds.values(), *self.sinks.values()]
             for end in ends:
                 end.close()
-        self.tell("stopped", {"places": self.places(), **self.engine.counts})
+        self.log("stopped", {"places": self.places(), **self.engine.counts})
 
     def _work(self) -> None:
         while not self.stopping.is_set():
@@ -172,12 +172,12 @@ class Process:
         state = self.generations.restore() if self.generations else None
         if state is not None and self.generations is not None:
             for problem in self.generations.damaged:
-                self.tell("damaged", {"problem": problem})
+                self.log("damaged", {"problem": problem})
             self.engine.restore(state["engine"])
             for name, place in state["places"].items():
                 self._open[name].place = place
             self._announced = dict(self.engine.counts)
-            self.tell("resumed", {"checkpoint": self.generations.number, "places": self.places()})
+            self.log("resumed", {"checkpoint": self.generations.number, "places": self.places()})
         for channel, sink in self.sinks.items():
             self._sent[channel] = last = self._with_retries(sink.last)
             sent = self.engine.out.last.get(channel, 0)
@@ -233,9 +233,9 @@ class Process:
             if str(theory) != str(self.engine.theory):
                 self.engine.reload(theory)
                 self._changed = True
-            self.tell("reloaded", {"rules": len(theory)})
+            self.log("reloaded", {"rules": len(theory)})
         except SpliceError as error:  # rules with a mistake are told, and the old ones stay
-            self.tell("not reloaded", {"problem": str(error)})
+            self.log("not reloaded", {"problem": str(error)})
 
     def commit(self) -> None:
         """Write a checkpoint, then send what was said since the last one."""
@@ -250,13 +250,13 @@ class Process:
         self._due = time.monotonic() + self.every
 
     def _tell_counts(self) -> None:
-        """Tell what an operator wants to know as soon as it happens."""
+        """Log what an operator wants to know as soon as it happens."""
         counts = self.engine.counts
         for name, event in _ANNOUNCED.items():
             more = counts[name] - self._announced.get(name, 0)
             if more:
                 why = {"last reason": self.engine.out.last_reason()} if name == "dead" else {}
-                self.tell(event, {"rows": more, "in all": counts[name], **why})
+                self.log(event, {"rows": more, "in all": counts[name], **why})
         self._announced = dict(counts)
 
     def _deliver(self) -> None:
@@ -287,7 +287,7 @@ class Process:
             try:
                 return act()
             except Unreachable as error:
-                self.tell("unreachable", {"problem": str(error), "seconds": wait})
+                self.log("unreachable", {"problem": str(error), "seconds": wait})
                 if self.stopping.wait(wait):
                     return None  # what was not sent is in the checkpoint
                 wait = min(_LONGEST_WAIT, 2 * wait)

@@ -96,7 +96,7 @@ class WindowedRecogniser:
         """Take in atoms; those of a sequence that are older than its window are counted."""
         for piece in without_labels(rows, self.program.given).sorted().by_sequence():
             sequence = int(piece.sequence[0])
-            self.late += self._open.setdefault(sequence, _Window()).take_in(piece)
+            self.late += self._open.setdefault(sequence, _Window()).add(piece)
 
     def slide(self, now: int, only: int | None = None) -> Iterator[Recognised]:
         """Yield the intervals that no atom younger than the window before ``now`` can change.
@@ -153,7 +153,7 @@ class _Window:
     def __init__(self, state: WindowState | None = None) -> None:
         self.state = state or WindowState()
 
-    def take_in(self, rows: AtomTable) -> int:
+    def add(self, rows: AtomTable) -> int:
         """Add atoms to the window; return how many came too late for it."""
         late = (rows.time < self.state.floor) & (rows.time != NO_TIME)
         self.state.parts.append(rows.take(~late))

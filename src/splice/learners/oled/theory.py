@@ -223,11 +223,11 @@ def learned_rule(
             f"Searched for over {int(rule.total.sum()):,} remembered transitions, for what the rules "
             f"recognise together: F1 {f1:.3f}, without this one {without:.3f}."
         )
-        told: tuple[str, ...] = (f"  {origin[0].lower()}{origin[1:]}",)
+        derivation: tuple[str, ...] = (f"  {origin[0].lower()}{origin[1:]}",)
     else:
         called = f"batch {rule.born} without a body"
         origin = f"Began at {called}; what called for it: {', '.join(bottom)}."
-        told = (
+        derivation = (
             f"  began at {called}; the pattern that called for it:",
             *literal_lines(rule.bottom),
             *(f"  {line}" for event in rule.history for line in str(event).splitlines()),
@@ -241,7 +241,7 @@ def learned_rule(
         rule.score(options),
         firings,
         origin=origin,
-        told=told,
+        derivation=derivation,
         details=details,
         history=history,
     )

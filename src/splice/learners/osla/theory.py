@@ -136,7 +136,7 @@ def learned_clause(
         score=part.right / (part.right + part.wrong) if right + wrong else 0.0,
         firings=right + wrong,
         origin=f"F{birth}. W{worth}.",
-        told=(f"  f{birth}", f"  w{worth}"),
+        derivation=(f"  f{birth}", f"  w{worth}"),
         details=details,
         history=({"batch": born, "body": body, **details},),
     )

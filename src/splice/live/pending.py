@@ -21,7 +21,7 @@ from splice.stream.vocabulary import Vocabulary
 
 
 @dataclass
-class Waiting:
+class PendingRows:
     """The events and labels of one sequence that no batch has had yet.
 
     Parameters
@@ -117,7 +117,7 @@ class Waiting:
         }
 
     @classmethod
-    def restored(cls, state: Plain, vocabulary: Vocabulary) -> Waiting:
+    def restored(cls, state: Plain, vocabulary: Vocabulary) -> PendingRows:
         """Return the rows of a state, over the vocabulary that it was made with."""
         tables = {
             name: [table_from(part, vocabulary) for part in state[name]]
