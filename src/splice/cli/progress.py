@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from splice.cli.console import Bar, note, print_reading, settings
 from splice.errors import plural
-from splice.pipeline.progress import (
-    Advanced,
-    Begun,
-    Ended,
-    Event,
-    LearnedBatch,
-    NoCheckpoint,
-    Notice,
-    Read,
-    Resumed,
-    ResumedParts,
-    Settled,
-    Stopped,
-    Taught,
-    Warned,
-)
+from splice.pipeline.progress import Advanced, Begun, Ended, Event, LearnedBatch, Read, Remark
 
 
 class RunProgress:
@@ -45,17 +30,8 @@ class RunProgress:
                     self._steps = self._bar.count
             case Read(report):
                 print_reading(report)
-            case (
-                Notice()
-                | Warned()
-                | Settled()
-                | Taught()
-                | Resumed()
-                | ResumedParts()
-                | NoCheckpoint()
-                | Stopped()
-            ):
-                note(_message(event))
+            case Remark():
+                note(str(event))
 
     def _print_batch(self, event: LearnedBatch) -> None:
         if settings.verbose:
@@ -72,25 +48,3 @@ def _spell(event: LearnedBatch) -> str:
     if event.learned.seconds:
         words.append(f"{event.learned.speed:,.0f} examples/s")
     return f"learning: {', '.join(words)}"
-
-
-def _message(
-    event: Notice | Warned | Settled | Taught | Resumed | ResumedParts | NoCheckpoint | Stopped,
-) -> str:
-    match event:
-        case Notice(text):
-            return f"warning: {text}"
-        case Settled(text):
-            return text
-        case Warned(problem):
-            return str(problem)
-        case Taught(taught):
-            return str(taught)
-        case Resumed(batch, number):
-            return f"going on after batch {batch:,} of pass {number + 1}"
-        case ResumedParts(done):
-            return f"going on with {done:,} results of parts that are there"
-        case NoCheckpoint(path):
-            return f"there is no checkpoint '{path}': learning from the start"
-        case Stopped(path):
-            return f"kept '{path}': --resume goes on from it"

@@ -90,36 +90,54 @@ class Read(Event):
     report: ReadReport
 
 
+class Remark(Event):
+    """Something to say in a line: the text of the event."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Warned(Event):
+class Warned(Remark):
     """A problem of the input that is no error."""
 
     problem: Problem
 
+    def __str__(self) -> str:
+        return str(self.problem)
+
 
 @dataclass(frozen=True, slots=True)
-class Notice(Event):
+class Notice(Remark):
     """Something worth knowing of the whole input, in a sentence."""
 
     text: str
 
+    def __str__(self) -> str:
+        return f"warning: {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
-class Settled(Event):
+class Settled(Remark):
     """Something that neither domain nor options say was found out from the input."""
 
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
-class Taught(Event):
+class Taught(Remark):
     """A round of teaching back is over: the labels that the theory changed, and the rules from them."""
 
     round: Round
 
+    def __str__(self) -> str:
+        return str(self.round)
+
 
 @dataclass(frozen=True, slots=True)
-class Resumed(Event):
+class Resumed(Remark):
     """A run goes on where an interrupted one stood."""
 
     batch: int
@@ -127,27 +145,39 @@ class Resumed(Event):
     number: int
     """The pass, from 0."""
 
+    def __str__(self) -> str:
+        return f"going on after batch {self.batch:,} of pass {self.number + 1}"
+
 
 @dataclass(frozen=True, slots=True)
-class ResumedParts(Event):
+class ResumedParts(Remark):
     """A run in parts goes on where an interrupted one stood."""
 
     done: int
     """How many results of parts are there."""
 
+    def __str__(self) -> str:
+        return f"going on with {self.done:,} results of parts that are there"
+
 
 @dataclass(frozen=True, slots=True)
-class NoCheckpoint(Event):
+class NoCheckpoint(Remark):
     """A run was to go on, but there is nothing to go on from: it begins anew."""
 
     path: Path
 
+    def __str__(self) -> str:
+        return f"there is no checkpoint '{self.path}': learning from the start"
+
 
 @dataclass(frozen=True, slots=True)
-class Stopped(Event):
+class Stopped(Remark):
     """A run was interrupted, and can be gone on with from here."""
 
     path: Path
+
+    def __str__(self) -> str:
+        return f"kept '{self.path}': --resume goes on from it"
 
 
 Watch: TypeAlias = Callable[[Event], None]
