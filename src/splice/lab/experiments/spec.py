@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from splice.errors import SpliceError, UnknownName, did_you_mean
+from splice.completion.registry import check_key
+from splice.errors import SpliceError, UnknownName
 from splice.inputs.open import InputOptions, open_input
 from splice.lab.maritime import WordChoice, make_maritime
 from splice.lab.plaza import check_plaza, make_plaza
@@ -85,10 +86,7 @@ def dataset_of(dataset: object) -> object:
     if not isinstance(fluent, str):
         raise SpliceError(f"{fluent!r} is not a fluent of '{name}'", 'write fluent = "meet"')
     keys = ("name", "fluent", *_DESCRIBED.get(name, ("domain",)))
-    for key in described:
-        if key not in keys:
-            hint = did_you_mean(key, keys) or f"known: {', '.join(keys)}"
-            raise SpliceError(f"the dataset '{name}' has no '{key}'", hint)
+    check_key(described, keys, f"the dataset '{name}' has no")
     for key in _NUMBERS & described.keys():
         least = 0 if key == "seed" else 1e-3 if key == "days" else 1
         numbers_of({key: [described[key]]}, key, (), least=least, whole=key != "days")
@@ -232,10 +230,7 @@ def table_of(configuration: Table, name: str, keys: Sequence[str]) -> Table:
     table = configuration.get(name)
     if not isinstance(table, Mapping):
         raise SpliceError(f"the experiment has no table [{name}]", f"it holds {', '.join(keys)}")
-    for key in table:
-        if key not in keys:
-            hint = did_you_mean(key, keys) or f"known: {', '.join(keys)}"
-            raise SpliceError(f"[{name}] has no '{key}'", hint)
+    check_key(table, keys, f"[{name}] has no")
     return table
 
 
