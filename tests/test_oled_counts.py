@@ -500,9 +500,9 @@ def test_rules_that_are_judged_side_by_side_decide_as_they_would_alone(
         parent = initiation_counts(own, since, state.points)
         every = [initiation_counts(fired, since, state.points) for fired in rest]
         mine = round(float(scored(score, parent, parent)), 12)
-        needed = max(options.min_support, options.min_keep * float(parent.tp))
         worth = [
-            round(float(scored(score, c, parent)), 12) if c.tp >= needed else -1.0 for c in every
+            round(float(scored(score, c, parent)), 12) if c.tp >= options.min_support else -1.0
+            for c in every
         ]
         order = sorted(range(len(rest)), key=lambda i: (-worth[i], -every[i].tp, i))
         while order and bodies[1 + order[0]] in taken:

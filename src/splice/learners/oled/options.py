@@ -158,11 +158,9 @@ class OledOptions(LearnerOptions):
         When a new rule is started.
     selection
         Which rules make the theory. Where it is searched for, nothing is decided batch by batch: ``delta``,
-        ``ties``, ``warm_up``, ``counts``, ``growth``, ``min_keep``, ``bottom`` and ``growing`` have no effect.
+        ``ties``, ``warm_up``, ``counts``, ``growth``, ``bottom`` and ``growing`` have no effect.
     min_support
         Right firings that a rule of the theory needs; a fifth of them, where it is searched for.
-    min_keep
-        The share of the parent's right firings that a refinement must keep.
     bottom
         The most literals of a bottom rule: all that were seen, and the negations that tell most.
     length
@@ -209,7 +207,6 @@ class OledOptions(LearnerOptions):
     growth: Growth = Growth.ERRORS
     selection: Selection = Selection.AUTO
     min_support: int = option(5, at_least=0)
-    min_keep: float = option(0.0, at_least=0)
     bottom: int = option(24, at_least=1)
     length: int = option(10, at_least=1)
     growing: int = option(64, at_least=1)

@@ -195,8 +195,7 @@ class RuleBlock:
         starts, rule, rows = self._starts, self._rule, np.arange(len(self._rule))
         tp = np.broadcast_to(counts.tp, scores.shape)
         score = scores[starts]
-        needed = self.options.min_keep * tp[starts]
-        scores = np.where(tp < np.maximum(self.options.min_support, needed)[rule], -1.0, scores)
+        scores = np.where(tp < self.options.min_support, -1.0, scores)
         free = np.where(self._candidate & self._free, scores, _NOTHING)
         top = np.maximum.reduceat(free, starts)
         tied = np.where(self._candidate & self._free & (free == top[rule]), tp, _NOTHING)
