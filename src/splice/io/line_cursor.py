@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
-from splice.errors import InputError, Problem
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText
 
 T = TypeVar("T")
@@ -41,19 +40,12 @@ class LineCursor(Cursor):
         self.close(opening, ")", "arguments are separated by commas and closed by ')'")
         return tuple(args)
 
-    def statements(self, read: Callable[[], T]) -> tuple[list[T], list[Problem]]:
-        """Read every statement that can be read, and every problem of the others."""
-        readable, problems = list[T](), list[Problem]()
+    def more(self) -> bool:
+        """Go to the next line that is not empty; tell whether there is one."""
         self.skip_newlines()
-        while not self.at_kind(END):
-            start = self.index
-            try:
-                readable.append(read())
-            except InputError as error:
-                problems.extend(error.problems)
-                # To the end of the line that failed, so that one error does not hide the rest.
-                self.index = max(self.index, start + 1)
-                while not self.at_line_end:
-                    self.next()
-            self.skip_newlines()
-        return readable, problems
+        return super().more()
+
+    def recover(self) -> None:
+        """Go to the end of the line that failed."""
+        while not self.at_line_end:
+            self.next()

@@ -70,7 +70,7 @@ class Parser(Cursor):
         return Statement(content, weight, self.source.place(start.start))
 
     def recover(self) -> None:
-        """Skip to the token after the next dot, so that one error does not hide the rest."""
+        """Go to the token after the next dot."""
         while not self.at_kind(END):
             if self.next().text == ".":
                 return

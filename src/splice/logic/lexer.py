@@ -204,6 +204,26 @@ class Cursor:
             items.append(read())
         return items
 
+    def statements(self, read: Callable[[], T]) -> tuple[list[T], list[Problem]]:
+        """Read every statement that can be read, and every problem of the others."""
+        readable, problems = list[T](), list[Problem]()
+        while self.more():
+            try:
+                readable.append(read())
+            except InputError as error:
+                problems.extend(error.problems)
+                self.recover()
+        return readable, problems
+
+    def more(self) -> bool:
+        """Go to the next statement; tell whether there is one."""
+        return not self.at_kind(END)
+
+    def recover(self) -> None:
+        """Go behind a statement that failed, so that one error does not hide the rest."""
+        while not self.at_kind(END):
+            self.next()
+
     @contextmanager
     def nested(self) -> Iterator[None]:
         """Read something inside something else, but not without end."""

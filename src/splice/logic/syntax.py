@@ -17,8 +17,9 @@ name fluents, entities and sequences quote no more than they need.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from splice.errors import InputError, Problem, raise_problems
 from splice.logic.atoms import Atom, Clause, Literal, Rule
@@ -26,7 +27,9 @@ from splice.logic.formulas import Formula, as_clause
 from splice.logic.grammar import Parser
 from splice.logic.lexer import END, Cursor, Lexicon, SourceText, unquote
 from splice.logic.terms import VALUE, Constant, Function, Term, quoted
-from splice.logic.theory import Statement, Theory
+from splice.logic.theory import Theory
+
+T = TypeVar("T")
 
 GROUND_LEXICON: Final = Lexicon(
     patterns=(
@@ -51,10 +54,15 @@ def parse_term(text: str) -> Term:
     >>> parse_term("meet('ID1',Y)")
     Function('meet', (Constant('ID1'), Variable('Y')))
     """
+    return _whole(text, Parser.term)
+
+
+def _whole(text: str, read: Callable[[Parser], T]) -> T:
+    """Return what a text spells from its beginning to its end."""
     parser = Parser(SourceText(text))
-    term = parser.term()
+    value = read(parser)
     parser.finish()
-    return term
+    return value
 
 
 _cached: Final = lru_cache(maxsize=1 << 14)
@@ -70,10 +78,7 @@ def parse_atom(text: str) -> Atom:
     text
         The text.
     """
-    parser = Parser(SourceText(text))
-    atom = parser.atom()
-    parser.finish()
-    return atom
+    return _whole(text, Parser.atom)
 
 
 @_cached
@@ -103,10 +108,7 @@ def parse_clause(text: str) -> Clause:
 
 def parse_formula(text: str) -> Formula:
     """Read a formula."""
-    parser = Parser(SourceText(text))
-    formula = parser.formula()
-    parser.finish()
-    return formula
+    return _whole(text, Parser.formula)
 
 
 @_cached
@@ -118,9 +120,7 @@ def parse_rule(text: str) -> Rule:
     text
         ``head :- body.``, or a fact.
     """
-    parser = Parser(SourceText(text))
-    content = parser.content()
-    parser.finish()
+    content = _whole(text, Parser.content)
     if isinstance(content, Rule):
         return content
     clause = as_clause(content)
@@ -149,14 +149,7 @@ def parse_theory(text: str, file: str = "<text>") -> Theory:
 def parse_theory_all(text: str, file: str = "<text>") -> tuple[Theory, list[Problem]]:
     """Read what can be read of a theory, and every problem of the rest."""
     parser = Parser(SourceText(text, file))
-    statements: list[Statement] = []
-    problems: list[Problem] = []
-    while not parser.at_kind(END):
-        try:
-            statements.append(parser.statement())
-        except InputError as error:
-            problems.extend(error.problems)
-            parser.recover()
+    statements, problems = parser.statements(parser.statement)
     return Theory(tuple(statements)), problems
 
 

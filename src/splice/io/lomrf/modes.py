@@ -52,6 +52,8 @@ class _Parser(Cursor):
         )
 
     def recover(self) -> None:
+        """Go to the next keyword."""
+        self.next()
         while not self.at_kind(END) and not self.token.text.startswith("mode"):
             self.next()
 
@@ -123,14 +125,7 @@ class _Parser(Cursor):
 def parse_modes_all(text: str, file: str = "<modes>") -> tuple[Modes, list[Problem]]:
     """Read what can be read of mode declarations, and every problem of the rest."""
     parser = _Parser(SourceText(text, file))
-    modes, problems = list[Mode](), list[Problem]()
-    while not parser.at_kind(END):
-        try:
-            modes.append(parser.mode())
-        except InputError as error:
-            problems.extend(error.problems)
-            parser.next()
-            parser.recover()
+    modes, problems = parser.statements(parser.mode)
     return Modes(tuple(modes)), problems
 
 
