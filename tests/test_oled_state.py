@@ -172,13 +172,18 @@ def test_the_memory_is_bounded_and_a_run_ends_where_time_does_not_go_on() -> Non
     assert np.flatnonzero(begins[0])[0] == 0
 
 
-def test_ground_atoms_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, options = stream(7, sequences=6, size=1), OledOptions(memory=10)
+@pytest.mark.parametrize("size", [10, 150])
+def test_ground_atoms_that_are_gone_are_forgotten(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, options = stream(7, sequences=6, size=1), OledOptions(memory=size)
     every = Oled(options).fit(whole)
     monkeypatch.setattr(memory, "_FEW", 0)
     few = Oled(options).fit(whole)
-    held = sum(map(len, few._memory.parts))
-    assert len(few._memory._grounds) <= 2 * held < len(every._memory._grounds)
+    needed = len(np.unique(np.concatenate([part.ground for part in few._memory.parts])))
+    # Twice as many as are needed, or as were when some were last forgotten, whatever is remembered of each.
+    assert needed <= len(few._memory._grounds) <= 2 * few._memory._kept
+    assert len(few._memory._grounds) < len(every._memory._grounds)
     for ours, theirs in zip(few._memory.columns(), every._memory.columns(), strict=True):
         assert ours.tolist() == theirs.tolist()
     assert few.theory_ == every.theory_

@@ -203,7 +203,10 @@ class Chains:
 _COLUMNS: Final = ("ground", "pattern", "time", "until", "before", "after")
 
 MEMORY: Final = record(
-    grounds=each(each(text)), parts=each(record(**dict.fromkeys(_COLUMNS, column))), seen=whole()
+    grounds=each(each(text)),
+    parts=each(record(**dict.fromkeys(_COLUMNS, column))),
+    seen=whole(),
+    kept=whole(),
 )
 """The shape of a memory's state."""
 
@@ -250,6 +253,8 @@ class Memory:
         self._length = 0
         self._counts = np.zeros((2, 0), np.int64)
         self._grounds: dict[tuple[str, ...], int] = {}
+        self._kept = 0
+        """How many ground atoms were left when some were last forgotten."""
 
     def add(self, transitions: Transitions) -> None:
         """Remember the transitions of a batch."""
@@ -259,7 +264,9 @@ class Memory:
         self.put(
             BatchTransitions(ground, pattern, transitions.time, transitions.until, before, after)
         )
-        if len(self._grounds) > max(2 * self._length, _FEW):
+        # Not before there are twice as many as were needed: so whoever forgets seldom does it in vain, and what
+        # is no longer needed does not pile up over a stream in which names come and go.
+        if len(self._grounds) > max(2 * self._kept, _FEW):
             self._forget()
 
     def put(self, part: BatchTransitions) -> None:
@@ -283,6 +290,7 @@ class Memory:
         kept = np.unique(np.concatenate([part.ground for part in self.parts]))
         number = np.zeros(len(self._grounds), np.int32)
         number[kept] = np.arange(len(kept))
+        self._kept = len(kept)
         names = list(self._grounds)
         self._grounds = {names[old]: new for new, old in enumerate(kept.tolist())}
         self.parts = deque(replace(part, ground=number[part.ground]) for part in self.parts)
@@ -365,7 +373,7 @@ class Memory:
         """Return the memory as plain JSON."""
         parts = [{name: packed(getattr(part, name)) for name in _COLUMNS} for part in self.parts]
         grounds = [list(ground) for ground in self._grounds]
-        return {"grounds": grounds, "parts": parts, "seen": self.seen}
+        return {"grounds": grounds, "parts": parts, "seen": self.seen, "kept": self._kept}
 
     def restore(self, state: dict[str, Any], patterns: Codes) -> None:
         """Remember what a state holds; ``patterns`` are our numbers for its patterns."""
@@ -388,6 +396,7 @@ class Memory:
             )
         require(state["seen"] >= self.seen, "memory.seen", "is less than what is remembered")
         self.seen = int(state["seen"])
+        self._kept = int(state["kept"])
 
 
 def _by_content(

@@ -62,7 +62,7 @@ class OnlineLearner(ABC, Generic[O, S]):
     title: ClassVar[str]
     """What messages call it (the class's name, unless it says otherwise); in small letters, what its
     states are marked with."""
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     """The version of its states."""
     options_type: ClassVar[type[LearnerOptions]] = LearnerOptions
     state_shape: ClassVar[Mapping[str, Shape]] = {}

@@ -47,7 +47,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
     """
 
     title = "OLED"
-    version = 5
+    version = 6
     options_type = OledOptions
 
     def _progress(self) -> str:

@@ -49,7 +49,7 @@ class Osla(OnlineLearner[OslaOptions, dict[int, float]]):
     """
 
     title = "OSLa"
-    version = 2
+    version = 3
     options_type = OslaOptions
 
     def __init__(self, options: OslaOptions | None = None, **changes: Any) -> None:
