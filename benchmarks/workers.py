@@ -251,7 +251,7 @@ def cores(vessels: int, days: float, parts: int, turns: int) -> Iterator[dict[st
         folder = Path(place) / "sea"
         sea = make_maritime(vessels, days, seed=1)
         write_source(MaskedSource(sea, KeepBatches(10), 1, TimePoints(25)), folder, "parquet")
-        words = ["learn", str(folder), "--out", f"{place}/rules", "--force", "--quiet"]
+        words = ["learn", str(folder), "--out", f"{place}/sea.rules", "--force", "--quiet"]
         words += ["--shards", str(parts), "--profile", "default"]
         took: dict[int, list[tuple[float, float]]] = {1: [], 2: [], 4: []}
         for _ in range(turns):
