@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -26,12 +27,16 @@ DEFAULT = ("--profile", "default")
 """The profile of the published comparisons."""
 
 
+IN_WORDS = re.compile(rb"(?m)^(% \d+: .*\n)% .*\n")
+"""The line below the counts of a rule that says it in words."""
+
+
 def said(path: Path) -> bytes:
     """Return what a file says; what went without saying once is left out."""
     text = path.read_bytes()
     for once in (b", mode online", b", holds after", b'\n[time]\nholds = "after"\n'):
         text = text.replace(once, b"")
-    return text
+    return IN_WORDS.sub(rb"\1", text)
 
 
 def sums(folder: Path) -> dict[str, str]:

@@ -38,8 +38,9 @@ class ProgressBar:
             case Advanced() if self._shown:
                 rules = f"{event.rules} rules" if isinstance(event, LearnedBatch) else ""
                 self._shown.advance(rules)
-            case Ended() if self._shown:
-                self._steps = self._shown.count
+            case Ended(_, is_whole) if self._shown:
+                if is_whole:
+                    self._steps = self._shown.count
                 self._shown.stop()
                 self._shown = None
             case _:
