@@ -8,12 +8,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from splice.cli import main
+from splice.cli.console import settings
 
 
 def exit_code(*words: object) -> int:
     """Run the command and return how it ends."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("quiet", "verbose", "debug"):  # which the command sets for its whole process
+            patch.setattr(settings, name, False)
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
     code = ended.value.code
     return code if isinstance(code, int) else 0
 
