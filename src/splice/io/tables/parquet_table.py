@@ -25,6 +25,7 @@ from splice.io.tables.frames import (
     TableFormat,
     select,
 )
+from splice.io.tables.parquet_pages import check_pages
 from splice.io.tables.values import NO_CELLS, beyond_calendar
 from splice.limits import LIMITS, Limits
 
@@ -39,7 +40,7 @@ class Parquet(TableFormat):
 
     def open(self, path: Path, *, chunk_rows: int = CHUNK_ROWS, limits: Limits = LIMITS) -> Table:
         """Return a file as a table."""
-        return ScannedTable(path, _scan, "Parquet", chunk_rows=chunk_rows, limits=limits)
+        return _ParquetTable(path, _scan, "Parquet", chunk_rows=chunk_rows, limits=limits)
 
     def write(self, frame: pl.LazyFrame, target: Path | IO[bytes]) -> None:
         """Write rows."""
@@ -182,6 +183,19 @@ class ScannedTable(FileTable):
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(Problem(Place(file), f"cannot be read: {reason}")) from error
+
+
+class _ParquetTable(ScannedTable):
+    """A Parquet file, the headers of whose pages are looked at before they are read."""
+
+    def _read_schema(self) -> pl.Schema:
+        if self._schema is None:
+            schema = super()._read_schema()
+            if not isinstance(self.path, RemotePath):
+                self._schema = None
+                check_pages(self.path, self._limits)
+                self._schema = schema
+        return super()._read_schema()
 
 
 @contextmanager
