@@ -127,9 +127,6 @@ def complete(
     if revise:
         _check_revision(revise, mode, shards)
     mode = profile.mode(mode)
-    opened = with_measures(opener(*as_told_to(engine, data, options)), mode)
-    true = None if truth is None else opener(*as_told_to(engine, truth, options))
-    source = opened()
 
     def write(completed: Source) -> None:
         if out is not None:
@@ -139,6 +136,9 @@ def complete(
     files, labels = None, None
     # Whoever works is asked for first: one that is not there is told before anything is read.
     with chosen_engine(engine, jobs, lambda text: watch(Notice(text))) as workers:
+        opened = with_measures(opener(*as_told_to(engine, data, options)), mode)
+        true = None if truth is None else opener(*as_told_to(engine, truth, options))
+        source = opened()
         findings, profile, calibration = _settled(profile, source, batch_size, mode, watch)
         task = _ShardTask(opened, profile, mode, batch_size, true, out is not None, revise)
         if shards == 1:
