@@ -34,8 +34,9 @@ BOUNDED: Final = 50_000
 _SURELY: Final = 1e-9
 """What is farther than by so much is so for sure, rounding aside."""
 
-REMEMBERED: Final = 1024
-"""So many patterns have their similarities remembered: a table of 8 MiB."""
+REMEMBERED: Final = 4096
+"""So many patterns have their similarities remembered: a table of 128 MiB at most. Online each batch asks again:
+without it 1,600 patterns of a month at sea take 16 s instead of 6."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +175,8 @@ class PairTable:
     def _grow(self, size: int) -> None:
         size_before = len(self._values)
         if size > size_before:
-            values = np.full((max(size, 2 * size_before),) * 2, np.nan)
+            ahead = 2 * size_before if self._most is None else min(2 * size_before, self._most)
+            values = np.full((max(size, ahead),) * 2, np.nan)
             values[:size_before, :size_before] = self._values
             self._values = values
 
