@@ -519,7 +519,10 @@ def test_a_run_that_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_in_a_pipe_is_as_wide_as_its_cells(splice: Command, tmp_path: Path) -> None:
+def test_a_table_in_a_pipe_is_as_wide_as_its_cells(
+    splice: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     fluent = (
         "a_fluent_with_a_name_that_is_far_longer_than_what_a_terminal_of_eighty_columns_can_show"
     )

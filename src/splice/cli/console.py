@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from splice.display import cell_text, csv_text
-
 if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.text import Text
@@ -120,6 +118,8 @@ def emit(
         for row in rows:
             say(_json(row))
     elif style is Format.CSV:
+        from splice.display import csv_text
+
         say(csv_text(rows), end="")
     else:
         _table(rows, title)
@@ -163,6 +163,8 @@ def _table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+
+    from splice.display import cell_text
 
     table = Table(
         title=_plain(title) if title else None,
