@@ -127,7 +127,7 @@ def open_input(
     else:
         names = _names(name)
         source = _open(names[0], options) if len(names) == 1 else _open_files(names, options)
-    closing = Closing(options.exhaustive, source.domain.exclusive)
+    closing = Closing(options.exhaustive, bool(source.domain.exclusive))
     unknown = queries is Queries.UNLABELLED
     if options.open_world:
         return OpenWorldSource(source, closing)

@@ -262,7 +262,7 @@ class _Reader:
         for name in fluents:
             if self._closed and name not in declared:
                 target["fluents"].unknown("fluent", name, declared)
-        flags = {name: target[name].flag() for name in FLAGS}
+        flags = {name: target[name].flag() for name in FLAGS if name in target}
         return {"query": self._query(target["query"]), "fluents": fluents, **flags}
 
     def _query(self, value: Value) -> Signature:

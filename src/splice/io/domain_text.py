@@ -26,6 +26,7 @@ def format_domain(domain: Domain, *, time_unit: str | None = None) -> str:
     if domain.fluents:
         lines.append(f"fluents = {_list(domain.fluents)}")
     lines += [f"{name} = true" for name in FLAGS if getattr(domain, name)]
+    lines += ["exclusive = false"] if domain.exclusive is False else []  # labels are not asked then
     if schema.types:
         lines += ["", "[types]", *(f"{_key(t.name)} = {_type(t)}" for t in schema.types)]
     if schema.predicates:

@@ -76,7 +76,9 @@ class PendingRows:
         """Return a batch with all query atoms over the constants in it, labelled or not."""
         parts = [facts, events, labels, self._expanded(times)]
         table = AtomTable.concat(parts, self.vocabulary).sorted().distinct()
-        open_world = OpenWorldSource(MemorySource(table, domain), Closing(False, domain.exclusive))
+        open_world = OpenWorldSource(
+            MemorySource(table, domain), Closing(False, bool(domain.exclusive))
+        )
         grown = collect(open_world)
         timeless = (grown.time == NO_TIME) & ~query_rows(grown, domain)
         return MicroBatch(domain, grown.take(~timeless), facts)

@@ -75,7 +75,7 @@ class Domain:
         Whether somebody is paired with themselves where instances of fluents are enumerated.
         Otherwise arguments of one type differ.
     exclusive
-        Whether of the fluents about the same entities one holds at a time.
+        Whether of the fluents about the same entities one holds at a time; None: nobody says it.
     clock
         How time goes on.
     measures
@@ -90,7 +90,7 @@ class Domain:
     fluents: tuple[str, ...] = ()
     closed: bool = False
     self_pairs: bool = False
-    exclusive: bool = False
+    exclusive: bool | None = None
     clock: Clock = Clock()
     measures: tuple[Measure, ...] = ()
 

@@ -42,6 +42,7 @@ from splice.pipeline.source import (
     RunStream,
     as_told_to,
     find_convention,
+    find_rivals,
     find_thresholds,
     name_of,
     opener,
@@ -140,9 +141,10 @@ def learn(
         if change := find_thresholds(source, choices.mode):
             stream.redefine(change)
             opened = redefined(opened, change)
-        if choices.looks_first and (change := find_convention(stream, watch)):
-            stream.redefine(change)
-            opened = redefined(opened, change)
+        for find_out in (find_convention, find_rivals) if choices.looks_first else ():
+            if change := find_out(stream, watch):
+                stream.redefine(change)
+                opened = redefined(opened, change)
         begun = time.perf_counter()
         reading = stream.reading()
         choices, findings = choices.settled(follow(stream, Stage.HOLD_OUT, watch), reading)

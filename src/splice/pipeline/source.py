@@ -18,6 +18,7 @@ from splice.logic.domain import Domain, Holds
 from splice.patterns.convention import find_holds
 from splice.patterns.measures import find_measures, measured
 from splice.patterns.reading import Reading
+from splice.pipeline.exclusive import one_held_at_a_time
 from splice.pipeline.holdout import sample
 from splice.pipeline.progress import Settled, Watch, ignore
 from splice.pipeline.shards import OpenSource
@@ -172,6 +173,21 @@ def find_convention(stream: RunStream, watch: Watch = ignore) -> Change | None:
     text = "nobody says when changes count; by the labels, what begins at a time-point holds from it on"
     watch(Settled(f"{text} (--holds after says otherwise)"))
     return partial(Domain.holding, holds=holds)
+
+
+def find_rivals(stream: RunStream, watch: Watch = ignore) -> Change | None:
+    """Find out by the labels whether one fluent holds at a time, where the domain does not say it.
+
+    Return what a domain becomes by that; None where it stays as it is. A part of the stream is read.
+    ``watch`` is told where one does.
+    """
+    if stream.source.domain.exclusive is not None or not one_held_at_a_time(
+        sample(stream, KEPT_ROWS)
+    ):
+        return None
+    text = "by the labels one fluent about the same entities holds at a time, and labels are completed so"
+    watch(Settled(f"{text} ([target] exclusive = false says otherwise)"))
+    return partial(replace, exclusive=True)
 
 
 def redefined(opened: OpenSource, change: Change) -> OpenSource:
