@@ -12,11 +12,11 @@ from __future__ import annotations
 import csv
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from splice.lab.experiments.grid import Cell, Result
 
@@ -62,8 +62,17 @@ def _published_numbers() -> dict[tuple[str, str, str, str, str, float], Publishe
 
 
 Row: TypeAlias = dict[str, Any]
+K = TypeVar("K", bound=Hashable)
 
 _DIGITS = 4
+
+
+def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
+    """Return rows by a key, in order of first appearance."""
+    groups: dict[K, list[Row]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def summarise(
@@ -171,14 +180,8 @@ def wide(rows: Sequence[Row], across: str, measure: str) -> list[Row]:
         sd = row[f"{measure}_sd"]
         deviation = "" if sd is None else f" ±{_short(sd, 2)}"
         line[str(row[across])] = _short(row[measure]) + deviation
-    return _by_setting(list(lines.values()), names[:-1])
-
-
-def _by_setting(rows: list[Row], names: Sequence[str]) -> list[Row]:
-    order = {
-        key: i for i, key in enumerate(dict.fromkeys(tuple(r[n] for n in names) for r in rows))
-    }
-    return sorted(rows, key=lambda row: order[tuple(row[name] for name in names)])
+    by_setting = parted(lines.values(), lambda row: tuple(row[name] for name in names[:-1]))
+    return [line for of_setting in by_setting.values() for line in of_setting]
 
 
 def _short(value: float, digits: int = 3) -> str:

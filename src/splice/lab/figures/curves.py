@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from splice.lab.experiments.tables import Row
+from splice.lab.experiments.tables import Row, parted
 from splice.lab.figures.panels import (
     DASHED,
     F1,
@@ -23,7 +23,6 @@ from splice.lab.figures.panels import (
     note_of,
     numbered,
     panel,
-    parted,
     with_published,
 )
 from splice.report.document import Curve, Figure, Panel

@@ -7,15 +7,13 @@ hiding labels. Ours is solid with a band of one standard error, what was publish
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from splice.errors import plural
 from splice.lab.experiments.spec import ce_of
-from splice.lab.experiments.tables import Published, Row, published
+from splice.lab.experiments.tables import Published, Row, parted, published
 from splice.report.document import Curve, Figure, Panel
-
-K = TypeVar("K", bound=Hashable)
 
 Rows: TypeAlias = Sequence[Row]
 
@@ -27,14 +25,6 @@ DASHED: Final = "Dashed: published. Bands: one standard error."
 _SIMULATED: Final = (
     "Ours is about simulated vessels, and less than a month of them; the published month is real."
 )
-
-
-def parted(items: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
-    """Return rows by a key, in order of first appearance."""
-    groups: dict[K, list[Row]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def by_column(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:

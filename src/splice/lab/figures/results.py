@@ -14,7 +14,7 @@ from typing import Any, Final
 from splice.errors import InputError, Place, Problem, SpliceError
 from splice.io.text import natural_key, read_text
 from splice.lab.experiments.run import rows_of
-from splice.lab.experiments.tables import Row, wide
+from splice.lab.experiments.tables import Row, parted, wide
 from splice.lab.figures.curves import (
     ANSWERS_COLUMNS,
     SCALE_COLUMNS,
@@ -35,7 +35,6 @@ from splice.lab.figures.panels import (
     by_column,
     level_figure,
     paper_figures,
-    parted,
 )
 from splice.report.document import Cell, Figure, Note, Report, Section, Tab, Table
 from splice.report.run import table_of
