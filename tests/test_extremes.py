@@ -19,6 +19,7 @@ from splice.events.points import Step
 from splice.events.recognise import recognise
 from splice.inputs.open import open_input
 from splice.inputs.theories import load_theory
+from splice.io.intervals import read_intervals
 from splice.io.lomrf.modes import parse_modes
 from splice.lab.experiments.run import Experiment, load, start
 from splice.lab.maritime import make_maritime
@@ -40,6 +41,16 @@ def test_times_at_the_ends_of_64_bits_in_evidence(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     path.write_text(f"HoldsAt(F, {2**63 - 1})\nP(A, {1 - 2**63})\n", "utf-8")
     assert len(collect(open_input(str(path)))) == 2
+
+
+@pytest.mark.parametrize("end", [2**63, -(2**63), 10**30, int("9" * 4000)])
+def test_ends_of_intervals_beyond_64_bits_are_told_where_they_stand(
+    end: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "i.csv"
+    path.write_text(f"fluent,start,end\nlit(a),1,2\nlit(a),{min(end, 3)},{max(end, 4)}\n", "utf-8")
+    with pytest.raises(InputError, match=r"i\.csv:3:\d+: time -?\d+"):
+        read_intervals(path)
 
 
 def test_more_neighbours_than_there_are_cost_nothing() -> None:

@@ -16,8 +16,8 @@ from splice.completion.cache import Labelled
 from splice.completion.connector import Connector, Edges
 from splice.completion.similarity import Similarity, Vertices
 
-_AT_ONCE: Final = 2_000_000
-"""So many pairs are looked at together: some tens of MiB."""
+_AT_ONCE: Final = 500_000
+"""So many pairs are looked at together: some columns of 4 MiB each."""
 
 
 class Neighbourhood:
