@@ -2,10 +2,10 @@
 
 Each axis is doubled three times while the others stay as they are. What is told is the processor time at n, 2n, 4n
 and 8n, and the last over eight times the first: 1 is linear, less is better than that. So for memory: the peak beyond
-what the process held after a run over a few points, which loads and compiles everything. Each cell is a process of its
-own. Where a cell at n takes less than a MiB, the growth from 2n to 8n over four is told.
+what the process held after a run over a few points, which loads and compiles everything. Each row is a process of its
+own, which goes from the smallest input to the largest.
 
-``python -m benchmarks.scaling [POINTS] [AXIS ...] [WORK ...]``: so many time-points in a sequence (default 150: 7,200
+``python -m benchmarks.scaling [POINTS] [AXIS ...] [WORK ...]``: so many time-points in a sequence (default 300: 14,400
 query atoms at n), some axes or all, some work (``"learn auto"``) or all.
 """
 
@@ -26,8 +26,8 @@ from splice.pipeline.complete import complete
 from splice.pipeline.learned import LearnOptions
 from splice.pipeline.run import learn
 
-BASE = {"entities": 6, "fluents": 2, "events": 12, "patterns": 40, "sequences": 4}
-POINTS = 150
+BASE = {"entities": 6, "fluents": 2, "events": 12, "patterns": 400, "sequences": 4}
+POINTS = 300
 LABELLED = 0.3
 WARM = 50
 """Time-points of what is run first."""
@@ -78,13 +78,18 @@ WORK: dict[str, Callable[[str], None]] = {
 """``auto`` is what the commands do unless told otherwise, ``default`` a profile that is named."""
 
 
-def measured(name: str, warm: str, folder: str) -> dict[str, float]:
-    """Return the processor time of some work, and the MiB that it takes."""
+def measured(name: str, warm: str, *folders: str) -> dict[str, list[float]]:
+    """Return the processor time of some work on each folder, and the MiB that it takes."""
     WORK[name](warm)  # what is compiled and loaded once
     gc.collect()
-    before, begun = memory_now(), time.process_time()
-    WORK[name](folder)
-    return {"seconds": time.process_time() - begun, "mebibytes": peak_since() - before}
+    before, seconds, mebibytes = memory_now(), [], []
+    for folder in folders:
+        begun = time.process_time()
+        WORK[name](folder)
+        seconds.append(time.process_time() - begun)
+        mebibytes.append(peak_since() - before)
+        gc.collect()
+    return {"seconds": seconds, "mebibytes": mebibytes}
 
 
 def table(points: int, axes: list[str], works: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -97,24 +102,19 @@ def table(points: int, axes: list[str], works: list[str]) -> Iterator[tuple[str,
             for power, folder in enumerate(sizes):
                 write(folder, {**BASE, axis: BASE[axis] << power}, points)
             for work in works:
-                cells = [(work, str(home / "warm"), str(folder)) for folder in sizes]
-                measures = [
-                    in_process("benchmarks.scaling", "one", *cell, threads=1) for cell in cells
-                ]
-                yield f"{work}, {axis} x 1, 2, 4, 8", _values(measures), _growth(measures)
+                cells = (work, str(home / "warm"), *map(str, sizes))
+                found = in_process("benchmarks.scaling", "one", *cells, threads=1)
+                yield f"{work}, {axis} x 1, 2, 4, 8", _values(found), _growth(found)
 
 
-def _values(measures: list[dict[str, float]]) -> str:
-    seconds = ", ".join(f"{each['seconds']:.2f}" for each in measures)
-    mebibytes = ", ".join(f"{each['mebibytes']:.0f}" for each in measures)
+def _values(found: dict[str, list[float]]) -> str:
+    seconds = ", ".join(f"{each:.2f}" for each in found["seconds"])
+    mebibytes = ", ".join(f"{each:.0f}" for each in found["mebibytes"])
     return f"{seconds} s; {mebibytes} MiB"
 
 
-def _growth(measures: list[dict[str, float]]) -> str:
-    first, last = measures[0], measures[-1]
-    time = last["seconds"] / (8 * first["seconds"])
-    sizes = [each["mebibytes"] for each in measures]
-    memory = sizes[3] / (8 * sizes[0]) if sizes[0] >= 1 else sizes[3] / (4 * max(sizes[1], 1))
+def _growth(found: dict[str, list[float]]) -> str:
+    time, memory = (each[-1] / (8 * max(each[0], 1e-9)) for each in found.values())
     return f"{time:.2f} x linear; {memory:.2f}"
 
 
