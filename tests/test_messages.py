@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,17 @@ def test_the_share_done_is_not_of_what_a_stage_left_early_had(
     assert "%" not in capsys.readouterr().err
     list(follow(range(9), Stage.LEARN, progress))
     assert "9 of 9, 100%" in capsys.readouterr().err
+
+
+def test_stages_that_are_short_tell_of_themselves_where_together_they_are_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = count(0.0, 1.0)
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(seconds))
+    progress = RunProgress()
+    for _ in range(6):
+        list(follow(range(4), Stage.COUNT, progress))  # some five seconds each
+    assert 2 <= len(capsys.readouterr().err.splitlines()) <= 4
 
 
 def test_where_nothing_was_learned_other_options_are_tried(

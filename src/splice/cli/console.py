@@ -218,13 +218,14 @@ def tracked(
 class Bar:
     """A progress bar on stderr, there once it has taken more than a second, gone at the end.
 
-    Where stderr is no terminal, it is a line every ten seconds.
+    Where stderr is no terminal, it is a line every ten seconds: ten after what ``printed`` says, when the last
+    one was or would have been, where this is one stage of several.
     """
 
-    def __init__(self, what: str, total: int | None = None) -> None:
+    def __init__(self, what: str, total: int | None = None, printed: float | None = None) -> None:
         self._progress = _progress() if is_watched() else None
         self._what, self._total, self.count = what, total, 0
-        self._printed = time.monotonic()
+        self.printed = time.monotonic() if printed is None else printed
         if self._progress:
             self._task = self._progress.add_task(_plain(what).plain, total=total)
         self._begun, self._shown = time.monotonic(), False
@@ -250,9 +251,9 @@ class Bar:
     def _print_line(self, ask: Callable[[], str] | None) -> None:
         """Tell how far it is, if the last line is old enough."""
         now = time.monotonic()
-        if now - self._printed < _LINE_EVERY:
+        if now - self.printed < _LINE_EVERY:
             return
-        self._printed = now
+        self.printed = now
         done = f"{self.count:,}"
         if self._total:
             done += f" of {self._total:,}, {min(1.0, self.count / self._total):.0%}"

@@ -19,7 +19,8 @@ class RunProgress:
         """Tell of an event."""
         match event:
             case Begun(stage, total):
-                self._bar = Bar(stage.value, total or self._steps)
+                printed = self._bar.printed if self._bar else None
+                self._bar = Bar(stage.value, total or self._steps, printed)
             case LearnedBatch():
                 self._print_batch(event)
             case Advanced() if self._bar:
