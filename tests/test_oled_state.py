@@ -63,6 +63,7 @@ def test_rules_give_way_only_where_that_makes_room_for_another(limit: int, fits:
     first = learner.states[0]
     bodied, idle = (replace(first, picked=picked, born=0) for picked in ((0,), ()))
     learner.states = [bodied, idle]
+    learner._index()
     assert learner._has_room(first.kind, first.head) is fits
     assert learner.states == ([bodied] if limit == 2 else [bodied, idle])
 

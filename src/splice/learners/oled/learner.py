@@ -57,6 +57,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         super()._reset()
         self.states: list[RuleState] = []
         """All rules that are being learned."""
+        self._rules_about: dict[tuple[_Kind, Atom], list[RuleState]] = {}
+        """The same by kind and head: what is asked for each new rule must not grow with the fluents."""
         self.transitions: dict[Atom, int] = {}
         """How many transitions were seen, by the query atom that they are about."""
         self._seeded: set[tuple[_Kind, int]] = set()
@@ -160,6 +162,13 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
             self._rule_blocks.pop((kind, seen.head.atom), None)
             rule = RuleState(predicate, seen.head.atom, bottom, points=points, born=self.batches)
             self.states.append(rule)
+            self._rules_about.setdefault((kind, rule.head), []).append(rule)
+
+    def _index(self) -> None:
+        """Group the rules anew, after many came or went."""
+        self._rules_about = {}
+        for rule in self.states:
+            self._rules_about.setdefault((rule.kind, rule.head), []).append(rule)
 
     def _has_room(self, kind: _Kind, head: Atom) -> bool:
         """Return whether one more rule can start; others give way only where that makes room for it."""
@@ -174,14 +183,15 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
 
         Those are the rules of earlier batches without a body, the least often right first.
         """
-        rules = [rule for rule in self.states if rule.kind == kind and rule.head == head]
+        rules = self._rules_about.get((kind, head), [])
         weakest = [rule for rule in rules if not rule.picked and rule.born < self.batches]
         weakest.sort(key=lambda rule: rule.support(self.options))
         return max(len(rules) + more - self.options.growing, 0), weakest
 
     def _drop(self, rules: list[RuleState]) -> None:
-        dropped = set(map(id, rules))
-        self.states = [rule for rule in self.states if id(rule) not in dropped]
+        for rule in rules:  # they are few, and rules are equal to themselves alone
+            self.states.remove(rule)
+            self._rules_about[rule.kind, rule.head].remove(rule)
 
     def _bottom(self, head: Atom, seen: Body) -> Body:
         """Return the bottom rule of a pattern: all that was seen, and all that was not."""
@@ -239,6 +249,7 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         self._thresholds.restore(state["thresholds"])
         self.transitions = {parse_atom(h): int(n) for h, n in state["transitions"].items()}
         self.states = [read_rule(plain) for plain in state["rules"]]
+        self._index()
         kinds = set(self._kinds)
         for i, rule in enumerate(self.states):
             require(rule.head in self.transitions, f"rules[{i}].head", "has no transitions")
@@ -263,7 +274,8 @@ class Oled(OnlineLearner[OledOptions, list[RuleState]]):
         self._seeded |= {(kind, int(patterns[number])) for kind, number in other._seeded}
         for head, count in other.transitions.items():
             self.transitions[head] = self.transitions.get(head, 0) + count
-        for kind, head in {(rule.kind, rule.head) for rule in self.states}:
+        self._index()
+        for kind, head in self._rules_about:
             excess, weakest = self._excess(kind, head, 0)
             self._drop(weakest[:excess])
         self._rule_blocks = {}
