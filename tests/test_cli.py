@@ -332,6 +332,13 @@ def test_help_reads_well(splice: Command) -> None:
     assert splice("--version").out.startswith("splice 0.")
 
 
+@pytest.mark.parametrize("command", ["complete", "learn"])
+def test_help_shows_strategies_as_they_are_typed(command: str, splice: Command) -> None:
+    words = splice(command, "--help").out.replace("│", " ").split()
+    assert "mass:100:15:0," in words
+    assert not any(ord(sign) > 0x2600 for word in words for sign in word)
+
+
 def test_a_process_of_its_own(tmp_path: Path) -> None:
     """Colours are off when asked, errors go to stderr, and the exit code arrives."""
     (tmp_path / "a.db").write_text("Happens(A, 5\n")

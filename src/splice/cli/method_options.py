@@ -34,6 +34,8 @@ _PANEL: Final = "How labels are completed"
 
 def _option(name: str, kind: type, metavar: str, about: str, **limits: Any) -> Any:
     """Return the annotation of an option."""
+    # Help is Markdown in which ``:100:`` would be drawn as an emoji; an escaped colon is a colon.
+    about = about.replace(":", "\\:")
     option = typer.Option(
         f"--{name}", metavar=metavar, help=about, rich_help_panel=_PANEL, **limits
     )
