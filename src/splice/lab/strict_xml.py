@@ -5,13 +5,14 @@ A DOCTYPE, and with it every entity, is refused: a few of them can blow up to an
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NoReturn
 from xml.parsers import expat
 
 from splice.errors import InputError, Place, Problem, SpliceError
 
 
-class StrictXml:
+class StrictXml(ABC):
     """Feeds a file to an XML parser; whoever inherits says what its elements mean.
 
     Parameters
@@ -33,17 +34,17 @@ class StrictXml:
         parser.EntityDeclHandler = lambda *_: self._refuse("an entity")
         parser.ExternalEntityRefHandler = lambda *_: self._refuse("an external entity")
 
+    @abstractmethod
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, name: str) -> None:
         """End an element."""
-        raise NotImplementedError
 
+    @abstractmethod
     def characters(self, text: str) -> None:
         """Take some of the text inside an element."""
-        raise NotImplementedError
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
         """Read some more of the file."""
