@@ -258,6 +258,30 @@ def test_a_stream_that_leaps_goes_on() -> None:
     assert one.counts["late"] == one.counts["dead"] == 0
 
 
+@pytest.mark.parametrize("last", [[10**12], [10**9, 10**12]])
+def test_at_the_end_of_a_sequence_one_row_alone_is_no_leap(last: list[int]) -> None:
+    """It is nobody's second opinion, and would make the last intervals a century long."""
+    events, _ = rows()
+    one = engine(lateness=5)
+    one.events(items([*events, *({**events[-1], "time": at} for at in last)]))
+    one = through_state(one)
+    one.finish()
+    assert one.counts["future"] == one.counts["dead"] == len(last)
+    assert {row["reason"] for row in said(one, "dead")} == {"a time far in the future"}
+    assert one.counts["events"] == len(events)
+    assert intervals(one) == one_shot(plaza())
+
+
+def test_at_the_end_of_a_sequence_two_rows_are_a_leap_and_the_only_row_is_none() -> None:
+    events, _ = rows()
+    for before, last in ((events, [10**9, 10**9 + 1]), ([], [10**9])):
+        one = engine(lateness=5)
+        one.events(items([*before, *({**events[-1], "time": at} for at in last)]))
+        one.finish()
+        assert one.counts["dead"] == 0
+        assert one.counts["events"] == len(before) + len(last)
+
+
 times = st.lists(st.one_of(st.integers(0, 60), st.integers(900, 930)), max_size=40)
 
 

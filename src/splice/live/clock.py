@@ -6,6 +6,7 @@ The clock of a sequence stands at the latest time that a row of it has said. A r
 silent for a while. The rows that follow decide: it waits until so many more rows are as far ahead,
 and then the clock moves to the earliest of them; or until so many rows go on as before, and then it is
 refused. The first rows of a sequence are judged in the same way, since the first may be the slip.
+Where the sequence ends before that is decided, a leap needs a second row: one alone is refused.
 
 What a row is depends on the rows before it and not on how they arrived in portions.
 """
@@ -137,10 +138,21 @@ class Clocks:
         return int(before[-1]), np.asarray(waiting)[~near].tolist()
 
     def settle(self, code: int, time: Ints) -> npt.NDArray[np.int8]:
-        """Judge rows of a sequence that still wait when it ends: they leap unless contradicted."""
+        """Judge rows of a sequence that still wait when it ends: they leap unless contradicted.
+
+        Where a clock runs already, a row that no other is near has nobody's word but its own, and is refused;
+        a sequence that had no clock yet may well have a single row.
+        """
         verdict = np.full(len(time), Verdict.REFUSED, np.int8)
-        if len(time) and not self.normal.get(code):
-            self.latest[code], _ = self._leap(time, list(range(len(time))), verdict)
+        if self.normal.get(code):
+            return verdict
+        waiting = list(range(len(time)))
+        if code in self.latest:
+            # Fewer than CONFIRM rows wait, so the square is tiny.
+            near = np.abs(time[:, None] - time) <= self.ahead
+            waiting = np.flatnonzero(near.sum(axis=1) > 1).tolist()
+        if waiting:
+            self.latest[code], _ = self._leap(time, waiting, verdict)
         return verdict
 
     def advance(self, code: int, time: int) -> None:

@@ -139,7 +139,7 @@ class Intake:
             self._out.put(Channel.DEAD, **described, reason=entry.reason, hint=entry.hint)
 
     def _refuse(self, rows: Sequence[int], raw: Sequence[RawRow]) -> None:
-        hint = "later rows go on as before: if the stream has leapt, raise --ahead"
+        hint = "no later row bears it out: if the stream has leapt, raise --ahead"
         self._counts["future"] += len(rows)
         self._reject([Bad(row, "a time far in the future", hint) for row in rows], raw)
 
