@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median_low
 
 import numpy as np
 
@@ -237,6 +238,11 @@ class Twin:
         self.resistances: dict[int, float] = {}
         self.followed: list[tuple[Key, bool, int, int]] = []
         """Labels that followed labels: a clause, whether it was new, the labels before and now."""
+        self.gaps: list[int] = []
+        """All gaps between neighbouring time-points so far."""
+        self.latest: tuple[str, int] | None = None
+        self.usual: dict[int, float] = {}
+        """The usual gap at each time-point of the batch."""
 
     def _new_cache(self) -> Cache:
         raw = self.caching.first is FirstBatch.AS_IT_IS
@@ -244,6 +250,7 @@ class Twin:
 
     def complete(self, batch: MicroBatch) -> TwinResult:
         """Return a value and a label for every query atom of the next batch."""
+        self._count_gaps(batch)
         examples = partition(batch, self.profile.identity)
         labelled = [example for example in examples if example.label != 0]
         if self.profile.caching is None:
@@ -462,7 +469,22 @@ class Twin:
         """Return the weight between two neighbours in time; the later one decides on its odds."""
         earlier, later = sorted((one, two), key=lambda e: e.time or 0)
         odds = self._odds(later, earlier.key != later.key)
-        return odds * self.metric.examples(one, two)
+        return odds * self.metric.examples(one, two) * self._fading(earlier, later)
+
+    def _fading(self, earlier: Example, later: Example) -> float:
+        """Return what is left of a link: one n-th over n times the usual gap."""
+        assert earlier.time is not None
+        assert later.time is not None
+        return min(1.0, self.usual[later.time] / (later.time - earlier.time))
+
+    def _count_gaps(self, batch: MicroBatch) -> None:
+        """Note the gap before each time-point, and the usual one, which is the lower median so far."""
+        self.usual = {}
+        for time in batch.times.tolist():
+            if self.latest is not None and self.latest[0] == batch.sequence:
+                self.gaps.append(_four_digits(time - self.latest[1]))
+            self.latest = batch.sequence, time
+            self.usual[time] = median_low(self.gaps) if self.gaps else np.inf
 
     def _remember(self, batch: MicroBatch, examples: list[Example], result: TwinResult) -> None:
         """Keep the values at the last time-point, and how firmly labels hold them."""
@@ -473,6 +495,13 @@ class Twin:
                 resistance = self.resistances.get(i, 0.0)
                 past = Past(result.values[i], resistance, example)
                 self.memory[batch.sequence, example.entity] = past
+
+
+def _four_digits(gap: int) -> int:
+    """Return the smallest number from a gap on that has four binary digits before its zeros."""
+    while gap >> max(gap.bit_length() - 4, 0) << max(gap.bit_length() - 4, 0) != gap:
+        gap += 1
+    return gap
 
 
 def _up_to(time: int | None, until: int | None) -> bool:

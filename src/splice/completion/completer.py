@@ -111,7 +111,7 @@ class SupervisionCompleter:
         self._frozen, self._ballot = True, ballot
         self.expect(counts)
         if self._parts and self._parts.chains:
-            self._parts.chains.forget("")
+            self._parts.chains.forget()
 
     def expect(self, counts: LabelCounts) -> None:
         """Take over labels that were counted elsewhere, as soon as a batch says what it is about."""
@@ -268,6 +268,7 @@ class SupervisionCompleter:
             state["chains"] = writer.chains(parts.chains.standing, classes)
             counts = parts.chains.persistence.counts
             state["transitions"] = writer.transitions(counts, classes)
+            state["gaps"] = writer.gaps(parts.chains.gaps.counts)
         if self.profile.distance.observes:
             state["examples"] = writer.examples(parts.examples)
         return state
@@ -302,7 +303,7 @@ class SupervisionCompleter:
         parts = self._start(batch)
         if not batch.labels.any():
             if parts.chains:
-                parts.chains.forget(batch.sequence)
+                parts.chains.pass_over(batch)
             if self.profile.distance.observes:
                 self._observe(parts, parts.prefetcher.read(batch))
             return
@@ -313,11 +314,12 @@ class SupervisionCompleter:
             values, firm = labels.astype(float), np.full(len(labels), np.inf)
             labelled = labels != UNKNOWN
             ends = Ends(values, firm, labelled.astype(float), values, np.zeros(len(labels)))
+            parts.chains.count_gaps(layout.times)
             parts.chains.remember(layout, ends, labels, labelled, classes, vertices)
 
     def pop_counts(self) -> dict[str, Any] | None:
         """Return what labels were counted since the last time, for ``merge``, and forget them."""
-        if not self._seen.any() and not (self._parts and self._parts.examples):
+        if not self._seen.any() and not (self._parts and self._parts.has_counted):
             return None
         state = self.to_state()
         self._started().forget_labels()
@@ -400,9 +402,14 @@ class SupervisionCompleter:
         labelled = cache.labelled()
         votes = self._ballot(batch.queries) if self._ballot else None
         answer = taught = None
+        usual = (
+            parts.chains.usual_gaps(layout.times, self.mode) if parts.chains and layout else None
+        )
         if self.profile.asks_neighbours:
             parts.learn_distance(cache)
-            chains = parts.linked(layout, vertices, classes, cache) if layout else None
+            chains = None
+            if layout and usual is not None:
+                chains = parts.linked(layout, vertices, classes, cache, usual)
             answer = self._ask(
                 parts, vertices, patterns, chains, labelled, missing, values, given, votes
             )

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from splice.arrays import Floats, Indices, Ints, Mask, unique_rows
+from splice.completion.gaps import Gaps
+from splice.completion.mode import Mode
 from splice.completion.persistence import Temporal
 from splice.completion.similarity import Similarity, Vertices
 from splice.labels import UNKNOWN, LabelArray
@@ -34,7 +36,8 @@ class Layout:
     """The query atoms of a batch, chain by chain: all that no label changes.
 
     ``after[i]`` says whether the i-th in ``order`` is the one before it, a time-point later; ``first``
-    and ``last`` say which chains begin at the first and end at the last time-point of the batch.
+    and ``last`` say which chains begin at the first and end at the last time-point of the batch,
+    whose ``times`` are all that were observed.
     """
 
     order: Indices
@@ -44,6 +47,7 @@ class Layout:
     first: Mask
     last: Mask
     keys: list[_Key]
+    times: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +93,11 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Where the chains of a sequence stand behind a batch; those of none before the first."""
+    """Where the chains of a sequence stand behind a batch, and its last time-point; none before the first."""
 
     sequence: str = ""
     last: dict[_Key, Terminal] = field(default_factory=dict)
+    time: int | None = None
 
 
 def in_series(link: float, conductance: float) -> float:
@@ -129,33 +134,66 @@ class LinkMemory:
 
     def __init__(self, links: Temporal, similarity: Similarity) -> None:
         self._similarity = similarity
+        self._links = links
         self.persistence = links.persistence()
+        self.gaps = Gaps()
         self._seen: BatchMemo[Layout] = BatchMemo()
         self.sequence = ""
         self.last: dict[_Key, Terminal] = {}
+        self.time: int | None = None
 
     @property
     def standing(self) -> Standing:
         """Where chains stand."""
-        return Standing(self.sequence, self.last)
+        return Standing(self.sequence, self.last, self.time)
 
     @standing.setter
     def standing(self, value: Standing) -> None:
-        self.sequence, self.last = value.sequence, value.last
+        self.sequence, self.last, self.time = value.sequence, value.last, value.time
 
     def prefetch(self, batches: Sequence[MicroBatch]) -> None:
         """Lay out consecutive batches that will come next."""
         self._seen.keep(batches, _layouts(batches))
 
-    def forget(self, sequence: str) -> None:
-        """Forget where chains stood: a batch of a sequence is passed over."""
-        self.sequence, self.last = sequence, {}
+    def forget(self) -> None:
+        """Forget where chains stood: the stream begins anew."""
+        self.standing = Standing()
+
+    def pass_over(self, batch: MicroBatch) -> None:
+        """Count the gaps of a batch of which nothing else is counted."""
+        self._enter(batch.sequence)
+        self.count_gaps(batch.times)
+        self._leave(batch.times)
 
     def layout(self, batch: MicroBatch) -> Layout:
         """Return the layout of a batch; what is kept of another sequence is forgotten."""
-        if batch.sequence != self.sequence:
-            self.sequence, self.last = batch.sequence, {}
+        self._enter(batch.sequence)
         return self._seen.take(batch) or _layouts([batch])[0]
+
+    def _enter(self, sequence: str) -> None:
+        if sequence != self.sequence:
+            self.standing = Standing(sequence)
+
+    def _leave(self, times: Ints) -> None:
+        self.last = {}
+        if len(times):
+            self.time = int(times[-1])
+
+    def count_gaps(self, times: Ints) -> None:
+        """Count the gaps before the time-points of a batch."""
+        self.gaps.count(self._gaps(times))
+
+    def usual_gaps(self, times: Ints, mode: Mode) -> Floats:
+        """Return the usual gap at each time-point of a batch; online its own ones are counted on the way."""
+        if mode is Mode.HINDSIGHT:
+            return np.full(len(times), self.gaps.usual)
+        # No link leads to the first time-point of a sequence, so any gap would do for it.
+        passed = self.gaps.passed(self._gaps(times))
+        return np.append(np.full(len(times) - len(passed), np.inf), passed)
+
+    def _gaps(self, times: Ints) -> Ints:
+        gaps: Ints = np.diff(times if self.time is None else np.append(self.time, times))
+        return gaps
 
     def count(self, layout: Layout, classes: Ints, labels: LabelArray, empty: Mask) -> None:
         """Count the labels that follow a label, over the border of the batch as well.
@@ -175,10 +213,13 @@ class LinkMemory:
         columns = (cls, before[:, 0] != cls, before[:, 1], now)
         self.persistence.count(np.stack(columns, axis=1)[usable].astype(np.int64))
 
-    def chains(self, layout: Layout, vertices: Vertices, classes: Ints, odds: Floats) -> Chains:
+    def chains(
+        self, layout: Layout, vertices: Vertices, classes: Ints, odds: Floats, usual: Floats
+    ) -> Chains:
         """Return the chains of a batch, linked to what came before it.
 
-        ``odds`` are the weights of links to each cached pattern, from an equal and another one.
+        ``odds`` are the weights of links to each cached pattern, from an equal and another one;
+        ``usual`` is the usual gap at each time-point.
         """
         order = layout.order
         cls = classes[order]
@@ -189,12 +230,16 @@ class LinkMemory:
             vertices.take(order[after - 1]), vertices.take(order[after])
         )
         link *= odds[cls, changed.astype(np.int64)]
+        time, first = vertices.time[order], usual[:1]
+        usual = usual[np.searchsorted(layout.times, time[after])]
+        link[after] *= self._links.faded(time[after] - time[after - 1], usual)
         carried, value, trust = (np.zeros(len(order)) for _ in range(3))
         for start, terminal in self.continued(layout):
             before, own = terminal.vertex, vertices.take(order[start : start + 1])
             width = max(own.entities.shape[1], before.entities.shape[1])
             alike = self._similarity.paired(before.widened(width), own.widened(width))
             weight = alike[0] * odds[cls[start], int(terminal.cls != cls[start])]
+            weight *= self._links.faded(own.time - before.time, first)[0]
             value[start], trust[start] = terminal.value, terminal.trust
             carried[start] = in_series(float(weight), terminal.conductance)
         return Chains(layout, link, carried, value, trust)
@@ -236,7 +281,7 @@ class LinkMemory:
 
         Chains that no label reached are not ``known`` and say nothing.
         """
-        self.last = {}
+        self._leave(layout.times)
         for key, end, last in zip(layout.keys, layout.ends.tolist(), layout.last, strict=True):
             row = layout.order[end]
             if last and known[row]:
@@ -262,7 +307,7 @@ def _layouts(batches: Sequence[MicroBatch]) -> list[Layout]:
     first, which = unique_rows(instances)
     order = np.lexsort((queries.time, which))
     chain = which[order]
-    rank, begin = _ranks(batches, number[order], queries.time[order])
+    rank, begin, times = _ranks(batches, number[order], queries.time[order])
     after = 1 + np.flatnonzero((chain[1:] == chain[:-1]) & (rank[1:] == rank[:-1] + 1))
     linked = np.zeros(len(order), bool)
     linked[after] = True
@@ -283,13 +328,18 @@ def _layouts(batches: Sequence[MicroBatch]) -> list[Layout]:
             at_first[lot:end],
             at_last[lot:end],
             keys[lot:end],
+            times[lower:upper],
         )
-        for row, stop, lot, end in zip(rows, rows[1:], lots, lots[1:], strict=False)
+        for row, stop, lot, end, lower, upper in zip(
+            rows, rows[1:], lots, lots[1:], begin, begin[1:], strict=False
+        )
     ]
 
 
-def _ranks(batches: Sequence[MicroBatch], number: Indices, time: Ints) -> tuple[Indices, Indices]:
-    """Return the rank of each moment among those of its batch, and each batch's first rank.
+def _ranks(
+    batches: Sequence[MicroBatch], number: Indices, time: Ints
+) -> tuple[Indices, Indices, Ints]:
+    """Return the rank of each moment among those of its batch, each batch's first rank, and the times by rank.
 
     A moment is the number of a batch and a time; ranks count on from batch to batch, and one
     more entry says where they would go on.
@@ -306,4 +356,5 @@ def _ranks(batches: Sequence[MicroBatch], number: Indices, time: Ints) -> tuple[
     known, place = np.unique(times[timed], return_inverse=True)
     moments = np.unique(owner[timed] * len(known) + place)
     rank = np.searchsorted(moments, number * len(known) + np.searchsorted(known, time))
-    return rank, np.searchsorted(moments, np.arange(len(batches) + 1) * len(known))
+    begin = np.searchsorted(moments, np.arange(len(batches) + 1) * len(known))
+    return rank, begin, known[moments % max(len(known), 1)]

@@ -41,7 +41,8 @@ class Temporal:
     """Link each vertex to the same entities at the neighbouring time-points of the sequence.
 
     A link weighs the similarity of the two times the odds that the past is right where it and the
-    labels of the pattern disagree, as far as labels tell (``Persistence``). A
+    labels of the pattern disagree, as far as labels tell (``Persistence``). Over ``n`` times the
+    usual gap between time-points it weighs one n-th of that. A
     batch is linked to the one before it, never to a later one.
 
     Parameters
@@ -60,6 +61,11 @@ class Temporal:
         """Return an empty memory of how much the past counts."""
         return Persistence(self.strength)
 
+    def faded(self, gaps: Ints, usual: Floats) -> Floats:
+        """Return what is left of links over some gaps, where others usually are so long."""
+        left: Floats = np.minimum(1.0, usual / gaps)
+        return left
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Temporal):
@@ -76,6 +82,10 @@ class Fixed(Temporal):
     def persistence(self) -> Persistence:
         """Return a memory that learns nothing."""
         return _Unlearned(self.strength)
+
+    def faded(self, gaps: Ints, usual: Floats) -> Floats:
+        """Return all of each link: it does not fade."""
+        return np.ones(len(gaps))
 
 
 def links_of(value: object) -> Temporal | None:

@@ -36,7 +36,7 @@ from splice.states import (
 )
 from splice.stream.vocabulary import Kind
 
-VERSION: Final = 6
+VERSION: Final = 7
 
 _VERTEX: Final = {
     "example": text,
@@ -61,10 +61,10 @@ _TERMINAL: Final = record(
     rule=text,
     **_VERTEX,
 )
-STANDING: Final = record(sequence=text, last=each(_TERMINAL))
+STANDING: Final = record(sequence=text, last=each(_TERMINAL), time=maybe(whole(-(2**63))))
 """The shape of where chains stand."""
 _COMPLETER: Final = record(
-    ("chains", "transitions", "examples"),
+    ("chains", "transitions", "gaps", "examples"),
     version=whole(),
     profile=text,
     frozen=truth,
@@ -80,6 +80,7 @@ _COMPLETER: Final = record(
     transitions=each(
         record(rule=text, changed=truth, before=whole(-1, 1), now=whole(-1, 1), count=number(0.0))
     ),
+    gaps=each(record(gap=whole(1), count=number(0.0))),
     examples=each(record(rule=text, count=number(0.0))),
 )
 """The shape of a completer's state."""
@@ -124,7 +125,7 @@ class StateWriter:
             }
             for key, end in standing.last.items()
         ]
-        return {"sequence": standing.sequence, "last": last}
+        return {"sequence": standing.sequence, "last": last, "time": standing.time}
 
     def transitions(self, counts: Mapping[Transition, float], classes: list[int]) -> list[Plain]:
         """Return how often labels followed labels; ``classes`` gives a pattern for each class."""
@@ -138,6 +139,10 @@ class StateWriter:
             }
             for (cls, changed, before, now), count in counts.items()
         ]
+
+    def gaps(self, counts: Mapping[int, float]) -> list[Plain]:
+        """Return how often each gap was seen between neighbouring time-points."""
+        return [{"gap": gap, "count": count} for gap, count in counts.items()]
 
     def examples(self, counts: Mapping[int, float]) -> list[Plain]:
         """Return how many examples were seen of each pattern."""

@@ -94,14 +94,15 @@ class Workspace:
         vertices: Vertices,
         classes: Ints,
         cache: LabelCache,
+        usual: Floats,
     ) -> Chains:
-        """Return the chains of a batch, their links as firm as the labels so far make them."""
+        """Return the chains of a batch, their links as firm as the labels and gaps so far make them."""
         assert self.chains is not None
         # Few batches have labels, and only labels (or a pattern that is new) change the odds.
         if self.odds is None or classes.max(initial=-1) >= len(self.odds):
             size = len(self.representatives())
             self.odds = self.chains.persistence.odds(cache.counts(), size)
-        return self.chains.chains(layout, vertices, classes, self.odds)
+        return self.chains.chains(layout, vertices, classes, self.odds, usual)
 
     def verdicts(self, cache: LabelCache) -> Verdicts:
         """Return what the labels so far say of all patterns."""
@@ -185,7 +186,7 @@ class Workspace:
         self._count_examples(state)
 
     def _count_transitions(self, state: dict[str, Any]) -> None:
-        """Add the transitions between labels that a state has counted."""
+        """Add the transitions between labels, and the gaps between time-points, that a state has counted."""
         self.forget_odds()
         if self.chains:
             plain = state["transitions"]
@@ -195,11 +196,17 @@ class Workspace:
                 ((cls, int(one["changed"]), one["before"], one["now"]), one["count"])
                 for cls, one in zip(numbers, plain, strict=True)
             )
+            self.chains.gaps.add((one["gap"], one["count"]) for one in state["gaps"])
 
     def _count_examples(self, state: dict[str, Any]) -> None:
         """Add the examples that a state has counted."""
         plain = state.get("examples", ())
         self.add_examples((self._reader.pattern(one), one["count"]) for one in plain)
+
+    @property
+    def has_counted(self) -> bool:
+        """Whether anything but labels was counted."""
+        return bool(self.examples or (self.chains and self.chains.gaps.counts))
 
     def forget_labels(self) -> None:
         """Begin with an empty cache."""
@@ -208,6 +215,7 @@ class Workspace:
         self.forget_odds()
         if self.chains:
             self.chains.persistence.counts.clear()
+            self.chains.gaps.counts.clear()
 
     def restore(self, state: dict[str, Any]) -> None:
         """Fill the cache and the chains from a state."""
@@ -230,7 +238,7 @@ class Workspace:
             key, pattern = self._reader.key(plain["query"]), self._reader.pattern(plain)
             cls = int(self.classes(np.array([pattern]))[0])
             last[key] = self._reader.terminal(plain, cls)
-        return Standing(state["sequence"], last)
+        return Standing(state["sequence"], last, state["time"])
 
     def between(self, left: Vertices, right: Vertices) -> Floats:
         """Return similarities; vertices of other batches may have fewer constants."""
