@@ -40,7 +40,7 @@ def complete(
             "--revise",
             metavar="N",
             min=0,
-            help="With --online: batches of the last N time-points are completed again when labels come.",
+            help="With --online: what came in the last N time-points is completed again when labels come, whatever --batch-size is.",
         ),
     ] = 0,
     truth: Annotated[

@@ -7,7 +7,8 @@ answer is final when its batch leaves the window, that is when so many time-poin
 
 With an empty window each answer is final at once and is the online one; with a window that is longer than
 the stream the last answer is that of hindsight. So the window, and not the size of batches, says how far
-labels tell backwards.
+labels tell backwards: a stream that is stored is worked off in steps of 25 time-points (``STEP``), however large
+its batches are, so an answer knows the labels of the N to N + 25 time-points after it.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from splice.labels import UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.patterns.reading import blocks, with_shared_facts
 from splice.states import anything, check_state, each, record, require, whole
-from splice.stream.batch import MicroBatch
+from splice.stream.batch import MicroBatch, TimePoints
 from splice.stream.plain import Plain, array_from, plain_array, plain_table, table_from
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
+
+STEP: Final = TimePoints(25)
+"""How a stored stream is cut where answers are revised."""
 
 Settle: TypeAlias = Callable[[Sequence[MicroBatch], Standing], None]
 """Called with batches whose labels do not change any more, and where chains stood before them."""

@@ -16,7 +16,7 @@ from splice.completion.completer import LabelCounts, SupervisionCompleter
 from splice.completion.mode import Mode
 from splice.completion.profile import Profile
 from splice.completion.result import Completion
-from splice.completion.revision import revised
+from splice.completion.revision import STEP, revised
 from splice.completion.votes import Ballot
 from splice.patterns.reading import Reading, blocks
 from splice.stream.batch import BatchedSource, Cut, MicroBatch, TimePoints, batches
@@ -81,7 +81,8 @@ class CompletedSource(BatchedSource):
         hindsight all there are, and nothing is counted here (None: all are counted here).
     revise
         Online, how many time-points must come after a batch before its answer is final: until then
-        it is completed again when labels come (:mod:`.revision`).
+        it is completed again when labels come (:mod:`.revision`). Batches are those of ``STEP`` then, whatever
+        ``cut`` says: the window decides how far labels tell backwards.
     """
 
     profile: Profile
@@ -97,7 +98,6 @@ class CompletedSource(BatchedSource):
 
     def completions(self) -> Iterator[tuple[SupervisionCompleter, Completion]]:
         """Yield what became of each batch, with the completer as it was then."""
-        stream = batches(self.inner, self.cut)
         if self.run_mode is Mode.ONLINE:
             completer = SupervisionCompleter(self.profile)
             completer.expect(self.before or ())
@@ -107,9 +107,9 @@ class CompletedSource(BatchedSource):
                 counts = label_counts(self.profile, batches(self.inner, self.cut))
             completer = in_hindsight(self.profile, counts)
         if self.revise and self.run_mode is Mode.ONLINE:
-            answers = revised(completer, stream, self.revise)
+            answers = revised(completer, batches(self.inner, STEP), self.revise)
         else:
-            answers = completer.completions(stream)
+            answers = completer.completions(batches(self.inner, self.cut))
         for done in answers:
             yield completer, done
 

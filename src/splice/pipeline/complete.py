@@ -87,7 +87,8 @@ def complete(
         Time-points in a batch.
     revise
         Online, how many time-points must come after a batch before its answer is final: until then
-        it is completed again when labels come. Only where the input is one part.
+        it is completed again when labels come, in steps of 25 time-points, whatever ``batch_size`` is.
+        Only where the input is one part.
     truth
         The same atoms with all labels, to score by.
     out

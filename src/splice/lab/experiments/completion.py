@@ -23,7 +23,7 @@ from splice.completion.mode import Mode
 from splice.completion.profile import Profile, profile_of
 from splice.completion.registry import as_plain, word_of
 from splice.completion.result import Completion
-from splice.completion.revision import revised
+from splice.completion.revision import STEP, revised
 from splice.errors import SpliceError, UnknownName
 from splice.evaluation.confusion import Confusion
 from splice.lab.experiments import spec
@@ -93,8 +93,10 @@ def work(parameters: Table) -> Result:
     order = _Order(
         canonical(parameters["dataset"]), scope, sample if scope == spec.SEQUENCES else 0
     )
-    size = int(parameters["batch_size"])
-    drawn = int(parameters.get("mask_size", size))
+    mode, revise = Mode(parameters.get("mode", "online")), int(parameters.get("revise", 0))
+    asked = int(parameters["batch_size"])
+    drawn = int(parameters.get("mask_size", asked))
+    size = STEP.count if revise else asked
     stream = _stream(order, size)
     given = _masked(order, drawn, parameters["unit"], sample, parameters["level"])
     test = np.ones(len(given), bool)
@@ -103,10 +105,9 @@ def work(parameters: Table) -> Result:
         test = (
             _masked(order, drawn, parameters["unit"], sample, parameters["test_level"]) == UNKNOWN
         )
-    completer, reading = _completer(parameters, order)
+    completer, reading = _completer(parameters, order, size)
     masked = stream.with_labels(given)
     begun = time.process_time()
-    mode, revise = Mode(parameters.get("mode", "online")), int(parameters.get("revise", 0))
     completions = list(_completed(completer, masked, mode, revise))
     seconds = time.process_time() - begun + reading
     predicted = np.concatenate([c.labels for c in completions])
@@ -201,13 +202,12 @@ def _masked(order: _Order, size: int, unit: str, sample: int, level: float) -> L
     return np.concatenate([batch.labels for batch in masked.batches()])
 
 
-def _completer(parameters: Table, order: _Order) -> tuple[_Completer, float]:
+def _completer(parameters: Table, order: _Order, size: int) -> tuple[_Completer, float]:
     """Return a completer, and the seconds that reading took if it is done already."""
     if "baseline" in parameters:
         baseline: _Completer = BASELINES[parameters["baseline"]]()
         return baseline, 0.0
     profile = profile_of(parameters["profile"], parameters["changes"])
-    size = int(parameters["batch_size"])
     if sum(map(len, _stream(order, size).batches)) > _MUCH:
         return SupervisionCompleter(profile), 0.0
     reading, seconds = _reading(order, size, profile.distance.ground)
