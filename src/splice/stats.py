@@ -1,13 +1,20 @@
-"""The few numbers that everybody needs, each said once: the Hoeffding bound, F1, maximal runs."""
+"""The few numbers that everybody needs, each said once: the Hoeffding bound, F1 and its luck, maximal runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from splice.arrays import Floats, Indices, Mask, np
+from splice.arrays import Floats, Indices, Ints, Mask, np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+_ERRORS: Final = 2.0
+"""What is surely better is so by more than so many standard errors of the difference."""
+
+_HARDLY: Final = 0.02
+"""A smaller difference of two F1 is none that anybody cares for."""
 
 
 def hoeffding_bound(n: npt.ArrayLike, delta: float, numerator: float = 1.0) -> Floats:
@@ -41,6 +48,35 @@ def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> Floats:
     right, wrong = np.asarray(tp, np.float64), np.add(fp, fn, dtype=np.float64)
     total = 2 * right + wrong
     return np.divide(2 * right, total, out=np.ones_like(total), where=total > 0)
+
+
+def surely_better(counts: Ints) -> bool:
+    """Return whether the first of two answers has a higher F1 by more than chance.
+
+    Each unit is left out once: how much the difference of the two F1 then changes is its standard
+    error (the jackknife).
+
+    Parameters
+    ----------
+    counts
+        For each unit (a sequence, a batch) the true positives, false positives and false negatives of both.
+
+    >>> ours, theirs = [5, 0, 1], [4, 2, 2]
+    >>> surely_better(np.array([[ours, theirs]] * 6))
+    True
+    >>> surely_better(np.array([[ours, theirs]] + [[theirs, theirs]] * 5))
+    False
+    """
+    whole = counts.sum(axis=0)
+    error = np.sqrt((len(counts) - 1) * _f1_apart(whole - counts).var())
+    return bool(_f1_apart(whole) > max(_HARDLY, _ERRORS * error))
+
+
+def _f1_apart(counts: Ints) -> Floats:
+    """Return how much higher the first F1 is, of counts of two that end in (tp, fp, fn)."""
+    f1 = f1_score(counts[..., 0], counts[..., 1], counts[..., 2])
+    apart: Floats = f1[..., 0] - f1[..., 1]
+    return apart
 
 
 def runs(begins: Mask) -> tuple[Indices, Indices]:

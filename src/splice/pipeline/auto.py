@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from splice.arrays import Floats, Ints
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
@@ -31,7 +30,7 @@ from splice.pipeline.holdout import (
     score_rules,
 )
 from splice.pipeline.verdict import ALONE, FluentVerdict, Verdict
-from splice.stats import f1_score
+from splice.stats import surely_better
 from splice.stream.batch import MicroBatch
 from splice.stream.summary import label_tally, merge_tallies
 
@@ -176,20 +175,13 @@ def _is_better(
 _UNITS: Final = 6
 """From so many sequences with a true label it can be told how much a difference is due to chance."""
 
-_ERRORS: Final = 2.0
-"""What is surely better is so by more than so many standard errors of the difference."""
-
-_HARDLY: Final = 0.02
-"""A smaller difference is none that anybody cares for."""
-
 
 def _is_surely_better(
     candidate: Sequence[Sequence[Scores]], usual: Sequence[Sequence[Scores]], name: str
 ) -> bool:
     """Return whether rules about a fluent are better by more than chance, by sequences that were held out.
 
-    Each sequence is left out once more: how much the difference of the two F1 then changes is its
-    standard error (the jackknife). With few sequences the folds have to agree, and clearly.
+    With few sequences the folds have to agree, and clearly.
     """
     pairs = [
         (a[name], b[name])
@@ -201,19 +193,7 @@ def _is_surely_better(
         return _is_better(
             [summed(fold) for fold in candidate], [summed(fold) for fold in usual], {name}
         )
-    counts = np.array([[(c.tp, c.fp, c.fn) for c in pair] for pair in pairs])
-    whole = counts.sum(axis=0)
-    apart = _f1_apart(whole)
-    without = _f1_apart(whole - counts)
-    error = np.sqrt((len(pairs) - 1) * without.var())
-    return bool(apart > max(_HARDLY, _ERRORS * error))
-
-
-def _f1_apart(counts: Ints) -> Floats:
-    """Return how much higher the first F1 is, of counts of two that end in (tp, fp, fn)."""
-    f1 = f1_score(counts[..., 0], counts[..., 1], counts[..., 2])
-    apart: Floats = f1[..., 0] - f1[..., 1]
-    return apart
+    return surely_better(np.array([[(c.tp, c.fp, c.fn) for c in pair] for pair in pairs]))
 
 
 def _with_rules(
