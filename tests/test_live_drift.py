@@ -20,7 +20,6 @@ from splice.live.drift.policies import POLICIES, Answer
 from splice.live.drift.trial import Trial
 from splice.live.engine import LiveEngine
 from splice.live.learner import LearnSettings, LiveLearner
-from splice.live.rules_in_use import RulesInUse
 from splice.live.settings import LiveSettings
 from splice.logic.syntax import ground_text, parse_theory
 from splice.logic.theory import Theory
@@ -157,18 +156,15 @@ def test_a_newcomer_learns_anew_when_it_has_seen_twice_as_much() -> None:
     found = list(batches(source, TimePoints(25)))
     newcomer = LiveLearner(LearnSettings(every=1000), source.vocabulary)
     newcomer.relearn(found[:4])
-    rules = RulesInUse(MEET, PLAZA, LiveSettings(learn=LearnSettings()), source.vocabulary)
-    trial = Trial(newcomer, rules.rival(MEET), rules.rival(NOTHING_RIGHT))
-    trial.pairs = [(Confusion(1, 0, 0, 0), Confusion(0, 1, 1, 0))]
+    trial = Trial.begin(newcomer, MEET)
     stale = []
     for number, batch in enumerate(found[4:], 5):
-        newcomer.step(0, batch)
+        assert not trial.step(0, batch)  # its rules are renewed after a thousand batches
         stale.append(trial.stale)
         if trial.stale:
-            trial.relearn(found[:number])
+            assert trial.relearn(found[:number]) == bool(len(newcomer.theory))
             assert trial.relearned == newcomer.batches == number
-            assert bool(trial.pairs) is not bool(len(newcomer.theory))
-    assert str(trial.new.theory) == str(newcomer.theory) != ""
+    assert str(trial.new) == str(newcomer.theory) != ""
     assert stale == [number in (8, 16) for number in range(5, len(found) + 1)]
 
 
@@ -184,7 +180,9 @@ def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:
 
     meet = [row for row in known if row["fluent"].startswith("meet")]
     labels = [{**row, "label": label(row)} for row in meet]
-    settings = LiveSettings(learn=LearnSettings(every=1000, batch_size=10), drift="relearn")
+    settings = LiveSettings(learn=LearnSettings(every=5, batch_size=10), drift="relearn")
+
+    trials = []
 
     def run(stop: int) -> list[dict[str, Any]]:
         one = LiveEngine(MEET, PLAZA, settings)
@@ -196,13 +194,15 @@ def test_a_run_tells_of_other_habits_and_survives_interruptions() -> None:
             one.out.clear()
             if start == stop:
                 state = json.loads(json.dumps(one.to_state()))
+                trials.append(state["adaptation"]["trial"])
                 one = LiveEngine(MEET, PLAZA, settings)
                 one.restore(state)
         one.finish()
         return [*told, *said(one)]
 
     whole = run(-1)
-    assert whole == run(4500)
+    assert whole == run(4500) == run(7500)
+    assert [trial is not None for trial in trials] == [False, True]
     drifts = [row for row in whole if row["type"] == "drift" and row["signal"] == "errors"]
     assert len(drifts) == 1
     assert drifts[0]["after"] > 0.7 > 0.3 > drifts[0]["before"]
@@ -221,28 +221,23 @@ def test_a_policy_that_is_none_is_refused() -> None:
 NOTHING_RIGHT = parse_theory("initiatedAt(meet(X,Y),T) :- happensAt(enter(X),T), close(X,Y,34,T).")
 
 
-def trial_of(in_use: Theory, newcomer: Theory, stops: set[int]) -> list[tuple[bool, str]]:
-    """Let two sets of rules see a square that is labelled as the shipped ones say; return how it stands."""
+def judged(
+    in_use: Theory, newcomer: Theory, stops: set[int], most: int = 1000, unlabelled: int = 0
+) -> list[tuple[bool, bool, tuple[float, float]]]:
+    """Let two sets of rules see a square that is labelled as the shipped ones say; return how they stand."""
     source = plaza(1, 250, 9)
     true = one_shot(source)
-    settings = LiveSettings(learn=LearnSettings(every=1000))
-    vocabulary = source.vocabulary
-    rules = RulesInUse(in_use, PLAZA, settings, vocabulary)
-    learner = LiveLearner(LearnSettings(every=1000), vocabulary)
-    trial = Trial(learner, rules.rival(in_use), rules.rival(newcomer))
-    told = []
+    recent, told = list[MicroBatch](), []
+    learner = LiveLearner(LearnSettings(every=1000), source.vocabulary)
+    trial = Trial(learner, in_use, newcomer, 1000)
     for number, batch in enumerate(batches(source, TimePoints(10))):
-        trial.feed(batch.evidence)
-        code, now = int(batch.queries.sequence[0]), int(batch.times[-1])
-        trial.slide(code, now)
         labels = [label_by(true, batch, row) for row in range(len(batch.queries))]
-        given = batch.with_labels(np.array(labels, np.int8))
-        trial.step(code, given)
+        recent.append(batch.with_labels((number >= unlabelled) * np.array(labels, np.int8)))
+        learner.step(0, recent[-1])
+        trial.judge(recent[-most:])
         if number in stops:
-            state = json.loads(json.dumps(trial.to_state()))
-            trial = Trial(learner, rules.rival(Theory()), rules.rival(Theory()))
-            trial.restore(state)
-        told.append((trial.ahead, str(trial.f1) if trial.pairs else ""))
+            trial = Trial.restored(json.loads(json.dumps(trial.to_state())), learner)
+        told.append((trial.ahead, trial.over, trial.f1))
     return told
 
 
@@ -252,8 +247,43 @@ def label_by(true: list[tuple[str, str, int, int]], batch: MicroBatch, row: int)
 
 
 def test_in_a_trial_whoever_is_right_speaks_and_nobody_else() -> None:
-    better = trial_of(NOTHING_RIGHT, MEET, set())
-    assert better[-1][0]
-    assert better == trial_of(NOTHING_RIGHT, MEET, {3, 11, 20})
-    assert not any(ahead for ahead, _ in trial_of(MEET, NOTHING_RIGHT, set()))
-    assert not any(ahead for ahead, _ in trial_of(MEET, MEET, set()))
+    better = judged(NOTHING_RIGHT, MEET, set())
+    ahead, over, (before, since) = better[-1]
+    assert ahead
+    assert not over
+    assert since == 1.0 > before  # both over the whole stretch, each with inertia over its batches
+    assert [each[0] for each in better] == sorted(each[0] for each in better)
+    assert [each[0] for each in better].index(True) >= 4
+    assert better == judged(NOTHING_RIGHT, MEET, {3, 11, 20})
+    assert not any(ahead for ahead, _, _ in judged(MEET, NOTHING_RIGHT, set()))
+    assert not any(ahead for ahead, _, _ in judged(MEET, MEET, set()))
+
+
+def test_a_trial_waits_for_true_labels_and_ends_when_the_change_is_forgotten() -> None:
+    assert not any(ahead for ahead, _, _ in judged(NOTHING_RIGHT, MEET, set(), unlabelled=22))
+    ends = [over for _, over, _ in judged(NOTHING_RIGHT, MEET, set(), most=8)]
+    assert ends == [number >= 8 for number in range(len(ends))]
+
+
+def test_what_a_trial_says_in_the_end_is_what_was_learned_from() -> None:
+    """Rules that are right about the stretch win although they came when it was over."""
+    source = plaza(1, 250, 9)
+    true = one_shot(source)
+    given = [
+        batch.with_labels(
+            np.array([label_by(true, batch, row) for row in range(len(batch.queries))], np.int8)
+        )
+        for batch in batches(source, TimePoints(10))
+    ]
+    learner = learner_of(source, given)
+    trial = Trial(learner, MEET, NOTHING_RIGHT, 1000)
+    assert not trial.judge(given)
+    trial.new, trial.old = MEET, NOTHING_RIGHT
+    assert trial.judge(given)
+    assert trial.ahead
+    assert trial.theory is MEET
+    trial.old = MEET
+    assert not trial.judge(given)  # of equals, whoever speaks goes on
+    trial.new = NOTHING_RIGHT
+    assert trial.judge(given)  # and the answer can go back
+    assert trial.theory is MEET

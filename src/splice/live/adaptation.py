@@ -23,6 +23,7 @@ from splice.logic.syntax import ground_text, name_text
 from splice.logic.theory import Theory
 from splice.pipeline.splice import StepReport
 from splice.states import anything, record
+from splice.stream.batch import MicroBatch
 from splice.stream.plain import Plain
 from splice.stream.table import AtomTable
 from splice.stream.vocabulary import Vocabulary
@@ -75,8 +76,6 @@ class Adaptation:
 
     def events(self, taken: AtomTable) -> None:
         """Take in events that are in time."""
-        if self._trial:
-            self._trial.feed(taken)
         self.learner.take_events(taken)
 
     def labels(self, decoded: Decoded, domain: Domain) -> list[AtomTable]:
@@ -89,46 +88,34 @@ class Adaptation:
             self._emit_revised(revision)
         return [late, late_spans]
 
-    def slide(self, code: int, now: int) -> None:
-        """Move the windows of a sequence on, where rules are tried."""
-        if self._trial:
-            self._trial.slide(code, now)
-
     def learn(self, code: int, before: int | None, domain: Domain) -> None:
         """Learn from the batches of a sequence that are ripe; before None: from all, it has ended."""
-        if before is None and self._trial:
-            self._trial.end(code)
         for batch in self.learner.batches_of(code, domain, before):
-            # Test, then train: rules in use and on trial are scored on a batch before anybody learns from it.
+            # Test, then train: the rules in use are scored on a batch before anybody learns from it.
             counts = self._rules.compare(code, batch)
-            switched = self._trial.step(code, batch) if self._trial else False
             step = self.learner.step(code, batch)
             self._emit(step)
             if self._monitor:
                 self._recent.add(batch)
                 worse = self._monitor.see_errors(counts) if counts else None
                 changed = self._monitor.see_patterns(self.learner.patterns_of(step.completion))
+                self._try(code, batch, domain)
                 self._react(worse or changed, domain)
-            if switched or (self._trial and self._trial.over):
-                self._switch()
-            if self._trial and self._trial.stale:
-                self._trial.relearn(self._recent.batches(domain))
-            self._renew_after(step)
+            if self._is_due(step):
+                self.renew(domain)
         if before is None:
             step = self.learner.close(code)
             self._emit(step)
-            self._renew_after(step)
+            if self._is_due(step):
+                self.renew(domain)
         waiting = self.learner.waiting.get(code)
         if before is None or waiting is not None:
-            since = self.learner.since(code) if waiting is not None else None
-            for rules in (self._rules, *(self._trial.both if self._trial else ())):
-                rules.forget(code, since)
+            self._rules.forget(code, self.learner.since(code) if waiting is not None else None)
 
-    def _renew_after(self, step: Step) -> None:
-        """Renew the rules where it was time to since the step before."""
+    def _is_due(self, step: Step) -> bool:
+        """Return whether it was time to renew the rules since the step before."""
         every = self.learner.settings.every
-        if self.learner.batches // every > (self.learner.batches - len(step.learned)) // every:
-            self.renew()
+        return self.learner.batches // every > (self.learner.batches - len(step.learned)) // every
 
     def _emit(self, step: Step) -> None:
         """Say what became of a batch, and count what was learned from."""
@@ -176,6 +163,16 @@ class Adaptation:
 
     # habits change ----------------------------------------------------------------------------------
 
+    def _try(self, code: int, batch: MicroBatch, domain: Domain) -> None:
+        """Let the newcomer of a trial learn, too."""
+        if self._trial is None:
+            return
+        renewed = self._trial.step(code, batch)
+        if self._trial.stale:
+            renewed |= self._trial.relearn(self._recent.batches(domain))
+        if renewed:
+            self._judge(domain)
+
     def _react(self, drift: Drift | None, domain: Domain) -> None:
         """Say that habits have changed, and do what the policy says."""
         if drift is None:
@@ -207,37 +204,41 @@ class Adaptation:
         for row in answer.rows:
             self._out.put(Channel.OUT, **row)
         if answer.newcomer:
-            old, new = self._rules.rival(self._rules.theory), answer.newcomer.theory
-            self._trial = Trial(answer.newcomer, old, self._rules.rival(new))
+            self._trial = Trial.begin(answer.newcomer, self._rules.theory)
+            self._judge(domain)
 
-    def _switch(self) -> None:
-        """Recognise by the other rules of a trial, or end the trial; emit which."""
+    def _judge(self, domain: Domain) -> None:
+        """Recognise by the better rules of a trial, or end the trial; emit which."""
         trial = self._trial
         assert trial is not None
-        old, new = trial.f1
-        words = (
-            f"on the last {len(trial.pairs)} batches in which something held, rules learned before the change "
-            f"have F1 {old:.3f}, those learned since {new:.3f}"
-        )
-        self._out.put(
-            Channel.OUT, type="trial", outcome=trial.outcome, f1_before=round(old, 4),
-            f1_since=round(new, 4), words=words,
-        )  # fmt: skip
+        if trial.judge(self._recent.batches(domain)) or trial.over:
+            before, since = trial.f1
+            words = (
+                f"on the labels since the change, {trial.seen} batches with a true one, "
+                f"rules learned before it have F1 {before:.3f}, those learned since {since:.3f}"
+            )
+            self._out.put(
+                Channel.OUT, type="trial", outcome=trial.outcome, f1_before=round(before, 4),
+                f1_since=round(since, 4), words=words,
+            )  # fmt: skip
         if trial.over:
             self._trial = None
             if trial.ahead:
                 self.learner.adopt(trial.learner)
-        self.renew(trial.theory)
+        self._use(trial.theory)
 
     # rules ------------------------------------------------------------------------------------------
 
-    def renew(self, learned: Theory | None = None) -> None:
-        """Recognise by what was learned, where that has changed."""
-        learned = self.learner.theory if learned is None else learned
-        if self._trial:
-            if len(learned) and learned is not self._trial.theory:
-                self._trial.old.use(learned)
-            learned = self._trial.theory
+    def renew(self, domain: Domain) -> None:
+        """Recognise by what was learned, where that has changed; in a trial, by the better rules."""
+        learned = self.learner.theory
+        if self._trial is None:
+            self._use(learned)
+        elif len(learned):
+            self._trial.old = learned
+            self._judge(domain)
+
+    def _use(self, learned: Theory) -> None:
         if not len(learned) or str(learned) == str(self._rules.theory):
             return
         self._rules.use(learned)
@@ -261,6 +262,4 @@ class Adaptation:
         if state["trial"]:
             newcomer = self.learner.fresh()
             newcomer.restore(state["trial"]["learner"], domain)
-            old, new = self._rules.rival(Theory()), self._rules.rival(Theory())
-            self._trial = Trial(newcomer, old, new)
-            self._trial.restore(state["trial"])
+            self._trial = Trial.restored(state["trial"], newcomer)

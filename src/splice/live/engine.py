@@ -39,7 +39,7 @@ from splice.stream.plain import Plain, plain_vocabulary, vocabulary_from
 from splice.stream.table import NO_TIME, AtomTable
 from splice.stream.vocabulary import Vocabulary
 
-_VERSION: Final = 6
+_VERSION: Final = 7
 
 COUNTS: Final = (
     "rows", "events", "labels", "late", "late_labels", "dead", "future", "intervals", "batches",
@@ -197,7 +197,6 @@ class LiveEngine:
             return
         self.counts["intervals"] += self._rules.slide(code, now, self.out)
         if self._adaptation:
-            self._adaptation.slide(code, now)
             self._adaptation.learn(code, now - self.settings.lateness, self._intake.decoder.domain)
 
     def _end(self, code: int) -> None:
@@ -217,7 +216,7 @@ class LiveEngine:
         for code in dict.fromkeys((*self._slid, *self._intake.sequences_waiting(), *left)):
             self._end(code)
         if self._adaptation and self._adaptation.learner.batches:
-            self._adaptation.renew()
+            self._adaptation.renew(self._intake.decoder.domain)
 
     # the state --------------------------------------------------------------------------------------
 

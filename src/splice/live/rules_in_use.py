@@ -72,14 +72,6 @@ class RulesInUse:
         rules = [str(statement) for statement in self.theory.statements]
         out.put(Channel.OUT, type="theory", version=counts["theories"], why=why, rules=rules)
 
-    def rival(self, theory: Theory) -> RulesInUse:
-        """Return other rules that begin where these stand, with no score and nothing to say early."""
-        settings = replace(self._settings, provisional=False)
-        rules = RulesInUse(self.theory, self._domain, settings, self._vocabulary)
-        rules.restore({**self.to_state(), "score": []})
-        rules.use(theory)
-        return rules
-
     def feed(self, taken: AtomTable) -> None:
         """Take in events that are in time."""
         if self._recogniser:
@@ -118,8 +110,7 @@ class RulesInUse:
     def to_state(self) -> Plain:
         """Return everything as plain values."""
         return {
-            "theory": str(self.theory),
-            "holds": self.theory.holds.value if self.theory.holds else None,
+            **plain_theory(self.theory),
             "score": self.score.to_state(),
             "history": [[code, history.to_state()] for code, history in self._history.items()],
             "recogniser": self._recogniser.to_state() if self._recogniser else None,
@@ -127,12 +118,24 @@ class RulesInUse:
 
     def restore(self, state: Plain) -> None:
         """Go on from a state, over the vocabulary that it was made with."""
-        # What holds when is no part of the rules' text, and the file of learned rules says it.
-        holds = Holds(state["holds"]) if state["holds"] else None
-        self.use(replace(parse_theory(state["theory"]), holds=holds))
+        self.use(theory_from(state))
         self.score = Score.restored(state["score"])
         self._history = {
             code: History.restored(history, self._vocabulary) for code, history in state["history"]
         }
         if self._recogniser and state["recogniser"]:
             self._recogniser.restore(state["recogniser"], self._vocabulary)
+
+
+def plain_theory(theory: Theory) -> Plain:
+    """Return a theory as plain values.
+
+    What holds when is no part of the rules' text, and the file of learned rules says it.
+    """
+    return {"theory": str(theory), "holds": theory.holds.value if theory.holds else None}
+
+
+def theory_from(state: Plain) -> Theory:
+    """Return the theory of a state."""
+    holds = Holds(state["holds"]) if state["holds"] else None
+    return replace(parse_theory(state["theory"]), holds=holds)

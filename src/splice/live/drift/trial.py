@@ -1,116 +1,130 @@
 """A trial: rules learned since a change beside those learned before it; the better ones on labels are used.
 
-An alarm may be false, and whoever has just begun to learn knows less than whoever has not. So both learn on and are
-scored on the same labels before they learn from them. The rules in use are those of whoever is better of late, and after
-a while the other one is let go (after the stable and the reactive learner of Bach and Maloof, *Paired learners for
-concept drift*, 2008).
+An alarm may be false, and whoever has just begun to learn knows less than whoever has not. So both learn on, and
+whenever the rules of one are renewed, those of both are run over all that is remembered since the change. The rules
+in use are those that agree better with the labels given there, and after a while the other side is let go (after the
+stable and the reactive learner of Bach and Maloof, *Paired learners for concept drift*, 2008).
+
+What is judged are the rules as they are, not what earlier ones said when their batch came: where few batches have
+a true label, that is mostly about rules that are used no more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Self
 
+import numpy as np
+
+from splice.arrays import Ints
 from splice.evaluation.confusion import Confusion
+from splice.labels import TRUE
+from splice.learners.predict import predict
 from splice.live.learner import LiveLearner
-from splice.live.output import Outbox
-from splice.live.rules_in_use import RulesInUse
+from splice.live.rules_in_use import plain_theory, theory_from
 from splice.logic.theory import Theory
-from splice.stream.batch import MicroBatch
+from splice.stats import f1_score, surely_better
+from splice.stream.batch import MicroBatch, joined
 from splice.stream.plain import Plain
-from splice.stream.table import AtomTable
 
-_LATE: Final = 20
-"""Both are compared by their F1 on so many batches of late in which something held."""
 _FIRST: Final = 5
-"""Before so many of them since the newcomer learned anew, the rules in use stay."""
+"""Before so many batches with a true label the rules in use stay."""
 _LAST: Final = 60
 """After so many of them the trial ends."""
-_MARGIN: Final = 0.02
-"""By so much F1 one must be better to take the word from the other."""
 
 
 @dataclass
 class Trial:
-    """What was learned before a change and since: both recognise, and emit nothing.
+    """What was learned before a change and since.
 
     Parameters
     ----------
     learner
         The newcomer, who has learned since the change.
     old
-        What was learned before and since.
+        The rules that were learned before and since.
     new
-        What the newcomer has learned.
-    pairs
-        How both agreed with the same labels, of late.
+        The rules that the newcomer has learned.
+    relearned
+        With how many batches the newcomer learned in hindsight the last time.
     seen
-        How many batches were compared.
+        On how many batches with a true label they were compared.
+    f1
+        The F1 of both on what is remembered since the change.
     ahead
         Whether the newcomer speaks.
+    over
+        Whether enough was seen, or the change is no longer remembered.
     """
 
     learner: LiveLearner
-    old: RulesInUse
-    new: RulesInUse
-    pairs: list[tuple[Confusion, Confusion]] = field(default_factory=list)
+    old: Theory
+    new: Theory
+    relearned: int
     seen: int = 0
+    f1: tuple[float, float] = (0.0, 0.0)
     ahead: bool = False
-    relearned: int = field(init=False)
-    """With how many batches the newcomer learned in hindsight the last time."""
+    over: bool = False
 
-    def __post_init__(self) -> None:
-        self.relearned = self.learner.batches
+    @classmethod
+    def begin(cls, learner: LiveLearner, in_use: Theory) -> Self:
+        """Return the trial of a newcomer that has just learned, beside the rules in use."""
+        return cls(learner, in_use, learner.theory, learner.batches)
 
     def step(self, code: int, batch: MicroBatch) -> bool:
-        """Compare on a batch of a sequence, then learn from it; return whether the other rules are used now."""
-        before = self.ahead
-        old, new = self.old.compare(code, batch), self.new.compare(code, batch)
-        if old and new and (old.positive or new.positive):
-            self.pairs = [*self.pairs, (old, new)][-_LATE:]
-            self.seen += 1
-            if len(self.pairs) >= _FIRST:
-                f1_before, f1_since = self.f1
-                # Whoever speaks goes on where both are about as good, so that they do not take turns.
-                self.ahead = f1_since - f1_before > (-_MARGIN if before else _MARGIN)
+        """Let the newcomer learn from a batch of a sequence; return whether its rules were renewed."""
         self.learner.step(code, batch)
-        if self.learner.due and len(theory := self.learner.theory):
-            self.new.use(theory)
-        return self.ahead != before
+        return self.learner.due and self._renew()
+
+    def _renew(self) -> bool:
+        """Take the rules that the newcomer has, if it has any."""
+        if not len(theory := self.learner.theory):
+            return False
+        self.new = theory
+        return True
 
     @property
     def stale(self) -> bool:
         """Whether the newcomer has seen twice as much as when it learned in hindsight."""
         return self.learner.batches >= 2 * self.relearned
 
-    def relearn(self, recent: Sequence[MicroBatch]) -> None:
-        """Let the newcomer learn anew in hindsight from the last batches, those since the change.
+    def _since(self, recent: Sequence[MicroBatch]) -> list[MicroBatch]:
+        """Return those of the last batches that have come since the change."""
+        return list(recent[-self.learner.batches :])
+
+    def relearn(self, recent: Sequence[MicroBatch]) -> bool:
+        """Let the newcomer learn anew in hindsight; return whether its rules were renewed.
 
         Labels that came later complete what came before them, so few go further. Done whenever it is
         stale, this costs as much as learning twice from all that has come since the change.
         """
-        self.learner.relearn(recent[-self.learner.batches :])
+        self.learner.relearn(self._since(recent))
         self.relearned = self.learner.batches
-        if len(theory := self.learner.theory):
-            self.new.use(theory)
-            self.pairs = []  # what other rules of its own said speaks neither for nor against it
+        return self._renew()
 
-    @property
-    def f1(self) -> tuple[float, float]:
-        """The F1 of both on the same batches of late."""
-        old, new = zip(*self.pairs, strict=True)
-        return Confusion.total(old).f1, Confusion.total(new).f1
+    def judge(self, recent: Sequence[MicroBatch]) -> bool:
+        """Compare the rules of both on all labels since the change; return whether the other ones are used now.
+
+        The cost is that of recognising twice what is remembered since the change.
+        """
+        batches = sorted(self._since(recent), key=lambda batch: batch.sequence)
+        old, new = _counts(self.old, batches), _counts(self.new, batches)
+        self.f1 = _f1(old), _f1(new)
+        self.seen = sum(bool((batch.labels == TRUE).any()) for batch in batches)
+        self.over = self.seen >= _LAST or len(batches) < self.learner.batches
+        # Whoever speaks goes on where the other is not surely better, so that they do not take turns.
+        other, speaks = (old, new) if self.ahead else (new, old)
+        switched = self.seen >= _FIRST and surely_better(np.stack((other, speaks), axis=1))
+        if switched:
+            self.ahead = not self.ahead
+        return switched
 
     @property
     def theory(self) -> Theory:
         """The rules that are used: those of the better side."""
-        return self.new.theory if self.ahead else self.old.theory
-
-    @property
-    def over(self) -> bool:
-        """Whether enough was seen."""
-        return self.seen >= _LAST
+        return self.new if self.ahead else self.old
 
     @property
     def outcome(self) -> str:
@@ -119,42 +133,41 @@ class Trial:
             return "taken" if self.ahead else "dropped"
         return "ahead" if self.ahead else "behind"
 
-    @property
-    def both(self) -> tuple[RulesInUse, RulesInUse]:
-        """What was learned before, and since."""
-        return self.old, self.new
-
-    def feed(self, taken: AtomTable) -> None:
-        """Take in events that are in time."""
-        for rules in self.both:
-            rules.feed(taken)
-
-    def slide(self, code: int, now: int) -> None:
-        """Move the windows of a sequence on."""
-        for rules in self.both:
-            rules.slide(code, now, Outbox())
-
-    def end(self, code: int) -> None:
-        """End a sequence."""
-        for rules in self.both:
-            rules.end(code, Outbox())
-
     def to_state(self) -> Plain:
         """Return everything as plain values."""
         return {
             "learner": self.learner.to_state(),
-            "old": self.old.to_state(),
-            "new": self.new.to_state(),
-            "pairs": [[astuple(counts) for counts in pair] for pair in self.pairs],
-            "seen": self.seen,
-            "ahead": self.ahead,
+            "old": plain_theory(self.old),
+            "new": plain_theory(self.new),
             "relearned": self.relearned,
+            "seen": self.seen,
+            "f1": list(self.f1),
+            "ahead": self.ahead,
         }
 
-    def restore(self, state: Plain) -> None:
-        """Go on from a state."""
-        self.old.restore(state["old"])
-        self.new.restore(state["new"])
-        self.pairs = [(Confusion(*old), Confusion(*new)) for old, new in state["pairs"]]
-        self.seen, self.ahead = state["seen"], state["ahead"]
-        self.relearned = state["relearned"]
+    @classmethod
+    def restored(cls, state: Plain, learner: LiveLearner) -> Self:
+        """Return the trial of a state, whose newcomer was restored already."""
+        old, new = theory_from(state["old"]), theory_from(state["new"])
+        f1 = float(state["f1"][0]), float(state["f1"][1])
+        return cls(learner, old, new, state["relearned"], state["seen"], f1, state["ahead"])
+
+
+def _counts(theory: Theory, batches: Sequence[MicroBatch]) -> Ints:
+    """Return the true positives, false positives and false negatives of rules, a row for each batch.
+
+    The rules are run over whole sequences: the batches of each stand side by side.
+    """
+    counts = []
+    for _, group in groupby(batches, key=lambda batch: batch.sequence):
+        parts = list(group)
+        ends = np.cumsum([len(batch.queries) for batch in parts])[:-1]
+        answers = np.split(predict(theory, joined(parts)), ends)
+        for batch, answer in zip(parts, answers, strict=True):
+            right = Confusion.of(batch.labels, answer)
+            counts.append((right.tp, right.fp, right.fn))
+    return np.array(counts, np.int64).reshape(-1, 3)
+
+
+def _f1(counts: Ints) -> float:
+    return float(f1_score(*counts.sum(axis=0)))
