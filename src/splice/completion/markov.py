@@ -1,11 +1,7 @@
-"""Smoothing along time by a Markov chain of two states: forward-backward, in whole columns.
+"""Smoothing along time by a Markov chain of two states: from what a teacher says of patterns to values of query atoms.
 
 At each point of a row the evidence says how much likelier it is under *true* than under *false*, and
-labels say how often a fluent begins and ends. What a point knows of those before it is a product of
-2 x 2 matrices, one a point; such products are associative, so all of them are found by doubling: with
-``n`` points in ``log n`` steps over columns, where a loop would take ``n`` steps in Python.
-
-From what a teacher says of patterns to values of query atoms: the points of a row are smoothed.
+labels say how often a fluent begins and ends; the points of a row are smoothed (:mod:`.smoothing`).
 
 What is seen at a point counts in full where it is new, and ``repeat`` times where the point before it
 showed the same pattern: a state that lasts for an hour is one piece of evidence, not sixty, while events
@@ -14,10 +10,7 @@ that come one after the other are as many as they are.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from splice.arrays import Floats, Ints, Mask
 from splice.completion.links import Layout, LinkMemory, until_label
@@ -25,8 +18,6 @@ from splice.completion.mode import Mode
 from splice.completion.teacher import Verdicts, log_odds, probability
 from splice.completion.votes import outvoted
 from splice.labels import UNKNOWN, LabelArray
-
-_Matrices: TypeAlias = npt.NDArray[np.float64]
 
 
 def smooth(
@@ -47,33 +38,11 @@ def smooth(
     heard
         Which points are told of what comes after them.
     """
-    if not len(evidence):
-        return np.empty(0), np.empty(0)
-    likely = np.stack((_share(-evidence), _share(evidence)), axis=1)
-    move = np.empty((len(evidence), 2, 2))
-    move[:, 0, 1], move[:, 1, 0] = change[:, 0], change[:, 1]
-    move[:, 0, 0], move[:, 1, 1] = 1.0 - change[:, 0], 1.0 - change[:, 1]
-    begun = np.stack((1.0 - start, start), axis=1)
-    # Equal rows forget what came before: so a product over everything is one over each row.
-    forward = np.where(after[:, None, None], move, begun[:, None, :]) * likely[:, None, :]
-    past = _products(forward)[:, 0, :]
-    back = move[1:] * likely[1:, None, :]
-    told = (after[1:] & heard[:-1])[:, None, None]
-    back = np.concatenate((np.where(told, back, 1.0), np.ones((1, 2, 2))))
-    future = _products(back[::-1].transpose(0, 2, 1))[::-1, 0, :]
-    return _value(past * future), _value(past)
+    from splice.completion.smoothing import forward_backward  # noqa: PLC0415  (loads numba)
 
-
-def _products(matrices: _Matrices) -> _Matrices:
-    """Return the product of all matrices up to each, scaled; the first has equal rows."""
-    found: _Matrices = matrices / matrices.max(axis=(1, 2), keepdims=True)
-    step = 1
-    while step < len(found):
-        both = found[:-step] @ found[step:]
-        both /= both.max(axis=(1, 2), keepdims=True)
-        found = np.concatenate((found[:step], both))
-        step *= 2
-    return found
+    likely, unlikely = _share(evidence), _share(-evidence)
+    told = np.append(after[1:] & heard[:-1], False)[: len(evidence)]
+    return forward_backward(unlikely, likely, change[:, 0], change[:, 1], start, after, told)
 
 
 def _share(odds: Floats) -> Floats:
@@ -81,11 +50,6 @@ def _share(odds: Floats) -> Floats:
     with np.errstate(over="ignore"):
         share: Floats = 1.0 / (1.0 + np.exp(-odds))
     return share
-
-
-def _value(pair: Floats) -> Floats:
-    value: Floats = (pair[:, 1] - pair[:, 0]) / (pair[:, 0] + pair[:, 1])
-    return value
 
 
 def taught_values(
