@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from splice.evaluation.confusion import Confusion
@@ -117,6 +117,73 @@ def test_what_begins_for_one_of_some_reasons_has_a_rule_for_each(tmp_path: Path)
         "initiatedAt(warm(X0),T) :- happensAt(red(X0),T).",
         "terminatedAt(warm(X0),T) :- not happensAt(blue(X0),T), not happensAt(red(X0),T).",
     ]
+
+
+def theory_of(folder: Path, seen: np.ndarray, holds: np.ndarray) -> list[str]:
+    """Return the rules of what holds with words that are seen, one at each time-point."""
+    (folder / "events.csv").write_text(
+        "time,event\n" + "".join(f"{t},{word}\n" for t, word in enumerate(seen) if word), "utf-8"
+    )
+    (folder / "labels.csv").write_text(
+        "fluent,time,label\n" + "".join(f"on,{t},{str(w).lower()}\n" for t, w in enumerate(holds)),
+        "utf-8",
+    )
+    source = open_input(str(folder), InputOptions(holds="from"))
+    learner = Oled(SEARCH).fit(batches(source, TimePoints(10**6)))
+    return [str(statement) for statement in learner.theory_.statements]
+
+
+def test_what_was_said_before_is_believed_only_where_that_earns_something(tmp_path: Path) -> None:
+    """A fluent that holds while a word is said ends when it is not; one that a word begins and another ends lasts."""
+    rng = np.random.default_rng(3)
+    seen = np.repeat(rng.choice(["red", "blue", "green"], 80), 4)
+    momentary = theory_of(tmp_path, seen, seen == "red")
+    assert momentary == [
+        "initiatedAt(on,T) :- happensAt(red,T).",
+        "terminatedAt(on,T) :- not happensAt(red,T).",
+    ]
+    switch = np.where(np.arange(400) % 40 == 7, "press", "tick")
+    switch[np.arange(400) % 40 == 27] = "loose"
+    last = np.maximum.accumulate(np.where(switch != "tick", np.arange(400), 0))
+    lasting = theory_of(tmp_path, switch, switch[last] == "press")
+    assert lasting == [
+        "initiatedAt(on,T) :- happensAt(press,T).",
+        "terminatedAt(on,T) :- happensAt(loose,T).",
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_closed_theory_recognises_what_it_initiates_point_by_point(seed: int) -> None:
+    """Terminations wherever nothing initiates: no inertia is left, whatever was seen before."""
+    rng = np.random.default_rng(seed)
+    search, window = a_search(rng)
+    bodies = [
+        (True, tuple(sorted(rng.choice(len(search._conditions), 2, replace=False).tolist())))
+        for _ in range(rng.integers(1, 4))
+    ]
+    closed = search._closed(bodies)
+    assume(closed)  # else it would take too many rules
+    assert closed[: len(bodies)] == bodies
+    fires = {kind: np.zeros(search._true.shape[1], bool) for kind in (True, False)}
+    for initiates, rows in closed:
+        fires[initiates] |= search._fires(rows)
+    assert (fires[True] ^ fires[False]).all()
+    begun, ended = fires[True][window.pattern], fires[False][window.pattern]
+    assert (holds_next(begun, ended, window.begins, window.before) == begun).all()
+
+
+def a_search(rng: np.random.Generator) -> tuple[RuleSearch, TransitionWindow]:
+    """Return a search over patterns of five words, and what it remembers of them."""
+    patterns = Patterns(PatternStore(Vocabulary()))
+    for _ in range(12):
+        body = ", ".join(f"happensAt({word},T)" for word in "abcde" if rng.random() < 0.5)
+        patterns.store.of_rule(parse_rule(f"holdsAt(on,T) :- {body}" if body else "holdsAt(on,T)"))
+    number, none = rng.integers(0, len(patterns.store), 60), np.zeros(60, bool)
+    window = TransitionWindow(number, none, rng.random(60) < 0.5, np.arange(60) % 20 == 0)
+    search = RuleSearch(patterns.heads()[0], window, patterns, Modes(), SEARCH)
+    search._searched()
+    return search, search.window
 
 
 def test_a_searched_rule_tells_where_it_comes_from(

@@ -9,7 +9,7 @@ theory errs, more bodies are grown, for what it misses and for what it wrongly s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -51,6 +51,13 @@ it ended at "light =< 393"; on other days F1 was .784 for .977 (docs/explanation
 _LIFT: Final = 5.0
 """What is right so many times as often as the fluent holds is no chance, however seldom it is right."""
 
+
+_INERTIA: Final = 0.02
+"""The F1 that inertia must earn. Where what is seen at a point tells nearly as well what holds there, what was said before is
+not believed: one end that is missed costs hours on another day."""
+
+_ENDS: Final = 6
+"""So many rules, at most, say that nothing initiates a fluent."""
 
 _COVER: Final = 4
 """So many rules may say what is seen instead of one that says what is not."""
@@ -107,6 +114,21 @@ class RuleSearch:
         """Return the rules of the best theory that is found."""
         if not self.window.after.any():
             return []
+        window = self.window
+        # Each transition a run of its own: nothing lasts there.
+        alone = replace(
+            window, begins=np.ones_like(window.begins), before=np.zeros_like(window.before)
+        )
+        momentary = replace(self, window=alone)
+        lasting, f1 = self._searched()
+        said, said_f1 = momentary._searched()
+        if (said_f1 or f1) and said_f1 >= f1 - _INERTIA and (closed := momentary._closed(said)):
+            momentary.window = self.window
+            return momentary._found(closed)
+        return self._found(lasting)
+
+    def _searched(self) -> tuple[list[tuple[bool, Conjunction]], float]:
+        """Return the best theory that is found, and how well it recognises what is remembered."""
         # Patterns are numbered anew, so that there are columns for those that are remembered.
         present, pattern = np.unique(self.window.pattern, return_inverse=True)
         self.window = replace(self.window, pattern=pattern)
@@ -119,14 +141,67 @@ class RuleSearch:
         theory = select(candidates, self.window, first, self._where_it_errs, _DEARER, _WRONG)
         predicted = self._predicted(candidates, theory)
         if not self._is_right_enough(predicted):
-            return []
+            return [], 0.0
         bodies = self._positive([(_KINDS[rule.candidate], rule.kept) for rule in theory])
+        return bodies, self._agreement(bodies)
+
+    def _found(self, bodies: list[tuple[bool, Conjunction]]) -> list[FoundRule]:
+        """Return the rules of a theory, each with what it is worth."""
         f1 = self._agreement(bodies)
         without = [self._agreement(bodies[:i] + bodies[i + 1 :]) for i in range(len(bodies))]
         return [
             FoundRule(initiates, self._body(rows), f1, fewer)
             for (initiates, rows), fewer in zip(bodies, without, strict=True)
         ]
+
+    def _closed(self, theory: list[tuple[bool, Conjunction]]) -> list[tuple[bool, Conjunction]]:
+        """Return a theory with terminations wherever nothing initiates; none where these cannot be said.
+
+        What is initiated by ``a, b`` or by ``c`` ends where each of the two is missing something: at ``not a,
+        not c`` and at ``not b, not c``.
+        """
+        initiations = [rows for initiates, rows in theory if initiates]
+        missing: list[frozenset[int]] = [frozenset()]
+        for rows in initiations:
+            negated = [self._negated(row) for row in rows]
+            if any(row < 0 for row in negated):
+                return []
+            missing = _minimal(have | {row} for have in missing for row in negated)
+            missing = [have for have in missing if self._fires(tuple(have)).any()]
+            if len(missing) > _ENDS:
+                return []
+        ends = [self._seen_instead(tuple(sorted(rows))) for rows in missing]
+        return [*theory, *((False, rows) for rows in ends)]
+
+    def _seen_instead(self, rows: Conjunction) -> Conjunction:
+        """Return what is seen exactly where some conditions are true; these, where nothing is."""
+        fires = self._fires(rows)
+        for row, literal in enumerate(self._conditions):
+            if literal.positive and np.array_equal(self._true[row], fires):
+                return (row,)
+        return rows
+
+    def _negated(self, row: int) -> int:
+        """Return the row of the condition that is true where another is not; -1 where none may be said.
+
+        There is one for each condition about those of the head alone that modes allow, but not for numbers:
+        where nothing was measured, a number is neither above a threshold nor below it.
+        """
+        literal = self._conditions[row]
+        negated = Literal(literal.atom, positive=not literal.positive)
+        if negated in self._conditions:
+            return self._conditions.index(negated)
+        allowed = literal.positive and self.options.negation is Negation.ALL
+        if (
+            not allowed
+            or is_threshold(literal.atom)
+            or needs_join(self.head, (literal,))
+            or not self.modes.allows(negated)
+        ):
+            return -1
+        self._conditions.append(negated)
+        self._true = np.concatenate((self._true, ~self._true[None, row]))
+        return len(self._conditions) - 1
 
     def _agreement(self, theory: Sequence[tuple[bool, Conjunction]]) -> float:
         """Return how well rules recognise what is remembered."""
@@ -302,3 +377,13 @@ class RuleSearch:
         """Return the conditions of a body; those that speak of others than the head does come last."""
         body = (self._conditions[row] for row in rows)
         return tuple(sorted(body, key=lambda literal: needs_join(self.head, (literal,))))
+
+
+def _minimal(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the sets that no other one is a part of, in their order.
+
+    >>> [sorted(one) for one in _minimal([frozenset({1, 2}), frozenset({2}), frozenset({1, 3})])]
+    [[2], [1, 3]]
+    """
+    distinct = list(dict.fromkeys(sets))
+    return [one for one in distinct if not any(other < one for other in distinct)]
