@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -299,7 +300,30 @@ def test_near_is_a_number_of_points() -> None:
             profile_of("mixed", {"near": wrong})
 
 
-@pytest.mark.parametrize("text", ["regression:0", "regression:1:0", "regression:1:5:2"])
+@pytest.mark.parametrize(
+    "text", ["regression:0", "regression:1:0", "regression:1:5:2", "regression:1:5:0.1:2"]
+)
 def test_parameters_have_limits(text: str) -> None:
-    with pytest.raises(SpliceError, match=r"regression|seen again"):
+    with pytest.raises(SpliceError, match=r"regression|seen a"):
         profile_of("regression", {"teacher": text})
+
+
+@pytest.mark.parametrize(("fresh", "repeat"), [(0.3, 0.03), (0.01, 0.01), (1.0, 0.1)])
+def test_what_is_seen_can_be_weighed_anew_without_counting_labels_again(
+    fresh: float, repeat: float
+) -> None:
+    """A completer that is told to weigh otherwise answers as one that was made so."""
+    source = make_plaza(sequences=3, people=3, frames=200, seed=5).source
+    parts = list(batches(MaskedSource(source, KeepBatches(20), 2, TimePoints(25)), TimePoints(25)))
+    again = in_hindsight(REGRESSION, label_counts(REGRESSION, parts))
+    before = [done.values for done in again.completions(parts)]
+    again.weigh(fresh, repeat)
+    taught = REGRESSION.teacher
+    assert taught is not None
+    otherwise = replace(REGRESSION, teacher=taught.weighing(fresh, repeat))
+    made = in_hindsight(otherwise, label_counts(otherwise, parts))
+    found = [done.values for done in again.completions(parts)]
+    wanted = [done.values for done in made.completions(parts)]
+    assert all((one == other).all() for one, other in zip(found, wanted, strict=True))
+    same = all((one == other).all() for one, other in zip(found, before, strict=True))
+    assert same == (fresh == 1.0)

@@ -17,6 +17,7 @@ from splice.completion.source import CompletedSource
 from splice.evaluation.classifiers import Classifier, PointClassifier
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import summed
+from splice.inputs.open import open_input
 from splice.lab.plaza import make_plaza
 from splice.labels import UNKNOWN, Unlabelled
 from splice.learners.oled.learner import Oled
@@ -25,6 +26,7 @@ from splice.learners.registry import LEARNERS
 from splice.patterns.reading import Reading
 from splice.pipeline.auto import ENOUGH_LABELS, _is_better, _is_surely_better, find_out
 from splice.pipeline.complete import complete
+from splice.pipeline.evidence import weighed
 from splice.pipeline.holdout import (
     ENOUGH,
     FOLDS,
@@ -32,6 +34,7 @@ from splice.pipeline.holdout import (
     Scores,
     complete_folds,
     distant_folds,
+    fold_completers,
     folds,
     sample,
     score_baselines,
@@ -148,7 +151,8 @@ def labels_of(every: list[Fold], name: str) -> list[Scores]:
     """Return how right a profile completes what is held out, fold by fold."""
     first = every[0].stream[0]
     reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
-    return score_labels(every, complete_folds(every, PROFILES[name], Mode.HINDSIGHT, reading))
+    completers = fold_completers(every, PROFILES[name], Mode.HINDSIGHT, reading)
+    return score_labels(every, complete_folds(every, completers))
 
 
 def test_labels_that_are_held_out_are_not_looked_at(few: list[MicroBatch]) -> None:
@@ -159,6 +163,42 @@ def test_labels_that_are_held_out_are_not_looked_at(few: list[MicroBatch]) -> No
     wrong = summed(labels_of([flipped], "regression"))
     for name, counts in right.items():
         assert wrong[name] == Confusion(tp=counts.fp, fp=counts.tp, fn=counts.tn, tn=counts.fn)
+
+
+def stream_of(folder: Path, together: int) -> list[MicroBatch]:
+    """Return a stream in which one of two signs is seen for so many time-points on end, each time in other words.
+
+    The fluent lasts for some hundred time-points; while it holds, three signs in four are high.
+    """
+    rng = np.random.default_rng(4)
+    holds = np.repeat(rng.random(60) < 0.4, 100)
+    high = np.repeat(rng.random(6000 // together), together) < np.where(holds, 0.75, 0.25)
+    words = [f"{'high' if h else 'low'}_{t % 2}" for t, h in enumerate(high)]
+    events = "".join(f"{t},{word}\n" for t, word in enumerate(words))
+    labels = "".join(f"on,{t},{str(h).lower()}\n" for t, h in enumerate(holds))
+    (folder / "events.csv").write_text("time,event\n" + events, "utf-8")
+    (folder / "labels.csv").write_text("fluent,time,label\n" + labels, "utf-8")
+    given = MaskedSource(open_input(str(folder)), KeepBatches(30), 1, TimePoints(25))
+    return list(batches(given, TimePoints(25)))
+
+
+@pytest.mark.parametrize("together", [1, 20])
+def test_what_is_seen_counts_less_where_it_says_the_same_again(
+    together: int, tmp_path: Path
+) -> None:
+    """Twenty words on end that tell one sign are one piece of evidence; twenty signs are twenty."""
+    stream = stream_of(tmp_path, together)
+    splits, usual = folds(stream), PROFILES["regression"]
+    reading = Reading(stream[0].domain, stream[0].table.vocabulary, ground=False, lasting=True)
+    profile, completed = weighed(splits, usual, Mode.HINDSIGHT, reading)
+    assert profile.teacher is not None
+    assert (profile.teacher.fresh < 0.5) == (together > 1)
+    right = Confusion.total(summed(score_labels(splits, completed)).values())
+    as_usual = fold_completers(splits, usual, Mode.HINDSIGHT, reading)
+    before = summed(score_labels(splits, complete_folds(splits, as_usual)))
+    assert (right.f1 > Confusion.total(before.values()).f1 + 0.05) == (together > 1)
+    online, _ = weighed(splits, usual, Mode.ONLINE, reading)
+    assert online == usual
 
 
 def test_regression_gives_way_only_to_what_is_better_in_every_fold(few: list[MicroBatch]) -> None:

@@ -50,7 +50,7 @@ def f1_score(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike) -> Floats:
     return np.divide(2 * right, total, out=np.ones_like(total), where=total > 0)
 
 
-def surely_better(counts: Ints) -> bool:
+def surely_better(counts: Ints, errors: float = _ERRORS, least: float = _HARDLY) -> bool:
     """Return whether the first of two answers has a higher F1 by more than chance.
 
     Each unit is left out once: how much the difference of the two F1 then changes is its standard
@@ -60,6 +60,8 @@ def surely_better(counts: Ints) -> bool:
     ----------
     counts
         For each unit (a sequence, a batch) the true positives, false positives and false negatives of both.
+    errors, least
+        How many standard errors the first has to be better, and by how much.
 
     >>> ours, theirs = [5, 0, 1], [4, 2, 2]
     >>> surely_better(np.array([[ours, theirs]] * 6))
@@ -69,7 +71,7 @@ def surely_better(counts: Ints) -> bool:
     """
     whole = counts.sum(axis=0)
     error = np.sqrt((len(counts) - 1) * _f1_apart(whole - counts).var())
-    return bool(_f1_apart(whole) > max(_HARDLY, _ERRORS * error))
+    return bool(_f1_apart(whole) > max(least, errors * error))
 
 
 def _f1_apart(counts: Ints) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -110,6 +111,17 @@ class SupervisionCompleter:
         self.profile.check_hindsight()
         self._frozen, self._ballot = True, ballot
         self.expect(counts)
+        if self._parts and self._parts.chains:
+            self._parts.chains.forget()
+
+    def weigh(self, fresh: float, repeat: float) -> None:
+        """Begin the stream anew with the labels that were counted, and what is seen counting otherwise.
+
+        What labels teach stays as it is, so that this costs no more than to complete the stream once more.
+        """
+        teacher = self.profile.teacher
+        assert teacher is not None
+        self.profile = replace(self.profile, teacher=teacher.weighing(fresh, repeat))
         if self._parts and self._parts.chains:
             self._parts.chains.forget()
 
@@ -514,7 +526,7 @@ class SupervisionCompleter:
             return Taught(as_given[:0], np.empty(0, bool), as_given)
         verdicts = parts.verdicts(cache)
         values, past = taught_values(
-            verdicts, parts.chains, layout, classes, labels, self.mode, teacher.repeat, votes
+            verdicts, parts.chains, layout, classes, labels, self.mode, teacher, votes
         )
         reached = verdicts.taught[classes[missing]]
         settled = self.profile.solver.settled(values[missing], reached, cache.labelled())

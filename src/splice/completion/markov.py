@@ -3,9 +3,10 @@
 At each point of a row the evidence says how much likelier it is under *true* than under *false*, and
 labels say how often a fluent begins and ends; the points of a row are smoothed (:mod:`.smoothing`).
 
-What is seen at a point counts in full where it is new, and ``repeat`` times where the point before it
-showed the same pattern: a state that lasts for an hour is one piece of evidence, not sixty, while events
-that come one after the other are as many as they are.
+What is seen at a point counts ``fresh`` times where it is new, and ``repeat`` times where the point before it
+showed the same pattern: a state that lasts for an hour is one piece of evidence, not sixty. Events that come
+one after the other may be as many pieces as they are (a door, a tap, a cupboard), or hardly more than one (a
+movement that is seen twenty times a minute): which, only labels can tell (:mod:`splice.pipeline.auto`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from splice.arrays import Floats, Ints, Mask
 from splice.completion.links import Layout, LinkMemory, until_label
 from splice.completion.mode import Mode
-from splice.completion.teacher import Verdicts, log_odds, probability
+from splice.completion.teacher import Teacher, Verdicts, log_odds, probability
 from splice.completion.votes import outvoted
 from splice.labels import UNKNOWN, LabelArray
 
@@ -59,7 +60,7 @@ def taught_values(
     patterns: Ints,
     labels: LabelArray,
     mode: Mode,
-    repeat: float,
+    teacher: Teacher,
     votes: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the values of all query atoms of a batch, and what each knows of its past alone.
@@ -85,7 +86,7 @@ def taught_values(
         held = (1 + terminal.past) / 2
         start[begin] = held * (1 - change[begin, 1]) + (1 - held) * change[begin, 0]
         same[begin] = terminal.cls == number[begin]
-    evidence = (odds[order] - prior) * np.where(same, repeat, 1.0)
+    evidence = (odds[order] - prior) * np.where(same, teacher.repeat, teacher.fresh)
     evidence[given] = labels[order][given] * np.inf
     heard = _heard(given, layout.after, mode)
     found = smooth(evidence, change, start, layout.after, heard)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from splice.arrays import Floats, Indices, Mask, np
 from splice.completion.registry import Registry, Strategy
@@ -103,9 +103,18 @@ class Teacher(Strategy, ABC):
         return 1.0
 
     @property
+    def fresh(self) -> float:
+        """How much what is seen counts where the point before it showed something else."""
+        return 1.0
+
+    @property
     def repeat(self) -> float:
         """How much what is seen counts where the point before it showed the same."""
         return 1.0
+
+    def weighing(self, fresh: float, repeat: float) -> Self:
+        """Return a teacher that teaches the same, of which what is seen counts otherwise; itself, where it cannot."""
+        return self
 
     @abstractmethod
     def learn(
@@ -220,18 +229,25 @@ class Regression(Teacher):
         How many labels of a pattern the regression is worth beside the pattern's own.
     repeat
         How much what is seen counts where the point before it showed the same.
+    fresh
+        How much it counts elsewhere: where points come one upon the other, little of what they show is news.
     """
 
     penalty: float = 1.0
     worth: float = 5.0
     repeat: float = 0.1
+    fresh: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("penalty", "worth"):
             if not getattr(self, name) > 0:
                 raise SpliceError(f"the {name} of a regression must be positive")
-        if not 0 <= self.repeat <= 1:
-            raise SpliceError(f"what is seen again counts from 0 to 1, not {self.repeat:g}")
+        for what, counts in (("again", self.repeat), ("anew", self.fresh)):
+            if not 0 <= counts <= 1:
+                raise SpliceError(f"what is seen {what} counts from 0 to 1, not {counts:g}")
+
+    def weighing(self, fresh: float, repeat: float) -> Self:
+        return replace(self, fresh=fresh, repeat=repeat)
 
     def learn(
         self, patterns: Sequence[Pattern], negatives: Floats, positives: Floats, store: PatternStore

@@ -17,12 +17,15 @@ from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.evaluation.confusion import Confusion
 from splice.evaluation.recognition import summed
+from splice.labels import UNKNOWN
 from splice.learners.registry import LearnerChoice
 from splice.patterns.reading import Reading
+from splice.pipeline.evidence import FRESH, weighed
 from splice.pipeline.holdout import (
     Scores,
     complete_folds,
     distant_folds,
+    fold_completers,
     folds,
     sample,
     score_baselines,
@@ -128,19 +131,25 @@ def find_out(
     if reading is None:
         first = looked_at[0]
         reading = Reading(first.domain, first.table.vocabulary, ground=False, lasting=True)
-    completed = {usual.name: complete_folds(splits, usual, mode, reading)}
-    tried = {usual.name: score_labels(splits, completed[usual.name])}
+    missing = any((batch.labels == UNKNOWN).any() for batch in looked_at)
+    usual, streams = weighed(splits, usual, mode, reading, FRESH if missing else ())
+    completed = {usual.name: streams}
+    tried = {usual.name: score_labels(splits, streams)}
     room = 1.0 - _macro(summed(tried[usual.name]), enough)
-    for name in CANDIDATES[1:] if room > _CLEARLY else ():
-        completed[name] = complete_folds(splits, PROFILES[name], mode, reading)
+    for name in CANDIDATES[1:] if missing and room > _CLEARLY else ():
+        completers = fold_completers(splits, PROFILES[name], mode, reading)
+        completed[name] = complete_folds(splits, completers)
         tried[name] = score_labels(splits, completed[name])
     means = {name: _macro(summed(scores), enough) for name, scores in tried.items()}
     rivals = [n for n, scores in tried.items() if _is_better(scores, tried[usual.name], enough)]
     best = max(rivals, key=lambda name: means[name], default=usual.name)
-    means_text = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
+    why = ", ".join(f"{name} {f1:.3f}" for name, f1 in means.items())
+    why = f"labels held out are completed with F1: {why}"
+    if best == usual.name and usual.teacher and usual.teacher.fresh < 1:
+        why += f"; what is seen at a point counts {usual.teacher.fresh:g} times"
     findings = Findings(
-        PROFILES[best],
-        dict.fromkeys(tally, (best, f"labels held out are completed with F1: {means_text}")),
+        usual if best == usual.name else PROFILES[best],
+        dict.fromkeys(tally, (best, why)),
         summed(tried[best]),
         score_baselines(splits),
         _micros(tried[best]),

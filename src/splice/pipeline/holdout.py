@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from splice.arrays import Mask
+from splice.arrays import Ints, Mask
 from splice.completion.baselines import NearestInTime
 from splice.completion.completer import SupervisionCompleter
 from splice.completion.mode import Mode
@@ -174,21 +174,31 @@ def _fold(batches: Sequence[MicroBatch], held_out: Mask, trains: Mask) -> Fold:
     return Fold(stream, labels, trains.tolist(), tests)
 
 
-def complete_folds(
+def fold_completers(
     splits: Sequence[Fold], profile: Profile, mode: Mode, reading: Reading
-) -> list[list[MicroBatch]]:
-    """Return the streams of folds, completed by a profile without the labels that are held out.
+) -> list[SupervisionCompleter]:
+    """Return for each fold what completes it, without the labels that are held out.
 
     ``reading`` is one that lasts: what a batch is like depends neither on fold nor on profile.
     """
-    completed = []
+    completers = []
     for fold in splits:
         completer = SupervisionCompleter(profile, reading)
         if profile.mode(mode) is Mode.HINDSIGHT:
             count_all(completer, fold.stream)
             completer.freeze()
-        completed.append([done.completed() for done in completer.completions(fold.stream)])
-    return completed
+        completers.append(completer)
+    return completers
+
+
+def complete_folds(
+    splits: Sequence[Fold], completers: Sequence[SupervisionCompleter]
+) -> list[list[MicroBatch]]:
+    """Return the streams of folds, each as its completer completes it."""
+    return [
+        [done.completed() for done in completer.completions(fold.stream)]
+        for fold, completer in zip(splits, completers, strict=True)
+    ]
 
 
 def score_labels(splits: Sequence[Fold], completed: Sequence[Sequence[MicroBatch]]) -> list[Scores]:
@@ -197,6 +207,17 @@ def score_labels(splits: Sequence[Fold], completed: Sequence[Sequence[MicroBatch
         _scored(fold.stream, fold.labels, [batch.labels for batch in done])
         for fold, done in zip(splits, completed, strict=True)
     ]
+
+
+def count_batches(splits: Sequence[Fold], completed: Sequence[Sequence[MicroBatch]]) -> Ints:
+    """Return a row for each batch that was held out: how often true was right, wrong, and missing."""
+    counts = [
+        Confusion.total(_scored([batch], [labels], [done.labels]).values())
+        for fold, stream in zip(splits, completed, strict=True)
+        for batch, labels, done in zip(fold.stream, fold.labels, stream, strict=True)
+        if labels.any()
+    ]
+    return np.array([(c.tp, c.fp, c.fn) for c in counts], np.int64).reshape(-1, 3)
 
 
 def score_rules(
