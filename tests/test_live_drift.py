@@ -281,9 +281,19 @@ def test_what_a_trial_says_in_the_end_is_what_was_learned_from() -> None:
     trial.new, trial.old = MEET, NOTHING_RIGHT
     assert trial.judge(given)
     assert trial.ahead
-    assert trial.theory is MEET
+    assert trial.theory == MEET
     trial.old = MEET
     assert not trial.judge(given)  # of equals, whoever speaks goes on
     trial.new = NOTHING_RIGHT
     assert trial.judge(given)  # and the answer can go back
     assert trial.theory is MEET
+
+
+def test_about_a_fluent_of_which_the_newcomer_has_no_rules_the_older_ones_go_on() -> None:
+    """Else what holds of it would end without a word when the newcomer is taken."""
+    move = parse_theory("initiatedAt(move(X,Y),T) :- close(X,Y,34,T).")
+    learner = LiveLearner(LearnSettings(), Vocabulary())
+    trial = Trial(learner, MEET, move, 1000, ahead=True)
+    assert trial.theory.statements == (*move.statements, *MEET.statements)
+    trial.new = NOTHING_RIGHT
+    assert trial.theory == NOTHING_RIGHT

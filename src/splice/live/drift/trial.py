@@ -12,7 +12,7 @@ a true label, that is mostly about rules that are used no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, Self
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from splice.arrays import Ints
 from splice.evaluation.confusion import Confusion
+from splice.events.fluents import defined_fluent
 from splice.labels import TRUE
 from splice.learners.predict import predict
 from splice.live.learner import LiveLearner
@@ -110,7 +111,7 @@ class Trial:
         The cost is that of recognising twice what is remembered since the change.
         """
         batches = sorted(self._since(recent), key=lambda batch: batch.sequence)
-        old, new = _counts(self.old, batches), _counts(self.new, batches)
+        old, new = _counts(self.old, batches), _counts(self.newer, batches)
         self.f1 = _f1(old), _f1(new)
         self.seen = sum(bool((batch.labels == TRUE).any()) for batch in batches)
         self.over = self.seen >= _LAST or len(batches) < self.learner.batches
@@ -122,9 +123,16 @@ class Trial:
         return switched
 
     @property
+    def newer(self) -> Theory:
+        """The rules of the newcomer; about fluents of which it has none yet the older ones go on."""
+        known = set(map(defined_fluent, self.new.statements))
+        others = (rule for rule in self.old.statements if defined_fluent(rule) not in known)
+        return replace(self.new, statements=(*self.new.statements, *others))
+
+    @property
     def theory(self) -> Theory:
         """The rules that are used: those of the better side."""
-        return self.new if self.ahead else self.old
+        return self.newer if self.ahead else self.old
 
     @property
     def outcome(self) -> str:
