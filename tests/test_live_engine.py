@@ -282,6 +282,25 @@ def test_at_the_end_of_a_sequence_two_rows_are_a_leap_and_the_only_row_is_none()
         assert one.counts["events"] == len(before) + len(last)
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_rows_that_waited_may_be_late_when_their_sequence_ends(begun: bool) -> None:
+    """They are judged in the order in which they came, as where the stream has leapt."""
+    events, _ = rows()
+    before = events if begun else []
+    waiting = [{**events[-1], "time": 10**9 + at} for at in (100, 97, 10, 101)]
+    one, other = engine(lateness=5), engine(lateness=5)
+    one.events(items([*before, *waiting]))
+    one = through_state(one)
+    other.events(items([*before, *waiting[:2], waiting[3]]))
+    for each in (one, other):
+        each.finish()
+    assert one.counts["late"] == 1
+    assert [row["place"] for row in said(one, "late")] == [str(len(before) + 2)]
+    assert one.counts["events"] == other.counts["events"] == len(before) + 3
+    assert one.counts["dead"] == 0
+    assert intervals(one) == intervals(other)
+
+
 times = st.lists(st.one_of(st.integers(0, 60), st.integers(900, 930)), max_size=40)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from splice.live.clock import Clocks, Verdict
 from splice.live.output import Channel, Outbox
@@ -84,19 +85,15 @@ class Intake:
         decoded = self._decode(raw)
         table = decoded.events
         verdict = self.clocks.judge(table.sequence, table.time)
-        lines = table.lines if table.lines is not None else np.empty(0, np.int64)
-        self._waiting = [raw[line] for line in lines[verdict == Verdict.WAITING].tolist()]
-        self._refuse(lines[verdict == Verdict.REFUSED].tolist(), raw)
-        self.set_aside(table.take(verdict == Verdict.LATE), raw, "late")
-        return self._arrival(table.take(verdict == Verdict.TAKEN), decoded, raw)
+        self._waiting = [raw[line] for line in _lines(table.take(verdict == Verdict.WAITING))]
+        return self._arrival(self._admit(table, verdict, raw), decoded, raw)
 
     def labels(self, items: Sequence[tuple[str, bytes]]) -> Arrival:
         """Take in rows of a feed of labels; events are not expected there."""
         raw = [RawRow("labels", place, row) for place, row in items]
         decoded = self._decode(raw)
-        lines = decoded.events.lines
         hint = "events come from the feed of events"
-        stray = [] if lines is None else lines.tolist()
+        stray = _lines(decoded.events)
         self._reject([Bad(row, "an event among labels", hint) for row in stray], raw)
         return self._arrival(decoded.events.take(slice(0)), decoded, raw)
 
@@ -106,10 +103,9 @@ class Intake:
         self._waiting = [row for row in self._waiting if row not in rows]
         table = self.decoder.decode([row.text for row in rows]).events
         verdict = self.clocks.settle(code, table.time)
-        self._refuse(np.flatnonzero(verdict == Verdict.REFUSED).tolist(), rows)
-        accepted = table.take(verdict != Verdict.REFUSED)
-        self._counts["events"] += len(accepted)
-        return accepted
+        admitted = self._admit(table, verdict, rows)
+        self._counts["events"] += len(admitted)
+        return admitted
 
     def sequences_waiting(self) -> list[int]:
         """Return the sequences of which rows wait."""
@@ -118,8 +114,16 @@ class Intake:
     def set_aside(self, late: AtomTable, raw: Sequence[RawRow], count: str) -> None:
         """Say what came too late."""
         self._counts[count] += len(late)
-        for row in [] if late.lines is None else late.lines.tolist():
+        for row in _lines(late):
             self._out.put(Channel.LATE, **_described(raw[row]))
+
+    def _admit(
+        self, table: AtomTable, verdict: npt.NDArray[np.int8], raw: Sequence[RawRow]
+    ) -> AtomTable:
+        """Return the rows that are taken; say which came too late, and which are refused."""
+        self._refuse(_lines(table.take(verdict == Verdict.REFUSED)), raw)
+        self.set_aside(table.take(verdict == Verdict.LATE), raw, "late")
+        return table.take(verdict == Verdict.TAKEN)
 
     def _decode(self, raw: Sequence[RawRow]) -> Decoded:
         decoded = self.decoder.decode([row.text for row in raw])
@@ -159,6 +163,10 @@ class Intake:
         self.clocks.latest = dict(state["clocks"])
         self.clocks.normal = dict(state["normal"])
         self._waiting = [RawRow(f, p, row.encode("latin-1")) for f, p, row in state["waiting"]]
+
+
+def _lines(table: AtomTable) -> list[int]:
+    return [] if table.lines is None else table.lines.tolist()
 
 
 def _described(row: RawRow) -> dict[str, Any]:
