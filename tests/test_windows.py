@@ -108,6 +108,30 @@ def test_windows_over_an_ordered_source_change_nothing(
     assert plain(list(recognise_windows(program, source, step + more, step))) == at_once
 
 
+@settings(max_examples=60)
+@given(programs(), streams(), st.integers(1, 6), st.integers(0, 20))
+def test_rules_that_go_end_what_holds_where_all_is_final(
+    program: Program, rows: list[Row], window: int, now: int
+) -> None:
+    """Nothing that they said of later times is left, not even when they come back."""
+    table = table_of(rows)
+    assume(len(table))
+    recogniser = windowed(program, window)
+    recogniser.feed(table)
+    found = list(recogniser.slide(now))
+    state = recogniser.to_state()["windows"].items()
+    names = table.vocabulary.sequences
+    borders = {names[int(code)]: window["final"] for code, window in state}
+    found += recogniser.replace_program(compile_program(Theory()))
+    known = table.take(table.time < now - window)
+    at_once = plain(list(recognise(program, MemorySource(known))))
+    assert plain(found) == [row for row in at_once if row[2] < borders[row[0]]]
+    assert recogniser.replace_program(program) == []
+    found += recogniser.finish()
+    identities = [row[:3] for row in plain(found)]
+    assert len(set(identities)) == len(identities)
+
+
 @pytest.mark.parametrize(("window", "step"), [(5, 5), (10**6, 7), (2**64, 2**64), (10**30, 1)])
 def test_windows_at_the_ends_of_64_bits_come_to_an_end(
     window: int, step: int, monkeypatch: pytest.MonkeyPatch

@@ -241,8 +241,7 @@ class Adaptation:
     def _use(self, learned: Theory) -> None:
         if not len(learned) or str(learned) == str(self._rules.theory):
             return
-        self._rules.use(learned)
-        self._rules.announce("learned", self._out, self._counts)
+        self._rules.replace_theory(learned, "learned", self._out, self._counts)
 
     def to_state(self) -> Plain:
         """Return everything as plain values."""

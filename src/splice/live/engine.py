@@ -134,9 +134,8 @@ class LiveEngine:
 
     def reload(self, theory: Theory) -> None:
         """Go on with other rules, and say so."""
-        self._rules.use(theory)
+        self._rules.replace_theory(theory, "reloaded", self.out, self.counts)
         self.counts["reloads"] += 1
-        self._rules.announce("reloaded", self.out, self.counts)
 
     # rows in ----------------------------------------------------------------------------------------
 

@@ -71,6 +71,12 @@ class LiveRecogniser:
         self._retract(str(sequence), set(), out)
         return recognised
 
+    def replace_program(self, program: Program, out: Outbox) -> list[Recognised]:
+        """Go on with other rules; say the intervals of fluents that these do not define, and return them."""
+        closed = self.windows.replace_program(program)
+        self._emit_final(closed, out)
+        return closed
+
     def _emit_final(self, recognised: Iterable[Recognised], out: Outbox) -> None:
         """Say final intervals in the order of their ends: which does not depend on portions."""
         for row in _rows(recognised, self.windows.domain.fluents):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from splice.errors import SpliceError
 from splice.evaluation.confusion import Confusion
-from splice.events.crisp.program import compile_program
+from splice.events.crisp.program import Program, compile_program
 from splice.events.crisp.recognition import Recognised
 from splice.labels import UNKNOWN
 from splice.live.output import Channel, Outbox
@@ -44,30 +44,36 @@ class RulesInUse:
         self.score = Score()
         self._history: dict[int, History] = {}
         """What was said of each sequence, where labels may still come for it."""
-        self._recogniser: LiveRecogniser | None = None
-        self.use(theory)
+        self.theory, program = theory, self._compiled(theory)
+        self._recogniser = self._recogniser_of(program) if len(theory) else None
 
-    def use(self, theory: Theory) -> None:
-        """Recognise by other rules from now on; what holds goes on to hold."""
-        self.theory = theory
-        if not len(theory):
-            self._recogniser = None
-            return
+    def _compiled(self, theory: Theory) -> Program:
         if not theory.is_crisp:
             raise SpliceError("a live run recognises by rules without weights")
-        program = compile_program(theory, self._domain)
-        if self._recogniser is None:
-            self._recogniser = LiveRecogniser(
-                program,
-                self._domain,
-                lateness=self._settings.lateness,
-                provisional=self._settings.provisional,
-            )
-        else:
-            self._recogniser.windows.replace_program(program)
+        return compile_program(theory, self._domain)
 
-    def announce(self, why: str, out: Outbox, counts: dict[str, int]) -> None:
-        """Say which rules are used from now on, and why."""
+    def _recogniser_of(self, program: Program) -> LiveRecogniser:
+        return LiveRecogniser(
+            program,
+            self._domain,
+            lateness=self._settings.lateness,
+            provisional=self._settings.provisional,
+        )
+
+    def replace_theory(self, theory: Theory, why: str, out: Outbox, counts: dict[str, int]) -> None:
+        """Recognise by other rules from now on; say which, and why.
+
+        What holds goes on to hold where the other rules are about it, too; the rest ends here and is said first.
+        """
+        program = self._compiled(theory)
+        if self._recogniser is None:
+            self._recogniser = self._recogniser_of(program)
+        else:
+            for part in self._recogniser.replace_program(program, out):
+                if len(part.intervals):
+                    code = int(part.fluents.sequence[0])  # the parts are of one sequence each
+                    counts["intervals"] += self._remember(code, [part])
+        self.theory = theory
         counts["theories"] += 1
         rules = [str(statement) for statement in self.theory.statements]
         out.put(Channel.OUT, type="theory", version=counts["theories"], why=why, rules=rules)
@@ -118,7 +124,10 @@ class RulesInUse:
 
     def restore(self, state: Plain) -> None:
         """Go on from a state, over the vocabulary that it was made with."""
-        self.use(theory_from(state))
+        self.theory = theory_from(state)
+        program = self._compiled(self.theory)
+        # Rules that were all taken away leave windows behind, in which others may go on.
+        self._recogniser = self._recogniser_of(program) if state["recogniser"] else None
         self.score = Score.restored(state["score"])
         self._history = {
             code: History.restored(history, self._vocabulary) for code, history in state["history"]

@@ -8,6 +8,7 @@ again; later ones are counted, not used. An interval is given once it can no lon
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from splice.events.crisp.program import Program, without_labels
 from splice.events.crisp.recognition import CrispRecognition, Recognised
 from splice.events.crisp.static import LONGER_THAN, unanchored
 from splice.events.crisp.window_state import WindowState, plain_window, window_from
-from splice.events.fluents import HOLDS_FOR, mentioned_fluents
+from splice.events.fluents import HOLDS_FOR, fluent_of, mentioned_fluents
 from splice.events.points import Step
 from splice.logic.atoms import Atom, Rule
 from splice.logic.domain import Domain, Holds
@@ -128,10 +129,19 @@ class WindowedRecogniser:
         window = self._open.get(sequence)
         return window.provisional(self.program, self.domain) if window else None
 
-    def replace_program(self, program: Program) -> None:
-        """Go on with other rules; what holds of a fluent that both define goes on holding."""
+    def replace_program(self, program: Program) -> list[Recognised]:
+        """Go on with other rules; what holds of a fluent that both define goes on holding.
+
+        Returns the intervals of fluents that the others do not define. They end where all was final:
+        from there on everything is worked out by the others.
+        """
         _refuse_hindsight(program)
+        defined = {definition.fluent for definition in program.definitions}
+        gone = {d.fluent for d in self.program.definitions} - defined
+        windows = self._open.values() if gone else ()
+        closed = [p for window in windows for p in window.close(self.program, self.domain, gone)]
         self.program = program
+        return closed
 
     def to_state(self) -> Plain:
         """Return all that is remembered, as plain values that JSON can hold."""
@@ -192,6 +202,22 @@ class _Window:
         if floor is not None:
             self.state.carried = _carry(work, last, cut)
             self.state.parts = [table.take((table.time >= last) | (table.time == NO_TIME))]
+
+    def close(self, program: Program, domain: Domain, gone: set[Signature]) -> Iterator[Recognised]:
+        """Yield what holds of some fluents where all is final, as if time ended there; forget it."""
+        state = self.state
+        if not state.parts or state.final == NO_TIME:
+            return
+        table = self._table()
+        known = table.take(table.time < state.floor)
+        done = CrispRecognition(program, known, domain, state.carried).run()
+        # What begins at the border itself would be said twice if the fluent came back before time goes on.
+        held = done.intervals
+        held = held.take((held.start < state.final) & (held.end > state.final))
+        leaving = [fluent_of(done.fluent(row)) in gone for row in held.key.tolist()]
+        yield Recognised(done.fluents, held.take(np.array(leaving, bool)))
+        kept = {f: groups for f, groups in state.carried.fluents.items() if f not in gone}
+        state.carried = replace(state.carried, fluents=kept)
 
     def _table(self) -> AtomTable:
         """Return the atoms of the window, in order, each once."""
