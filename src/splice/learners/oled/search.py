@@ -171,7 +171,7 @@ class RuleSearch:
             if len(missing) > _ENDS:
                 return []
         ends = [self._seen_instead(tuple(sorted(rows))) for rows in missing]
-        return [*theory, *((False, rows) for rows in ends)]
+        return list(dict.fromkeys([*theory, *((False, rows) for rows in ends)]))
 
     def _seen_instead(self, rows: Conjunction) -> Conjunction:
         """Return what is seen exactly where some conditions are true; these, where nothing is."""
