@@ -31,7 +31,7 @@ from splice.patterns.numeric import is_threshold
 
 _CONDITIONS: Final = 60
 """So many conditions bodies are made of: those that tell most about what holds, or about what begins. F1 of unseen
-sequences was .802, .880, .912 and .912 with 20, 40, 60 and 120 (``python -m benchmarks.bounds``)."""
+sequences was .813, .888, .905 and .905 with 20, 40, 60 and 120 (``python -m benchmarks.bounds``)."""
 
 _KINDS: Final = (True, False)
 """Rules initiate, or terminate."""
