@@ -106,16 +106,16 @@ def test_swapping_the_roles_of_fluent_and_evidence_swaps_the_answers(seed: int, 
 
 @st.composite
 def sparse(draw: st.DrawFn) -> list[Row]:
-    """People that come and go, at times that lie anyhow apart, all labels among the first time-points."""
+    """People that come and go, at times that lie anyhow apart, all labels among the first four time-points."""
     last = draw(st.integers(1, 4))
     found: dict[tuple[int, Kind, tuple[str, ...]], int] = {}
     gaps = draw(st.lists(st.sampled_from([1, 1, 1, 2, 30]), min_size=6, max_size=18))
     for place, time in enumerate(accumulate(gaps)):
-        for person in draw(st.sets(st.sampled_from(PEOPLE))):
+        for person in sorted(draw(st.sets(st.sampled_from(PEOPLE)))):
             found[time, WALKING, (person,)] = 1
-        for pair in draw(st.sets(st.sampled_from(PAIRS), max_size=3)):
+        for pair in sorted(draw(st.sets(st.sampled_from(PAIRS), max_size=3))):
             found[time, BEHIND, pair] = 1
-        for pair in draw(st.sets(st.sampled_from(PAIRS[:3]))):
+        for pair in sorted(draw(st.sets(st.sampled_from(PAIRS[:3])))):
             label = draw(st.sampled_from([1, -1, 0])) if place < last else 0
             found[time, FOLLOWS, pair] = label
     return [(0, time, kind, args, truth) for (time, kind, args), truth in found.items()]
@@ -132,10 +132,11 @@ LINKED = [
 
 @pytest.mark.parametrize("chosen", LINKED, ids=["default", "weak", "patterns", "fixed", "selected"])
 @settings(max_examples=30, deadline=None)
-@given(sparse(), st.integers(1, 7), st.integers(8, 20))
+@given(sparse(), st.integers(4, 7), st.integers(8, 20))
 def test_where_batches_are_cut_does_not_matter_without_labels_between(
     chosen: Profile, given_rows: list[Row], small: int, large: int
 ) -> None:
+    """All labels are in the first batch: one behind a cut would not tell on what is before it."""
     source = MemorySource(table_of(given_rows), Domain())
     last = max((row[1] for row in given_rows if row[2] is FOLLOWS and row[4]), default=-1)
     one, two = completed(source, chosen, small), completed(source, chosen, large)
