@@ -8,21 +8,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from splice.arrays import Floats, Indices, Ints, Mask
-from splice.completion.cache import LabelCache, Labelled
+from splice.arrays import Ints
+from splice.completion.cache import LabelCache
 from splice.completion.contradictions import Contradiction, contradictions
 from splice.completion.exclusive import one_at_a_time, rivals
 from splice.completion.explain import Explanation, Scene, explain
-from splice.completion.links import Chains, Ends, Layout, Standing
-from splice.completion.markov import taught_values
+from splice.completion.links import Ends, Layout, Standing
+from splice.completion.missing import MissingLabels, rounded
 from splice.completion.mode import Mode
 from splice.completion.profile import PROFILES, Profile
 from splice.completion.profile import profile as named_profile
-from splice.completion.propagation import Answer, Propagation, Solved, unlabelled_graph
 from splice.completion.result import Completion
 from splice.completion.similarity import Vertices
-from splice.completion.solver import Unreached
-from splice.completion.spoken import Spoken, Taught, spoken
 from splice.completion.state import (
     STANDING,
     VERSION,
@@ -30,11 +27,10 @@ from splice.completion.state import (
     check_completer,
     readable,
 )
-from splice.completion.trust import trust
 from splice.completion.votes import Ballot
 from splice.completion.workspace import UNFILTERED, Workspace
 from splice.errors import SpliceError
-from splice.labels import FALSE, UNKNOWN, LabelArray
+from splice.labels import UNKNOWN, LabelArray
 from splice.logic.domain import Domain
 from splice.options import changes
 from splice.patterns.partition import Examples
@@ -45,9 +41,6 @@ from splice.stream.vocabulary import Vocabulary
 
 LabelCounts: TypeAlias = Sequence[dict[str, Any]]
 """Labels that were counted, as states of completers: counts add up."""
-
-_DIGITS = 12
-"""Values are rounded, so that an exact tie is zero and not noise."""
 
 
 class SupervisionCompleter:
@@ -369,7 +362,7 @@ class SupervisionCompleter:
     def _observe(self, parts: Workspace, read: tuple[Examples, list[Ints]]) -> None:
         """Count the examples of a batch, where the distance learns from them."""
         examples, (patterns, *_) = read
-        parts.observe(patterns[~self._blind(examples)])
+        parts.observe(patterns[~parts.blind(examples)])
 
     def _count_in(
         self,
@@ -386,19 +379,12 @@ class SupervisionCompleter:
         cache.begin(bool(labels.any()))
         if labels.any() or not self.profile.caching:
             parts.forget_odds()
-        blind = self._blind(examples)
+        blind = parts.blind(examples)
         usable = (labels != UNKNOWN) & ~blind
         parts.label(patterns[usable])
         cache.update(parts.classes(patterns)[usable], labels[usable], vertices.take(usable))
         if parts.chains and layout and labels.any():
             parts.chains.count(layout, parts.classes(patterns), labels, blind)
-
-    def _blind(self, examples: Examples) -> Mask:
-        """Return which examples nothing can be said of: those without evidence, to neighbours.
-
-        A teacher has labels for them as for others: that nothing is seen may say a lot.
-        """
-        return examples.empty if self.profile.teacher is None else np.zeros(len(examples), bool)
 
     def _complete(
         self, batch: MicroBatch, parts: Workspace, read: tuple[Examples, list[Ints]]
@@ -408,35 +394,34 @@ class SupervisionCompleter:
         given = labels != UNKNOWN
         values = np.where(given, labels, -1.0)
         reached = given.copy()
-        blind = self._blind(examples)
-        missing = np.flatnonzero(~given & ~blind)
+        blind = parts.blind(examples)
+        rows = np.flatnonzero(~given & ~blind)
         classes = parts.classes(patterns)
         labelled = cache.labelled()
         votes = self._ballot(batch.queries) if self._ballot else None
-        answer = taught = None
-        usual = (
-            parts.chains.usual_gaps(layout.times, self.mode) if parts.chains and layout else None
+        missing = MissingLabels(
+            self.profile,
+            self.mode,
+            parts,
+            cache,
+            self._seen,
+            labels,
+            rows,
+            vertices,
+            patterns,
+            classes,
+            layout,
+            votes,
         )
-        if self.profile.asks_neighbours:
-            parts.learn_distance(cache)
-            chains = None
-            if layout and usual is not None:
-                chains = parts.linked(layout, vertices, classes, cache, usual)
-            answer = self._ask(
-                parts, vertices, patterns, chains, labelled, missing, values, given, votes
-            )
-        if self.profile.teacher is not None:
-            taught = self._taught(parts, cache, layout, classes, labels, missing, votes)
-        said = self._spoken(parts, layout, labels, values, missing, answer, taught)
-        values[missing] = np.round(said.values, _DIGITS) + 0.0
-        reached[missing], sure = said.reached, said.trust
+        said, answer, taught = missing.found(values)
+        values[rows] = rounded(said.values)
+        reached[rows], sure = said.reached, said.trust
         if parts.chains and layout:
-            fixed = reached | blind
-            parts.chains.remember(layout, said.ends, labels, fixed, classes, vertices)
-        if batch.domain.exclusive and len(missing):
-            values = np.round(one_at_a_time(values, rivals(batch.queries), ~given), _DIGITS) + 0.0
-        completed = self._labels(values, labels, missing, reached)
-        chances = self._chances(parts, values, completed, patterns, reached & ~given)
+            parts.chains.remember(layout, said.ends, labels, reached | blind, classes, vertices)
+        if batch.domain.exclusive and len(rows):
+            values = rounded(one_at_a_time(values, rivals(batch.queries), ~given))
+        completed = missing.decided(values, reached)
+        chances = missing.chances(values, completed, reached & ~given)
         done = Completion(batch, values, completed, reached, given, patterns, chances, trust=sure)
         completed[~given & (done.confidence < self.profile.margin)] = UNKNOWN
         if self.profile.given_alone:
@@ -453,7 +438,7 @@ class SupervisionCompleter:
             parts.similarity,
             labelled,
             self.profile.caching,
-            missing,
+            rows,
             answer,
             said.ends.value,
             self.mode,
@@ -462,94 +447,3 @@ class SupervisionCompleter:
         )
         self._start_in_scene = 0
         return done
-
-    def _spoken(
-        self,
-        parts: Workspace,
-        layout: Layout | None,
-        labels: LabelArray,
-        values: Floats,
-        missing: Indices,
-        answer: Answer | None,
-        taught: Taught | None,
-    ) -> Spoken:
-        """Return what is said of missing labels, by neighbours or by a teacher."""
-        far = None
-        if self.profile.near is not None and parts.chains and layout:
-            far = parts.chains.label_distances(layout, labels)
-        return spoken(values, missing, answer, taught, far, self.profile.near)
-
-    def _ask(
-        self,
-        parts: Workspace,
-        vertices: Vertices,
-        patterns: Ints,
-        chains: Chains | None,
-        labelled: Labelled,
-        missing: Indices,
-        values: Floats,
-        given: Mask,
-        votes: Floats | None,
-    ) -> Answer:
-        """Return what neighbours and links in time say."""
-        sure = np.ones(len(values))
-        if not len(missing) or not self._seen.any():
-            sure[missing] = 0.0
-            false, unreached = np.full(len(missing), -1.0), np.zeros(len(missing), bool)
-            solved = Solved(false, unreached, np.full(len(values), np.inf))
-            return Answer(solved, sure, None, np.zeros(len(missing), np.intp), chains)
-        graph, which = unlabelled_graph(self.profile, vertices.take(missing), labelled, parts)
-        problem = Propagation(
-            self.profile, self.mode, graph, which, missing, labelled, values, given, votes
-        )
-        solved = problem.solve(chains)
-        solved = solved._replace(values=np.round(solved.values, _DIGITS) + 0.0)
-        behind = trust(problem, chains, patterns[missing], parts.lifting.store)
-        sure[missing] = np.round(behind, _DIGITS)
-        return Answer(solved, sure, graph, which, chains)
-
-    def _taught(
-        self,
-        parts: Workspace,
-        cache: LabelCache,
-        layout: Layout | None,
-        classes: Ints,
-        labels: LabelArray,
-        missing: Indices,
-        votes: Floats | None,
-    ) -> Taught:
-        """Return what the teacher says."""
-        teacher = self.profile.teacher
-        assert teacher is not None
-        if not len(missing):  # all is given: nobody is asked, and the past is the labels
-            as_given: Floats = labels.astype(np.float64)
-            return Taught(as_given[:0], np.empty(0, bool), as_given)
-        verdicts = parts.verdicts(cache)
-        values, past = taught_values(
-            verdicts, parts.chains, layout, classes, labels, self.mode, teacher, votes
-        )
-        reached = verdicts.taught[classes[missing]]
-        settled = self.profile.solver.settled(values[missing], reached, cache.labelled())
-        return Taught(settled, reached, past)
-
-    def _chances(
-        self, parts: Workspace, values: Floats, labels: LabelArray, patterns: Ints, decided: Mask
-    ) -> Floats | None:
-        """Return how probably labels are right, as far as held-out labels of their fluents tell."""
-        if self.profile.calibration is None:
-            return None
-        names, fluent = parts.fluents(patterns)
-        chances = self.profile.calibration.chances(values, labels, names, fluent)
-        return np.where(decided, chances, np.nan)
-
-    def _labels(
-        self, values: Floats, labels: LabelArray, missing: Indices, reached: Mask
-    ) -> LabelArray:
-        """Return the given labels, and for the rest those that the threshold gives."""
-        completed = np.where(labels == UNKNOWN, FALSE, labels).astype(np.int8)
-        prior = float((self._seen[1] + 1) / (self._seen.sum() + 2))
-        decided = self.profile.threshold.labels(values[missing], prior)
-        if self.profile.solver.unreached is Unreached.ABSTAIN:
-            decided[~reached[missing]] = UNKNOWN
-        completed[missing] = decided
-        return completed

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from splice.arrays import Floats, Ints
+from splice.arrays import Floats, Ints, Mask
 from splice.completion.cache import (
     Caching,
     Entry,
@@ -29,6 +29,7 @@ from splice.completion.state import StateReader
 from splice.completion.teacher import TeacherMemory, Verdicts
 from splice.logic.atoms import Atom
 from splice.logic.canonical import literalwise_key
+from splice.patterns.partition import Examples
 from splice.patterns.reading import Reading
 from splice.stream.batch import MicroBatch
 
@@ -115,6 +116,13 @@ class Workspace:
         about = [self.lifting.store[number].fluent[1] for number in numbers.tolist()]
         place = {name: number for number, name in enumerate(dict.fromkeys(about))}
         return list(place), np.array([place[name] for name in about], np.int64)[which.reshape(-1)]
+
+    def blind(self, examples: Examples) -> Mask:
+        """Return which examples nothing can be said of: those without evidence, to neighbours.
+
+        A teacher has labels for them as for others: that nothing is seen may say a lot.
+        """
+        return examples.empty if self._taught is None else np.zeros(len(examples), bool)
 
     def observe(self, patterns: Ints) -> None:
         """Count examples, with a label or without, where the distance asks for them."""
