@@ -158,6 +158,7 @@ def test_a_closed_theory_recognises_what_it_initiates_point_by_point(seed: int) 
     """Terminations wherever nothing initiates: no inertia is left, whatever was seen before."""
     rng = np.random.default_rng(seed)
     search, window = a_search(rng)
+    assert search._closed([]) == []
     bodies = [
         (True, tuple(sorted(rng.choice(len(search._conditions), 2, replace=False).tolist())))
         for _ in range(rng.integers(1, 4))

@@ -122,7 +122,7 @@ class RuleSearch:
         momentary = replace(self, window=alone)
         lasting, f1 = self._searched()
         said, said_f1 = momentary._searched()
-        if (said_f1 or f1) and said_f1 >= f1 - _INERTIA and (closed := momentary._closed(said)):
+        if said_f1 >= f1 - _INERTIA and (closed := momentary._closed(said)):
             momentary.window = self.window
             return momentary._found(closed)
         return self._found(lasting)
@@ -161,6 +161,8 @@ class RuleSearch:
         not c`` and at ``not b, not c``.
         """
         initiations = [rows for initiates, rows in theory if initiates]
+        if not initiations:
+            return []  # there is nothing to end
         missing: list[frozenset[int]] = [frozenset()]
         for rows in initiations:
             negated = [self._negated(row) for row in rows]
